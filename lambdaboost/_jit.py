@@ -1,0 +1,79 @@
+"""All of the project's Numba policy: how kernels are compiled, cached and spread over threads.
+
+Kernels release the GIL and run over blocks of queries on a small pool of plain threads instead of `prange`: no
+threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
+and a much shorter compilation. Each query is computed by one thread in one order, so results have the same bits
+whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered and products fused, which is what lets loops fill vector lanes; NaN and infinity keep their
+# meaning (no nnan, ninf), since missing labels are NaN.
+FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
+
+
+def kernel(function: F) -> F:
+    """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=set(FASTMATH))(function)
+
+
+def exact(function: F) -> F:
+    """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=False)(function)
+
+
+_pool: ThreadPoolExecutor | None = None
+_pool_threads = 0
+
+
+def _threads(n: int) -> ThreadPoolExecutor:
+    global _pool, _pool_threads
+    if _pool is None or _pool_threads < n:
+        _pool, _pool_threads = ThreadPoolExecutor(n, thread_name_prefix="lambdaboost"), n
+    return _pool
+
+
+def _forget_pool() -> None:
+    # A child process does not inherit the pool's threads, only the object that waits for them.
+    global _pool, _pool_threads
+    _pool, _pool_threads = None, 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+BLOCKS_PER_THREAD = 4
+
+
+def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *args: Any) -> None:
+    """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
+
+    The blocks run on as many threads as Numba is set to use (``numba.set_num_threads``, ``NUMBA_NUM_THREADS``).
+    """
+    n_queries = offsets.size - 1
+    threads = min(numba.get_num_threads(), n_queries)
+    if threads == 1 or offsets[-1] < 2000:
+        function(0, n_queries, offsets, *args)
+        return
+    # Equal shares of the pairs, roughly: a query costs about n log n for sorting and n² for its pairs.
+    sizes = np.diff(offsets).astype(np.float64)
+    cost = np.cumsum(sizes * (200.0 + sizes))
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], threads * BLOCKS_PER_THREAD + 1)[1:-1])
+    bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))
+    pool = _threads(threads)
+    # A new pool's threads each start on the first task they get, so a small job may use fewer of them.
+    jobs = [pool.submit(function, int(a), int(b), offsets, *args) for a, b in zip(bounds, bounds[1:], strict=False)]
+    for job in jobs:
+        job.result()

@@ -1,0 +1,293 @@
+"""`Queries`: documents grouped by query, with one or more sources of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+RELEVANCE = "relevance"
+
+
+class Queries:
+    r"""Documents grouped by query, with every label source and the weights; immutable.
+
+    Parameters
+    ----------
+    relevance : array of shape (n_documents,)
+        Grades, finite and ≥ 0, real-valued if need be; NaN where this source says nothing of the document.
+    sizes : array of int, shape (n_queries,), optional
+        Documents of each query, in row order, each ≥ 1, summing to the rows (LightGBM's ``group``).
+    ids : array of shape (n_documents,), optional
+        The query of each row, the rows of one query adjacent (XGBoost's ``qid``). Give `sizes` or `ids`, not both.
+    weight : array, optional
+        One figure ≥ 0 per query or per document; rows of a query weigh λ, their mean weighs the query in measures.
+    **sources : arrays of shape (n_documents,)
+        Further label sources by name, such as ``clicks=`` (≥ 0; NaN where the source says nothing).
+
+    Attributes
+    ----------
+    offsets : int64 (n_queries + 1,)
+        Query q holds rows ``offsets[q]:offsets[q + 1]``.
+    labels : mapping of str to float32 (n_documents,)
+        Every source by name, ``"relevance"`` first; read-only.
+    ids : array (n_queries,) or None
+        The id of each query, where ids were given.
+
+    Raises
+    ------
+    ValueError
+        Where an argument is off, naming it, the first offending row or value, and what is expected.
+
+    Examples
+    --------
+    >>> q = Queries([2, 0, 1, 1, 0], sizes=[3, 2], clicks=[0.5, 0.0, 0.1, float("nan"), 0.0])
+    >>> q
+    Queries(5 documents in 2 queries; relevance, clicks)
+    >>> q.offsets
+    array([0, 3, 5])
+    >>> Queries([1, 0, 1], ids=["a", "a", "b"]).sizes
+    array([2, 1])
+    """
+
+    __slots__ = ("__weakref__", "_memo", "ids", "labels", "offsets", "weight")
+
+    offsets: NDArray[np.int64]
+    labels: MappingProxyType[str, NDArray[np.float32]]
+    ids: NDArray[Any] | None
+    weight: NDArray[np.float32] | None
+
+    def __init__(
+        self,
+        relevance: ArrayLike,
+        sizes: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        **sources: ArrayLike,
+    ) -> None:
+        labels = {RELEVANCE: _label(RELEVANCE, relevance)}
+        n = labels[RELEVANCE].size
+        if (sizes is None) == (ids is None):
+            raise ValueError("give one of sizes= (documents of each query) and ids= (query of each row)")
+        if ids is not None:
+            offsets, of_query = _offsets_from_ids(ids, n)
+        else:
+            offsets, of_query = _offsets_from_sizes(sizes, n), None
+        for name, values in sources.items():
+            labels[name] = _label(name, values)
+            if labels[name].size != n:
+                raise ValueError(f"{name} has {labels[name].size} rows, relevance has {n}: give one label a document")
+        set_ = object.__setattr__
+        set_(self, "offsets", _frozen(offsets))
+        set_(self, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
+        set_(self, "ids", None if of_query is None else _frozen(of_query))
+        set_(self, "weight", None if weight is None else _frozen(_weights(weight, offsets)))
+        set_(self, "_memo", {})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Queries cannot be changed: make a new one to set {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight)
+
+    def __repr__(self) -> str:
+        return f"Queries({self.n_documents} documents in {self.n_queries} queries; {', '.join(self.labels)})"
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.offsets.size - 1
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, the rows of the data."""
+        return int(self.offsets[-1])
+
+    @property
+    def relevance(self) -> NDArray[np.float32]:
+        """The grades: ``labels["relevance"]``."""
+        return self.labels[RELEVANCE]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Documents of each query, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def query_of_row(self) -> NDArray[np.int64]:
+        """Index of each row's query, shape (n_documents,)."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
+    @property
+    def query_weight(self) -> NDArray[np.float64]:
+        """Weight of each query in a mean over queries, shape (n_queries,): the mean weight of its rows, or 1."""
+        if self.weight is None:
+            return np.ones(self.n_queries)
+        return np.add.reduceat(self.weight.astype(np.float64), self.offsets[:-1]) / self.sizes
+
+    def source(self, name: str) -> NDArray[np.float32]:
+        """The labels of one source; a clear error where there is none of that name."""
+        try:
+            return self.labels[name]
+        except KeyError:
+            known = ", ".join(self.labels)
+            raise ValueError(
+                f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, "
+                f"or in sources={{{name!r}: …}} of the data set"
+            ) from None
+
+    def take(self, queries: ArrayLike) -> Queries:
+        """Some queries, by index or mask, in the order given.
+
+        >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
+        array([1., 0.], dtype=float32)
+        """
+        chosen = np.arange(self.n_queries)[np.asarray(queries)]
+        return self._taken(self.rows_of(chosen), chosen)
+
+    def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
+        """Row indices of some queries, by index or mask, in the order given."""
+        chosen = np.arange(self.n_queries)[np.asarray(queries)]
+        sizes = self.sizes[chosen]
+        starts = np.cumsum(sizes) - sizes
+        return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
+
+    def shuffled_rows(self, seed: int = 0) -> NDArray[np.int64]:
+        """A row order that shuffles the documents inside each query, seeded.
+
+        Files are often sorted by grade; at round 0 every score ties and the row order is the ranking, so an
+        unshuffled file starts from a perfect one.
+        """
+        return np.lexsort((np.random.default_rng(seed).random(self.n_documents), self.query_of_row))
+
+    def reordered(self, rows: NDArray[np.int64]) -> Queries:
+        """The same queries with their rows in another order, such as `shuffled_rows` gives."""
+        if not np.array_equal(self.query_of_row[rows], self.query_of_row):
+            raise ValueError("rows moves documents between queries: it may only reorder them inside each query")
+        return self._taken(rows, np.arange(self.n_queries))
+
+    def _taken(self, rows: NDArray[np.int64], queries: NDArray[np.int64]) -> Queries:
+        return _rebuild(
+            np.concatenate([[0], np.cumsum(self.sizes[queries])]),
+            {name: a[rows] for name, a in self.labels.items()},
+            None if self.ids is None else self.ids[queries],
+            None if self.weight is None else self.weight[rows],
+        )
+
+    def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
+        """What `build` returns, computed once for these queries and kept beside them under `key`."""
+        try:
+            return self._memo[key]  # type: ignore[attr-defined]
+        except KeyError:
+            return self._memo.setdefault(key, build())  # type: ignore[attr-defined]
+
+    def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
+        """`scores` as checked float64 (n_documents,), C-contiguous: finite, one for each row."""
+        s = np.ascontiguousarray(scores, dtype=np.float64)
+        if s.shape != (self.n_documents,):
+            raise ValueError(f"scores has shape {s.shape}, expected ({self.n_documents},): one score a document")
+        if not np.isfinite(s).all():
+            row = int(np.flatnonzero(~np.isfinite(s))[0])
+            raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
+        return s
+
+
+def _rebuild(
+    offsets: NDArray[np.int64],
+    labels: dict[str, NDArray[np.float32]],
+    ids: NDArray[Any] | None,
+    weight: NDArray[np.float32] | None,
+) -> Queries:
+    """A `Queries` from parts that were checked before."""
+    q = Queries.__new__(Queries)
+    set_ = object.__setattr__
+    set_(q, "offsets", _frozen(np.asarray(offsets, dtype=np.int64)))
+    set_(q, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
+    set_(q, "ids", None if ids is None else _frozen(ids))
+    set_(q, "weight", None if weight is None else _frozen(weight))
+    set_(q, "_memo", {})
+    return q
+
+
+def _frozen(a: NDArray[Any]) -> NDArray[Any]:
+    a = a.view()
+    a.flags.writeable = False
+    return a
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        a = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers, one a document: {error}") from None
+    if a.ndim != 1:
+        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one figure a document")
+    return a
+
+
+def _label(name: str, values: ArrayLike) -> NDArray[np.float32]:
+    """Labels as an own float32 array: finite and ≥ 0, or NaN for missing."""
+    a = _numbers(name, values)
+    if (bad := np.isinf(a) | (a < 0)).any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN where there is none")
+    narrow = np.empty(a.shape, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        narrow[:] = a
+    if np.isinf(narrow).any():
+        row = int(np.flatnonzero(np.isinf(narrow))[0])
+        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels are kept as float32, at most 3.4e38")
+    return narrow
+
+
+def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
+    a = np.asarray(sizes)
+    if a.ndim != 1:
+        raise ValueError(f"sizes has shape {a.shape}, expected one dimension: the documents of each query")
+    if a.size == 0:
+        raise ValueError("sizes is empty: there must be at least one query")
+    if not np.issubdtype(a.dtype, np.integer):
+        whole = a.astype(np.int64) if np.issubdtype(a.dtype, np.floating) and np.isfinite(a).all() else None
+        if whole is None or (whole != a).any():
+            raise TypeError(f"sizes must be whole numbers, got {a.dtype}: the documents of each query")
+        a = whole
+    if (a < 1).any():
+        query = int(np.flatnonzero(a < 1)[0])
+        raise ValueError(f"sizes[{query}] is {a[query]}: every query has at least one document; leave empty ones out")
+    if a.sum() != n:
+        raise ValueError(f"sizes sum to {a.sum()}, but there are {n} rows: each row belongs to one query")
+    return np.concatenate([[0], np.cumsum(a, dtype=np.int64)])
+
+
+def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    a = np.asarray(ids)
+    if a.shape != (n,):
+        raise ValueError(f"ids has shape {a.shape}, relevance has {n} rows: give the query of each row")
+    if n == 0:
+        raise ValueError("ids is empty: there must be at least one document")
+    starts = np.concatenate([[0], np.flatnonzero(a[1:] != a[:-1]) + 1])
+    firsts = a[starts]
+    values, first, counts = np.unique(firsts, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        again = values[counts > 1][0]
+        row = int(starts[np.flatnonzero(firsts == again)[1]])
+        raise ValueError(
+            f"ids has query {again} in two places, again at row {row}: sort the rows by query so that each is whole"
+        )
+    return np.concatenate([starts, [n]]), firsts
+
+
+def _weights(weight: ArrayLike, offsets: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Weights as one figure a document."""
+    a = _numbers("weight", weight)
+    n_queries, n = offsets.size - 1, int(offsets[-1])
+    if a.size not in (n_queries, n):
+        raise ValueError(f"weight has {a.size} figures: give one per query ({n_queries}) or per document ({n})")
+    if not (np.isfinite(a) & (a >= 0)).all():
+        at = int(np.flatnonzero(~(np.isfinite(a) & (a >= 0)))[0])
+        raise ValueError(f"weight[{at}] is {a[at]:g}: weights must be finite and ≥ 0")
+    return (np.repeat(a, np.diff(offsets)) if a.size == n_queries and a.size != n else a).astype(np.float32)

@@ -1,0 +1,66 @@
+"""Checks of the arguments of measures; each returns the argument in its one spelling."""
+
+from __future__ import annotations
+
+import math
+import operator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def whole(name: str, given: Any, remedy: str) -> int:
+    """An integer ≥ 1."""
+    try:
+        n = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} is {given!r}: {remedy}") from None
+    if n < 1 or isinstance(given, (bool, np.bool_)):
+        raise ValueError(f"{name} is {given!r}: {remedy}")
+    return n
+
+
+def cutoff(given: Any) -> int | None:
+    """A rank that the measure stops at, from 1, or None for all documents."""
+    return None if given is None else whole("k", given, "give a whole number ≥ 1, or None for all documents")
+
+
+def number(name: str, given: Any, remedy: str) -> int | float:
+    """A real number, not infinite; whole ones as int, so that 1 and 1.0 make the same value."""
+    if not isinstance(given, Real) or isinstance(given, bool):
+        raise TypeError(f"{name} is {given!r}: {remedy}")
+    x = float(given)
+    if math.isinf(x):
+        raise ValueError(f"{name} is {given!r}: {remedy}")
+    return int(x) if x.is_integer() else x
+
+
+def empty(given: Any) -> float:
+    """What an undefined query counts as; every NaN as the one `math.nan`, which equals itself in tuples."""
+    x = float(number("empty", given, "give a number, or float('nan') to leave such queries out"))
+    return math.nan if math.isnan(x) else x
+
+
+def threshold(given: Any) -> int | float:
+    """The lowest grade that counts as relevant, > 0."""
+    remedy = "give the lowest grade that counts as relevant, a number > 0"
+    x = number("threshold", given, remedy)
+    if not x > 0:
+        raise ValueError(f"threshold is {given!r}: {remedy}")
+    return x
+
+
+def source(given: Any) -> str:
+    """The name of a label source."""
+    if not isinstance(given, str):
+        raise TypeError(f"source is {given!r}: give the name of a label source, such as 'clicks'")
+    return given
+
+
+def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remedy: str) -> None:
+    """Raise for the first label that is `bad`, if any."""
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{name}[{row}] is {labels[row]:g}: {remedy}")

@@ -1,0 +1,121 @@
+"""`Measure`: how well the order of the scores fits the labels, query by query; higher is better."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._value import Value
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+
+
+class Measure(Value, ABC):
+    """Base of the measures: immutable values, higher is better.
+
+    The order is by score, descending; ties stay in input order. A document whose label is missing (NaN)
+    keeps its rank and gains nothing. A measure is a frozen dataclass, ``empty: float = 0.0`` its last field.
+
+    Attributes
+    ----------
+    empty : float
+        What a query counts as where the measure is undefined, such as one without a relevant document: NaN
+        leaves the query out of the mean, 1.0 is what LightGBM and XGBoost report.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where a parameter is off, naming it, its value and what is expected.
+    """
+
+    empty: float
+
+    def __post_init__(self) -> None:
+        self._set(empty=_checks.empty(self.empty))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), **{f.name: getattr(self, f.name) for f in fields(self)}), ()  # type: ignore[arg-type]
+
+    def _set(self, **checked: Any) -> None:
+        """Store checked fields, in ``__post_init__`` only."""
+        for name, item in checked.items():
+            object.__setattr__(self, name, item)
+
+    @property
+    def source(self) -> str:
+        """The label source measured: ``"relevance"``, unless the measure names another."""
+        return "relevance"
+
+    @abstractmethod
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        """The measure for each query, NaN where it is undefined."""
+
+    def per_query(self, scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
+        """The measure for each query, `empty` where it is undefined.
+
+        Parameters
+        ----------
+        scores : array of shape (n_documents,)
+            Finite scores.
+        q : Queries
+            The documents and their labels.
+
+        Returns
+        -------
+        float64 (n_queries,)
+        """
+        if not isinstance(q, Queries):
+            raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+        values = self._per_query(q.scores(scores), q)
+        return np.where(np.isnan(values), self.empty, values)
+
+    def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
+        """The mean over queries, or the same in whichever form an engine asks for.
+
+        Called with ``(scores, Queries)`` it gives the mean weighted by ``q.query_weight``, less the queries
+        that are NaN. It is also, as it stands,
+
+        - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` gives ``(name, value, True)``;
+        - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` gives the same;
+        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``.
+        """
+        if isinstance(queries, Queries):
+            return self._mean(scores, queries)
+        if group is not None:
+            from lambdaboost.datasets.engines import queries_of_arrays
+
+            y_true, y_pred = scores, queries
+            return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True
+        if hasattr(queries, "get_field"):
+            from lambdaboost.datasets.engines import queries_of
+
+            return self._lightgbm_name, self._mean(scores, queries_of(queries, (self.source,))), True
+        if hasattr(queries, "get_uint_info"):
+            from lambdaboost.datasets.engines import queries_of
+
+            return self._xgboost_name, self._mean(scores, queries_of(queries, (self.source,)))
+        raise TypeError(
+            f"a measure of scores and a {type(queries).__name__}: give (scores, Queries), "
+            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix) or (y_true, y_pred, weight, group)"
+        )
+
+    def _mean(self, scores: ArrayLike, q: Queries) -> float:
+        values = self.per_query(scores, q)
+        weight = np.where(np.isnan(values), 0.0, q.query_weight)
+        total = weight.sum()
+        return float(weight @ np.nan_to_num(values) / total) if total > 0 else float("nan")
+
+    @property
+    def _lightgbm_name(self) -> str:
+        return repr(self).replace(" ", "")
+
+    @property
+    def _xgboost_name(self) -> str:
+        # XGBoost's early stopping minimises every metric whose name does not start in one of these ways.
+        name = self._lightgbm_name.lower()
+        return name if name.startswith(("ndcg", "map", "pre", "auc")) else f"pre-{name}"

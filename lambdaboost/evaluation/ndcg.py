@@ -1,0 +1,240 @@
+"""`NDCG`: normalised discounted cumulative gain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._jit import kernel, over_queries
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import ranking
+
+Gain = Literal["exponential", "linear"] | tuple[float, ...]
+
+
+class DiscountedGain(Measure):
+    """What NDCG and CNDCG share: the gains of a label source, discounted by rank, over their ideal."""
+
+    k: int | None
+
+    def _gains(self, q: Queries) -> NDArray[np.float64]:
+        """The gain of each document, 0 where its label is missing."""
+        raise NotImplementedError
+
+    def gains(self, q: Queries) -> NDArray[np.float64]:
+        """The gain of each document, float64 (n_documents,), 0 where its label is missing; kept with `q`."""
+        return q.memo((self._bare(k=None), "gains"), lambda: self._gains(q))
+
+    def ideal(self, q: Queries) -> NDArray[np.float64]:
+        """The highest DCG@k each query can have, float64 (n_queries,); kept with `q`."""
+        return q.memo((self._bare(), "ideal"), lambda: self._ideal(q))
+
+    def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
+        """The gain of each document over its query's ideal DCG@k, 0 where there is no gain to be had.
+
+        Returns
+        -------
+        float32 (n_documents,)
+            In [0, 1], divided in float64; kept with `q`.
+
+        Raises
+        ------
+        ValueError
+            Where a gain or an ideal overflows, naming the row and its grade.
+        """
+        return q.memo((self._bare(), "normalized gains"), lambda: self._normalized_gains(q))
+
+    def _bare(self, **changes: Any) -> Any:
+        """The key to keep gains under: what does not bear on them at its default."""
+        return replace(self, empty=0.0, **changes)  # type: ignore[type-var]
+
+    def _ideal(self, q: Queries) -> NDArray[np.float64]:
+        gains = self.gains(q)
+        ideal = dcg(gains, ranking(gains, q.offsets, self.k), q.offsets, self.k)
+        if np.isinf(ideal).any():
+            query = int(np.flatnonzero(np.isinf(ideal))[0])
+            row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
+            raise ValueError(
+                f"{self.source}[{row}] is {q.source(self.source)[row]:g}: the ideal DCG of its query "
+                "overflows; use lower grades, gain='linear' or a tuple of gains"
+            )
+        return ideal
+
+    def _normalized_gains(self, q: Queries) -> NDArray[np.float32]:
+        ideal = np.repeat(self.ideal(q), q.sizes)
+        return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size)).astype(np.float32)
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        actual = dcg(self.gains(q), ranking(scores, q.offsets, self.k), q.offsets, self.k)
+        return _ratio(actual, self.ideal(q))
+
+
+@dataclass(frozen=True, repr=False)
+class NDCG(DiscountedGain):
+    r"""Normalised discounted cumulative gain: the DCG of the order over that of the best order.
+
+    .. math:: \mathrm{NDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{l(r)} - 1}{\log_2(1 + r)}
+
+    with l(r) the grade at rank r and Z the highest such sum (Burges, Ragno and Le 2006, eq. 1). In [0, 1];
+    undefined where no document has gain.
+
+    Parameters
+    ----------
+    k : int, optional
+        The last rank that counts; None counts all.
+    gain : {"exponential", "linear"} or tuple of float
+        The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``).
+    empty : float, default 0.0
+        What a query without gain counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
+    >>> NDCG(k=1).per_query([0.1, 0.2, 0.3, 0.4, 0.5], q).round(4)
+    array([0.3333, 0.    ])
+    >>> round(NDCG(empty=1.0)([0.3, 0.2, 0.1, 0.4, 0.5], q), 4)
+    0.982
+    """
+
+    k: int | None = None
+    gain: Gain = "exponential"
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(k=_checks.cutoff(self.k), gain=_gain(self.gain))
+
+    def _gains(self, q: Queries) -> NDArray[np.float64]:
+        return _gains_of_grades(self.gain, q.relevance)
+
+
+def ndcg_curve(
+    scores: ArrayLike, q: Queries, cutoffs: Iterable[int] = range(1, 11), gain: Gain = "exponential"
+) -> NDArray[np.float64]:
+    """NDCG of each query at many cutoffs in one pass.
+
+    Parameters
+    ----------
+    scores : array of shape (n_documents,)
+        Finite scores.
+    q : Queries
+        The documents and their grades.
+    cutoffs : iterable of int ≥ 1
+        The cutoffs, in any order.
+    gain : {"exponential", "linear"} or tuple of float
+        As for `NDCG`.
+
+    Returns
+    -------
+    float64 (n_queries, n_cutoffs)
+        Column j is ``NDCG(cutoffs[j], gain).per_query(scores, q)``.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> ndcg_curve([0.1, 0.2, 0.3], Queries([2, 0, 1], sizes=[3]), cutoffs=(1, 3)).round(4)
+    array([[0.3333, 0.6885]])
+    """
+    ks = np.array([_checks.whole("cutoffs", k, "give whole numbers ≥ 1") for k in cutoffs], dtype=np.int64)
+    if ks.size == 0:
+        raise ValueError("cutoffs is empty: give at least one whole number ≥ 1")
+    measure = NDCG(int(ks.max()), gain)
+    measure.ideal(q)  # refuses grades whose gains overflow
+    gains, deepest = measure.gains(q), measure.k
+    ascending, column = np.unique(ks, return_inverse=True)
+    actual = _dcg_curve(gains, ranking(q.scores(scores), q.offsets, deepest), q, ascending)
+    ideal = _dcg_curve(gains, ranking(gains, q.offsets, deepest), q, ascending)
+    return np.nan_to_num(_ratio(actual, ideal))[:, column]
+
+
+def dcg(
+    gains: NDArray[np.float64], order: NDArray[np.int64], offsets: NDArray[np.int64], k: int | None
+) -> NDArray[np.float64]:
+    """DCG@k of each query with its rows in `order`."""
+    out = np.empty(offsets.size - 1)
+    over_queries(_dcg_of_queries, offsets, gains, order, _discounts(offsets, k), out)
+    return out
+
+
+def _dcg_curve(
+    gains: NDArray[np.float64], order: NDArray[np.int64], q: Queries, cutoffs: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    out = np.empty((q.n_queries, cutoffs.size))
+    over_queries(_dcg_curves, q.offsets, gains, order, _discounts(q.offsets, None), cutoffs, out)
+    return out
+
+
+def _discounts(offsets: NDArray[np.int64], k: int | None) -> NDArray[np.float64]:
+    """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … as far as they count."""
+    longest = int(np.diff(offsets).max())
+    return 1.0 / np.log2(1.0 + np.arange(1, 1 + (longest if k is None else min(k, longest))))
+
+
+def _ratio(actual: NDArray[np.float64], ideal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`actual` over `ideal`, NaN where the ideal is 0."""
+    return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
+
+
+def _gain(given: Any) -> Gain:
+    if isinstance(given, str) and given in ("exponential", "linear"):
+        return given  # type: ignore[return-value]
+    remedy = "give 'exponential', 'linear', or a tuple of the gain of each grade from 0, finite and ≥ 0"
+    if isinstance(given, str):
+        raise ValueError(f"gain is {given!r}: {remedy}")
+    try:
+        table = tuple(float(g) for g in given)
+    except (TypeError, ValueError):
+        raise TypeError(f"gain is {given!r}: {remedy}") from None
+    if not table or not all(0 <= g < float("inf") for g in table):
+        raise ValueError(f"gain is {given!r}: {remedy}")
+    return table
+
+
+def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.float64]:
+    l = np.nan_to_num(grades.astype(np.float64), nan=0.0)
+    if gain == "linear":
+        return l
+    if gain == "exponential":
+        too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
+        _checks.refuse_labels("relevance", grades, l >= 1024, too_high)
+        return np.exp2(l) - 1.0
+    remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
+    _checks.refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
+    return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
+
+
+@kernel
+def _dcg_of_queries(first, last, offsets, gains, order, discounts, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        out[q] = _dcg_of_query(gains, order[offsets[q] : offsets[q + 1]], discounts)
+
+
+@kernel
+def _dcg_of_query(gains, order, discounts):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(min(order.size, discounts.size)):
+        total += gains[order[r]] * discounts[r]
+    return total
+
+
+@kernel
+def _dcg_curves(first, last, offsets, gains, order, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        _dcg_curve_of_query(gains, order[offsets[q] : offsets[q + 1]], discounts, cutoffs, out[q])
+
+
+@kernel
+def _dcg_curve_of_query(gains, order, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+    total, r = 0.0, 0
+    for j in range(cutoffs.size):
+        while r < min(order.size, cutoffs[j]):
+            total += gains[order[r]] * discounts[r]
+            r += 1
+        out[j] = total

@@ -1,0 +1,136 @@
+"""`Queries` of what the engines hand to an objective or a measure; needs neither engine to be imported."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+
+Parts = dict[str, NDArray[Any]]
+
+# The Queries made for each data set that an engine still holds, by its id, with the parts it was made from.
+_made: dict[int, tuple[weakref.ref[Any], Parts, Queries]] = {}
+
+
+def is_lightgbm(data: object) -> bool:
+    """Whether `data` is a LightGBM data set."""
+    return hasattr(data, "get_field") and hasattr(data, "get_label")
+
+
+def is_xgboost(data: object) -> bool:
+    """Whether `data` is an XGBoost matrix."""
+    return hasattr(data, "get_uint_info") and hasattr(data, "get_label")
+
+
+def queries_of(data: Any, names: Sequence[str] = ()) -> Queries:
+    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with the label sources that it carries.
+
+    Parameters
+    ----------
+    data : lightgbm.Dataset or xgboost.DMatrix
+        With groups. Further label sources are read from its attribute ``sources`` (a dict of arrays, as
+        `lambdaboost.lightgbm.Dataset` and `lambdaboost.xgboost.DMatrix` set it), for a LightGBM subset from the
+        data set that it refers to, and for a stock DMatrix from ``label_lower_bound`` and ``label_upper_bound``.
+    names : sequence of str
+        The sources that the caller will ask for, in order: the names of the two bounds of a stock DMatrix.
+
+    Raises
+    ------
+    ValueError
+        Where the data set has no groups or no labels.
+    TypeError
+        Where `data` is neither engine's.
+    """
+    if is_xgboost(data):
+        return _cached(data, _xgboost_parts(data, names))
+    if is_lightgbm(data):
+        return _cached(data, _lightgbm_parts(data))
+    raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
+
+
+def queries_of_arrays(
+    y_true: NDArray[Any], weight: NDArray[Any] | None = None, group: NDArray[Any] | None = None
+) -> Queries:
+    """The queries of the arrays that LGBMRanker hands to its objective and its eval_metric."""
+    if group is None:
+        raise ValueError("no group: pass group=[documents of each query] to fit")
+    parts: Parts = {RELEVANCE: np.asarray(y_true), "offsets": np.concatenate([[0], np.cumsum(group)])}
+    if weight is not None:
+        parts["weight"] = np.asarray(weight)
+    return _cached(y_true, parts)
+
+
+def _lightgbm_parts(data: Any) -> Parts:
+    boundaries = data.get_field("group")
+    if boundaries is None:
+        raise ValueError("the lightgbm.Dataset has no groups: give group=[documents of each query]")
+    label = data.get_field("label")
+    if label is None:
+        raise ValueError("the lightgbm.Dataset has no labels: give label=grades")
+    parts: Parts = {RELEVANCE: label, "offsets": boundaries}
+    weight = data.get_field("weight")
+    if weight is not None:
+        parts["weight"] = weight
+    return parts | _carried(data)
+
+
+def _carried(data: Any) -> Parts:
+    """The further sources of a LightGBM data set, through any number of subsets."""
+    sources = getattr(data, "sources", None)
+    if sources:
+        return {name: np.asarray(values) for name, values in sources.items()}
+    if data.used_indices is not None and data.reference is not None:
+        rows = np.asarray(data.used_indices)
+        return {name: values[rows] for name, values in _carried(data.reference).items()}
+    return {}
+
+
+def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
+    group_ptr = data.get_uint_info("group_ptr")
+    if group_ptr.size == 0:
+        raise ValueError("the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]")
+    label = data.get_label()
+    if label.size == 0:
+        raise ValueError("the xgboost.DMatrix has no labels: give label=grades")
+    parts: Parts = {RELEVANCE: label[:, 0] if label.ndim == 2 else label, "offsets": group_ptr}
+    weight = data.get_weight()
+    if weight.size:
+        parts["weight"] = weight
+    sources = {name: np.asarray(values) for name, values in (getattr(data, "sources", None) or {}).items()}
+    further = [name for name in names if name != RELEVANCE and name not in sources]
+    for name, field in zip(further, ("label_lower_bound", "label_upper_bound"), strict=False):
+        bound = data.get_float_info(field)
+        if bound.size:
+            sources[name] = bound
+    return parts | sources
+
+
+def _cached(owner: Any, parts: Parts) -> Queries:
+    """The queries made of `parts`; the same object as long as the owner lives and its parts have the same bits."""
+    known = _made.get(id(owner))
+    if known is not None and known[0]() is owner and _same(known[1], parts):
+        return known[2]
+    labels = dict(parts)
+    offsets = np.asarray(labels.pop("offsets"), dtype=np.int64)
+    made = Queries(labels.pop(RELEVANCE), np.diff(offsets), weight=labels.pop("weight", None), **labels)
+    key = id(owner)
+    # Views of an engine's memory must not be kept: the engine may free or rewrite it.
+    kept = {name: np.array(values) for name, values in parts.items()}
+    _made[key] = weakref.ref(owner, lambda ref: _forget(key, ref)), kept, made
+    return made
+
+
+def _forget(key: int, ref: weakref.ref[Any]) -> None:
+    if key in _made and _made[key][0] is ref:
+        del _made[key]
+
+
+def _same(old: Parts, new: Parts) -> bool:
+    return old.keys() == new.keys() and all(
+        np.array_equal(old[name], new[name], equal_nan=new[name].dtype.kind == "f") for name in old
+    )

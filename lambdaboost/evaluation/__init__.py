@@ -8,8 +8,60 @@ if __name__ != "lambdaboost.evaluation":
         "import lambdaboost.evaluation, not the folder 'evaluation': numba would cache its kernels twice"
     )
 
+from lambdaboost.evaluation._parse import read_value
+from lambdaboost.evaluation.auc import AUC
+from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.cndcg import CNDCG
+from lambdaboost.evaluation.err import ERR
+from lambdaboost.evaluation.kendall_tau import KendallTau
+from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
+from lambdaboost.evaluation.pair_accuracy import PairAccuracy
+from lambdaboost.evaluation.precision import Precision
+from lambdaboost.evaluation.recall import Recall
+from lambdaboost.evaluation.wta import WTA
 
-__all__ = ["CNDCG", "NDCG", "Measure", "ndcg_curve"]
+MEASURES: dict[str, type[Measure]] = {
+    cls.__name__: cls
+    for cls in (AUC, BPref, CNDCG, ERR, KendallTau, MAP, MRR, NDCG, PairAccuracy, Precision, Recall, WTA)
+}
+
+__all__ = [
+    "AUC",
+    "CNDCG",
+    "ERR",
+    "MAP",
+    "MEASURES",
+    "MRR",
+    "NDCG",
+    "WTA",
+    "BPref",
+    "KendallTau",
+    "Measure",
+    "PairAccuracy",
+    "Precision",
+    "Recall",
+    "ndcg_curve",
+    "parse",
+]
+
+
+def parse(text: str) -> Measure:
+    """Read back the `repr` of a measure, or its bare name for its defaults; runs nothing of the text as code.
+
+    Raises
+    ------
+    ValueError
+        Where the text is no measure, listing what is known.
+
+    Examples
+    --------
+    >>> parse("NDCG(k=3)"), parse("MAP")
+    (NDCG(k=3), MAP())
+    """
+    measure = read_value(text, MEASURES)
+    if not isinstance(measure, Measure):
+        raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
+    return measure

@@ -13,7 +13,7 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import ranking
+from lambdaboost.evaluation.ranking import over_rankings, ranking
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
@@ -56,7 +56,7 @@ class DiscountedGain(Measure):
 
     def _ideal(self, q: Queries) -> NDArray[np.float64]:
         gains = self.gains(q)
-        ideal = dcg(gains, ranking(gains, q.offsets, self.k), q.offsets, self.k)
+        ideal = dcg(gains, gains, q.offsets, self.k)
         if np.isinf(ideal).any():
             query = int(np.flatnonzero(np.isinf(ideal))[0])
             row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
@@ -71,8 +71,7 @@ class DiscountedGain(Measure):
         return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size)).astype(np.float32)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        actual = dcg(self.gains(q), ranking(scores, q.offsets, self.k), q.offsets, self.k)
-        return _ratio(actual, self.ideal(q))
+        return _ratio(dcg(scores, self.gains(q), q.offsets, self.k), self.ideal(q))
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,27 +146,27 @@ def ndcg_curve(
         raise ValueError("cutoffs is empty: give at least one whole number ≥ 1")
     measure = NDCG(int(ks.max()), gain)
     measure.ideal(q)  # refuses grades whose gains overflow
-    gains, deepest = measure.gains(q), measure.k
+    gains = measure.gains(q)
     ascending, column = np.unique(ks, return_inverse=True)
-    actual = _dcg_curve(gains, ranking(q.scores(scores), q.offsets, deepest), q, ascending)
-    ideal = _dcg_curve(gains, ranking(gains, q.offsets, deepest), q, ascending)
+    actual = _dcg_curve(q.scores(scores), gains, q, ascending)
+    ideal = q.memo((measure, "ideals", *map(int, ascending)), lambda: _dcg_curve(gains, gains, q, ascending))
     return np.nan_to_num(_ratio(actual, ideal))[:, column]
 
 
 def dcg(
-    gains: NDArray[np.float64], order: NDArray[np.int64], offsets: NDArray[np.int64], k: int | None
+    scores: NDArray[np.float64], gains: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None
 ) -> NDArray[np.float64]:
-    """DCG@k of each query with its rows in `order`."""
-    out = np.empty(offsets.size - 1)
-    over_queries(_dcg_of_queries, offsets, gains, order, _discounts(offsets, k), out)
-    return out
+    """DCG@k of each query in the order of `scores`; the ideal one in the order of the gains themselves."""
+    return over_rankings(_dcg_of_queries, scores, offsets, k, gains, _discounts(offsets, k))
 
 
 def _dcg_curve(
-    gains: NDArray[np.float64], order: NDArray[np.int64], q: Queries, cutoffs: NDArray[np.int64]
+    scores: NDArray[np.float64], gains: NDArray[np.float64], q: Queries, cutoffs: NDArray[np.int64]
 ) -> NDArray[np.float64]:
+    """DCG of each query at ascending cutoffs, (n_queries, n_cutoffs)."""
     out = np.empty((q.n_queries, cutoffs.size))
-    over_queries(_dcg_curves, q.offsets, gains, order, _discounts(q.offsets, None), cutoffs, out)
+    order = ranking(scores, q.offsets, int(cutoffs[-1]))
+    over_queries(_dcg_curves, q.offsets, order, gains, _discounts(q.offsets, None), cutoffs, out)
     return out
 
 
@@ -211,12 +210,6 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
 
 
 @kernel
-def _dcg_of_queries(first, last, offsets, gains, order, discounts, out):  # type: ignore[no-untyped-def]
-    for q in range(first, last):
-        out[q] = _dcg_of_query(gains, order[offsets[q] : offsets[q + 1]], discounts)
-
-
-@kernel
 def _dcg_of_query(gains, order, discounts):  # type: ignore[no-untyped-def]
     total = 0.0
     for r in range(min(order.size, discounts.size)):
@@ -225,9 +218,10 @@ def _dcg_of_query(gains, order, discounts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _dcg_curves(first, last, offsets, gains, order, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+def _dcg_of_queries(first, last, offsets, order, gains, discounts, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        _dcg_curve_of_query(gains, order[offsets[q] : offsets[q + 1]], discounts, cutoffs, out[q])
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _dcg_of_query(gains[a:b], order[a:b], discounts)
 
 
 @kernel
@@ -238,3 +232,10 @@ def _dcg_curve_of_query(gains, order, discounts, cutoffs, out):  # type: ignore[
             total += gains[order[r]] * discounts[r]
             r += 1
         out[j] = total
+
+
+@kernel
+def _dcg_curves(first, last, offsets, order, gains, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        _dcg_curve_of_query(gains[a:b], order[a:b], discounts, cutoffs, out[q])

@@ -1,6 +1,12 @@
-"""`ranking`: the documents of each query from the highest score down, ties in input order."""
+"""`ranking`: the documents of each query from the highest score down, ties in input order.
+
+`over_rankings` hands the rankings to the kernel of a measure.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +20,7 @@ FEW = 16  # up to here, inserting into a short list beats sorting the query
 def ranking(
     scores: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None = None
 ) -> NDArray[np.int64]:
-    """Rows in rank order, query by query; ties in input order.
+    """The documents of each query in rank order; ties in input order.
 
     Parameters
     ----------
@@ -28,16 +34,29 @@ def ranking(
     Returns
     -------
     int64 (n_documents,)
-        The row at rank r of query q (r from 1) at ``offsets[q] + r - 1``.
+        At ``offsets[q] + r - 1`` the document at rank r of query q, counted from 0 inside the query.
 
     Examples
     --------
     >>> ranking(np.array([0.1, 0.9, 0.9, 3.0, 4.0]), np.array([0, 3, 5]))
-    array([1, 2, 0, 4, 3])
+    array([1, 2, 0, 1, 0])
     """
     order = np.zeros(offsets[-1], dtype=np.int64)
     over_queries(_rank_queries, offsets, scores, ALL if k is None else k, order)
     return order
+
+
+def over_rankings(
+    function: Callable[..., None],
+    scores: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    k: int | None,
+    *args: Any,
+) -> NDArray[np.float64]:
+    """One figure a query: what ``function(first, last, offsets, order, *args, out)`` writes to `out`."""
+    out = np.empty(offsets.size - 1)
+    over_queries(function, offsets, ranking(scores, offsets, k), *args, out)
+    return out
 
 
 @kernel
@@ -48,8 +67,6 @@ def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-un
             _rank_top(scores[a:b], min(k, b - a), order[a:b])
         else:
             order[a:b] = np.argsort(-scores[a:b], kind="mergesort")
-        for i in range(a, b):
-            order[i] += a
 
 
 @kernel

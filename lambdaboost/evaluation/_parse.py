@@ -1,0 +1,89 @@
+"""`read_value`: values from their repr, without running it as code."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+
+def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
+    """Read back the repr of a value made of `known` names; a bare name is the value with its defaults.
+
+    Inside may stand further known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
+
+    Raises
+    ------
+    ValueError
+        Where `text` holds anything else, saying what.
+    TypeError
+        Where `text` is no string.
+
+    Examples
+    --------
+    >>> read_value("complex(real=-1, imag=2.5)", {"complex": complex})
+    (-1+2.5j)
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {text!r}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ValueError(f"cannot read {text!r} ({reason}): write a value as it prints") from None
+    try:
+        return _Reader(text, known).read(tree)
+    except RecursionError:
+        raise ValueError(f"cannot read {text[:40]!r}…: nested too deeply") from None
+
+
+class _Reader:
+    def __init__(self, text: str, known: Mapping[str, Callable[..., Any]]) -> None:
+        self.text = text
+        self.known = known
+
+    def read(self, node: ast.AST) -> Any:
+        match node:
+            case ast.Constant(value=bool() | int() | float() | str() | None as constant):
+                return constant
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return -number
+            case ast.Tuple(elts=items):
+                return tuple(map(self.read, items))
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as x)]):
+                return float(x)
+            case ast.Name(id=name):
+                return self.make(name, [], {})
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+                if any(k.arg is None for k in keywords):
+                    raise self.refusal(node)
+                named = {str(k.arg): self.read(k.value) for k in keywords}
+                return self.make(name, [self.read(arg) for arg in args], named)
+        raise self.refusal(node)
+
+    def make(self, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
+        if name not in self.known:
+            known = ", ".join(sorted(self.known))
+            raise ValueError(f"cannot read {self.text!r}: no {name!r} here, known are {known}")
+        try:
+            bound = inspect.signature(self.known[name]).bind(*args, **named)
+        except TypeError as error:
+            raise ValueError(
+                f"cannot read {self.text!r}: {error}; the form is {name}{_form(self.known[name])}"
+            ) from None
+        return self.known[name](*bound.args, **bound.kwargs)
+
+    def refusal(self, node: ast.AST) -> ValueError:
+        part = ast.get_source_segment(self.text.strip(), node) or self.text
+        return ValueError(
+            f"cannot read {part!r} in {self.text!r}: only known values, numbers, strings, tuples, True, "
+            "False, None and float('nan')"
+        )
+
+
+def _form(factory: Callable[..., Any]) -> str:
+    """The parameters of `factory` and their defaults, without annotations."""
+    signature = inspect.signature(factory)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))

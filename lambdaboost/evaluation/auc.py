@@ -1,0 +1,68 @@
+"""`AUC`: the area under the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class AUC(Measure):
+    r"""Area under the ROC curve: the share of pairs of a relevant and another document in the right order.
+
+    .. math:: \mathrm{AUC} = \frac{1}{R N} \sum_{i : l_i \ge t} \sum_{j : l_j < t} [r_i < r_j]
+
+    with r_i the rank, R relevant and N other documents (Chakrabarti et al. 2008, §2.2.1). Documents without a
+    label are in no pair. In [0, 1]; undefined where there is no pair.
+
+    Parameters
+    ----------
+    threshold : float, default 1
+        The lowest grade that counts as relevant.
+    empty : float, default 0.0
+        What a query without a pair counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
+    >>> AUC().per_query([0.2, 0.1, 0.3, 0.4, 0.5], q).round(4)
+    array([1., 0.])
+    """
+
+    threshold: float = 1
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(threshold=_checks.threshold(self.threshold))
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        return over_rankings(_aucs, scores, q.offsets, None, q.relevance, np.float32(self.threshold))
+
+
+@kernel
+def _auc(labels, order, threshold):  # type: ignore[no-untyped-def]
+    n_relevant, n_other, right = 0, 0, 0
+    for r in range(order.size - 1, -1, -1):  # from the bottom: all others passed stand below
+        if labels[order[r]] >= threshold:
+            n_relevant += 1
+            right += n_other
+        elif labels[order[r]] < threshold:
+            n_other += 1
+    return right / (n_relevant * n_other)  # NaN where there is no pair
+
+
+@kernel
+def _aucs(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _auc(labels[a:b], order[a:b], threshold)

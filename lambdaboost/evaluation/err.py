@@ -1,0 +1,90 @@
+"""`ERR`: expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import ALL, over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class ERR(Measure):
+    r"""Expected reciprocal rank: of the rank at which a user who reads down the list finds what they want.
+
+    .. math:: \mathrm{ERR@}k = \sum_{r=1}^{k} \frac{1}{r} R(r) \prod_{i<r} (1 - R(i)),
+              \quad R(r) = \frac{2^{l(r)} - 1}{2^{l_\max}}
+
+    with l(r) the grade at rank r and R(r) the chance that it satisfies (Chapelle, Metzler, Zhang and Grinspan
+    2009). In [0, 1); undefined where every grade is 0.
+
+    Parameters
+    ----------
+    k : int, optional
+        The last rank that counts; None counts all.
+    max_grade : float, default 4
+        The highest grade there is, l_max.
+    empty : float, default 0.0
+        What a query without a grade above 0 counts as.
+
+    Raises
+    ------
+    ValueError
+        Where a grade is above `max_grade`, naming its row.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> ERR().per_query([3.0, 2.0, 1.0], Queries([2, 0, 4], sizes=[3]))  # 3/16 + 1/3 * 15/16 * 13/16
+    array([0.44140625])
+    """
+
+    k: int | None = None
+    max_grade: float = 4
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        remedy = "give the highest grade there is, above 0 and below 1024"
+        max_grade = _checks.number("max_grade", self.max_grade, remedy)
+        if not 0 < max_grade < 1024:
+            raise ValueError(f"max_grade is {self.max_grade!r}: {remedy}")
+        self._set(k=_checks.cutoff(self.k), max_grade=max_grade)
+
+    def satisfaction(self, q: Queries) -> NDArray[np.float64]:
+        """The chance R that each document satisfies, float64 (n_documents,); kept with `q`."""
+        return q.memo((ERR, self.max_grade, "satisfaction"), lambda: self._satisfaction(q))
+
+    def _satisfaction(self, q: Queries) -> NDArray[np.float64]:
+        too_high = q.relevance > np.float32(self.max_grade)
+        _checks.refuse_labels(
+            "relevance", q.relevance, too_high, f"above max_grade={self.max_grade}; raise it"
+        )
+        grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
+        return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        k = ALL if self.k is None else self.k
+        return over_rankings(_errs, scores, q.offsets, self.k, self.satisfaction(q), k)
+
+
+@kernel
+def _err(satisfaction, order, k):  # type: ignore[no-untyped-def]
+    total, still_reading = 0.0, 1.0
+    for r in range(min(order.size, k)):
+        total += still_reading * satisfaction[order[r]] / (r + 1)
+        still_reading *= 1.0 - satisfaction[order[r]]
+    return total if satisfaction.max() > 0 else np.nan
+
+
+@kernel
+def _errs(first, last, offsets, order, satisfaction, k, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _err(satisfaction[a:b], order[a:b], k)

@@ -1,0 +1,68 @@
+"""`MAP`: mean average precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class MAP(Measure):
+    r"""Mean average precision: the precision at the rank of each relevant document, averaged over these.
+
+    .. math:: \mathrm{AP} = \frac{1}{R} \sum_{i=1}^{R} \frac{i}{r_i}
+
+    with r_1 < … < r_R the ranks of the relevant documents (Burges, Ragno and Le 2006, §2; Chakrabarti et al.
+    2008, §2.2.4). In [0, 1]; undefined where no document is relevant.
+
+    Parameters
+    ----------
+    threshold : float, default 1
+        The lowest grade that counts as relevant.
+    empty : float, default 0.0
+        What a query without a relevant document counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
+    >>> MAP().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
+    array([0.5833, 0.    ])
+    """
+
+    threshold: float = 1
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(threshold=_checks.threshold(self.threshold))
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        return over_rankings(
+            _average_precisions, scores, q.offsets, None, q.relevance, np.float32(self.threshold)
+        )
+
+
+@kernel
+def _average_precision(labels, order, threshold):  # type: ignore[no-untyped-def]
+    n, total = 0, 0.0
+    for r in range(order.size):
+        if labels[order[r]] >= threshold:
+            n += 1
+            total += n / (r + 1)
+    return total / n  # NaN where there is none
+
+
+@kernel
+def _average_precisions(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _average_precision(labels[a:b], order[a:b], threshold)

@@ -1,0 +1,76 @@
+"""`MRR`: mean reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation._relevance import n_relevant
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import ALL, over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class MRR(Measure):
+    r"""Mean reciprocal rank: one over the rank of the first relevant document, 0 past k.
+
+    .. math:: \mathrm{RR@}k = 1 / r \;\text{if}\; r \le k \;\text{else}\; 0
+
+    with r the rank of the highest relevant document (Burges, Ragno and Le 2006, §2; Chakrabarti et al. 2008,
+    §2.2.2, whose ranks count from 0). In [0, 1]; undefined where no document is relevant.
+
+    Parameters
+    ----------
+    k : int, optional
+        The last rank that counts; None counts all.
+    threshold : float, default 1
+        The lowest grade that counts as relevant.
+    empty : float, default 0.0
+        What a query without a relevant document counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
+    >>> MRR().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
+    array([0.5, 0. ])
+    """
+
+    k: int | None = None
+    threshold: float = 1
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(k=_checks.cutoff(self.k), threshold=_checks.threshold(self.threshold))
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        return over_rankings(
+            _reciprocal_ranks,
+            scores,
+            q.offsets,
+            self.k,
+            q.relevance,
+            ALL if self.k is None else self.k,
+            np.float32(self.threshold),
+        )
+
+
+@kernel
+def _reciprocal_rank(labels, order, k, threshold):  # type: ignore[no-untyped-def]
+    for r in range(min(order.size, k)):
+        if labels[order[r]] >= threshold:
+            return 1.0 / (r + 1)
+    return 0.0 if n_relevant(labels, threshold) else np.nan
+
+
+@kernel
+def _reciprocal_ranks(first, last, offsets, order, labels, k, threshold, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _reciprocal_rank(labels[a:b], order[a:b], k, threshold)

@@ -1,0 +1,64 @@
+"""`PairAccuracy`: the share of pairs in the right order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class PairAccuracy(Measure):
+    r"""Pairwise correct: the share of the pairs of different grade that are in the right order.
+
+    .. math:: \frac{|\{(i, j) : l_i > l_j,\, r_i < r_j\}|}{|\{(i, j) : l_i > l_j\}|}
+
+    with r_i the rank, so that a tie counts by the input order (Burges, Ragno and Le 2006, §2). Documents
+    without a label are in no pair. In [0, 1]; undefined where there is no pair.
+
+    Parameters
+    ----------
+    empty : float, default 0.0
+        What a query without a pair counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> PairAccuracy().per_query([0.1, 0.3, 0.2], Queries([2, 1, 0], sizes=[3])).round(4)
+    array([0.3333])
+    """
+
+    empty: float = 0.0
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        return share_of_pairs(scores, q.relevance, q)
+
+
+def share_of_pairs(
+    scores: NDArray[np.float64], labels: NDArray[np.float32], q: Queries
+) -> NDArray[np.float64]:
+    """The share of pairs of different label in the right order, NaN where there is none."""
+    return over_rankings(_shares, scores, q.offsets, None, labels)
+
+
+@kernel
+def _share(ranked):  # type: ignore[no-untyped-def]
+    right, wrong = 0, 0
+    for i in range(ranked.size):
+        for j in range(i + 1, ranked.size):
+            right += ranked[i] > ranked[j]
+            wrong += ranked[i] < ranked[j]
+    return right / (right + wrong)  # NaN where there is no pair
+
+
+@kernel
+def _shares(first, last, offsets, order, labels, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _share(labels[a:b][order[a:b]])

@@ -1,0 +1,73 @@
+"""`Precision`: the share of relevant documents at the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation._relevance import n_relevant
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ranking import over_rankings
+
+
+@dataclass(frozen=True, repr=False)
+class Precision(Measure):
+    r"""Precision at k: the share of the first k ranks that hold a relevant document.
+
+    .. math:: \mathrm{P@}k = \frac{1}{k} \sum_{r=1}^{k} [l(r) \ge t]
+
+    with l(r) the grade at rank r and t the threshold; ranks past the last document count as not relevant, as
+    in trec_eval. In [0, 1]; undefined where no document is relevant.
+
+    Parameters
+    ----------
+    k : int
+        The last rank that counts.
+    threshold : float, default 1
+        The lowest grade that counts as relevant.
+    empty : float, default 0.0
+        What a query without a relevant document counts as.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
+    >>> Precision(k=2).per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
+    array([0.5, 0. ])
+    """
+
+    k: int
+    threshold: float = 1
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(
+            k=_checks.whole("k", self.k, "give the last rank that counts, a whole number ≥ 1"),
+            threshold=_checks.threshold(self.threshold),
+        )
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        return over_rankings(
+            _precisions, scores, q.offsets, self.k, q.relevance, self.k, np.float32(self.threshold)
+        )
+
+
+@kernel
+def _precision(labels, order, k, threshold):  # type: ignore[no-untyped-def]
+    n = 0
+    for r in range(min(order.size, k)):
+        n += labels[order[r]] >= threshold
+    return n / k if n or n_relevant(labels, threshold) else np.nan
+
+
+@kernel
+def _precisions(first, last, offsets, order, labels, k, threshold, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        out[q] = _precision(labels[a:b], order[a:b], k, threshold)

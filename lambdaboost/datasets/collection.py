@@ -1,0 +1,312 @@
+"""`Collection`: features and the queries that they belong to, as loaders and generators give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+
+Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection:
+    """Features with their queries; unpacks as ``X, q = collection``.
+
+    Parameters
+    ----------
+    features : float32 or float64 array of shape (n_documents, n_features), or scipy CSR matrix
+        One row a document, the rows of a query adjacent.
+    queries : Queries
+        Sizes, ids and every label source.
+    documents : array of str, shape (n_documents,), optional
+        Name of each document.
+    feature_names : sequence of str, shape (n_features,), optional
+        Name of each column, all different.
+
+    Raises
+    ------
+    TypeError
+        Where `features` is neither a float array nor CSR, or `queries` no `Queries`.
+    ValueError
+        Where shapes do not fit together or feature names repeat.
+
+    Examples
+    --------
+    >>> X, q = Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1]))
+    >>> X.shape, q
+    ((3, 3), Queries(3 documents in 2 queries; relevance))
+
+    """
+
+    features: Any
+    queries: Queries
+    documents: NDArray[np.str_] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.queries, Queries):
+            raise TypeError(f"queries must be Queries, got {type(self.queries).__name__}")
+        rows, columns = _shape(self.features)
+        n = self.queries.n_documents
+        if rows != n:
+            raise ValueError(f"features has {rows} rows, queries has {n} documents: give one row a document")
+        if self.documents is not None:
+            documents = np.asarray(self.documents, dtype=np.str_)
+            if documents.shape != (n,):
+                raise ValueError(
+                    f"documents has shape {documents.shape}, expected ({n},): one name a document"
+                )
+            object.__setattr__(self, "documents", documents)
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", _checked_names(self.feature_names, columns))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.features, self.queries))
+
+    def __repr__(self) -> str:
+        q = self.queries
+        return (
+            f"Collection({q.n_documents} documents × {self.n_features} features "
+            f"in {q.n_queries} queries; {', '.join(q.labels)})"
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.features.shape[1])
+
+    def take(self, queries: ArrayLike) -> Collection:
+        """Some queries, by index or mask, in the order given.
+
+        >>> Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1])).take([1]).features
+        array([[0., 0., 1.]])
+        """
+        return self._with_rows(self.queries.rows_of(queries), self.queries.take(queries))
+
+    def shuffled(self, seed: int = 0) -> Collection:
+        """The documents in random order inside each query, the queries where they are.
+
+        Files are often sorted by grade, and round 0, where every score ties, would start from a perfect
+        ranking.
+
+        >>> Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1])).shuffled(seed=4).queries.relevance
+        array([0., 2., 1.], dtype=float32)
+        """
+        rows = self.queries.shuffled_rows(seed)
+        return self._with_rows(rows, self.queries.reordered(rows))
+
+    def source_from_feature(
+        self, name: str, column: int | str, transform: Transform | None = None
+    ) -> Collection:
+        """A feature column becomes the label source `name` and leaves the features.
+
+        Parameters
+        ----------
+        name : str
+            Name of the new label source.
+        column : int or str
+            Index of the column counted from 0 (so LETOR's feature ``134:`` is 133), or its name in
+            `feature_names`.
+        transform : callable, optional
+            ``transform(values, queries)`` gives the labels, such as `click_rate` for counts; the values
+            themselves without it.
+
+        Raises
+        ------
+        ValueError
+            Where the name is taken, there is no such column, or the labels are negative or infinite.
+
+        Examples
+        --------
+        >>> from lambdaboost.datasets import click_rate
+        >>> c = Collection(np.array([[7.0, 1.0], [8.0, 3.0], [9.0, 0.0]]), Queries([1, 2, 0], sizes=[3]))
+        >>> c = c.source_from_feature("clicks", 1, transform=click_rate)
+        >>> c.features.shape, c.queries.labels["clicks"]
+        ((3, 1), array([0.5, 1. , 0. ], dtype=float32))
+
+        """
+        check_source_name(name, self.queries.labels)
+        index = self._column(column)
+        values = self.features[:, [index]]
+        values = np.asarray(
+            values if isinstance(values, np.ndarray) else values.toarray(), dtype=np.float64
+        ).ravel()
+        labels = values if transform is None else transform(values, self.queries)
+        return replace(self.without_features([index]), queries=_with_source(self.queries, name, labels))
+
+    def without_features(self, columns: Iterable[int | str]) -> Collection:
+        """The same documents without some feature columns, by index counted from 0 or by name.
+
+        >>> c = Collection(np.eye(3), Queries([2, 0, 1], sizes=[3]), feature_names=("a", "b", "c"))
+        >>> c.without_features(["a", 2]).feature_names
+        ('b',)
+        """
+        if isinstance(columns, str):
+            raise TypeError(f"columns is the string {columns!r}: give a list, such as [{columns!r}]")
+        gone = {self._column(column) for column in columns}
+        keep = [i for i in range(self.n_features) if i not in gone]
+        names = None if self.feature_names is None else tuple(self.feature_names[i] for i in keep)
+        return replace(self, features=self.features[:, keep], feature_names=names)
+
+    @staticmethod
+    def concat(collections: Sequence[Collection]) -> Collection:
+        """Several collections one after the other, such as the parts of a fold.
+
+        Sparse if any part is sparse. Document names stay if every part has them. A part without weights
+        weighs 1.
+
+        Raises
+        ------
+        ValueError
+            Where the parts differ in features or label sources, only some have query ids, or two hold the
+            same id.
+
+        Examples
+        --------
+        >>> one = Collection(np.eye(2), Queries([1, 0], ids=[7, 7]))
+        >>> two = Collection(np.eye(2), Queries([2, 0], ids=[9, 9]))
+        >>> Collection.concat([one, two]).queries.ids
+        array([7, 9])
+
+        """
+        parts = list(collections)
+        _check_alike(parts)
+        documents = [part.documents for part in parts if part.documents is not None]
+        return Collection(
+            _stacked([part.features for part in parts]),
+            _concat_queries([part.queries for part in parts]),
+            np.concatenate(documents) if len(documents) == len(parts) else None,
+            parts[0].feature_names,
+        )
+
+    def _column(self, column: int | str) -> int:
+        """Index of a column given by index or name."""
+        if isinstance(column, str):
+            if self.feature_names is None or column not in self.feature_names:
+                known = (
+                    "there are no feature names"
+                    if self.feature_names is None
+                    else ", ".join(self.feature_names)
+                )
+                raise ValueError(
+                    f"no feature called {column!r} ({known}): give a known name or an index from 0"
+                )
+            return self.feature_names.index(column)
+        if isinstance(column, bool) or not isinstance(column, int | np.integer):
+            raise TypeError(f"column is {column!r}: give an index counted from 0, or a feature's name")
+        if not 0 <= column < self.n_features:
+            raise ValueError(f"column is {column}: there are {self.n_features} features, counted from 0")
+        return int(column)
+
+    def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
+        documents = None if self.documents is None else self.documents[rows]
+        return replace(self, features=self.features[rows], queries=queries, documents=documents)
+
+
+def _shape(features: Any) -> tuple[int, int]:
+    """Rows and columns of a float array or CSR matrix."""
+    if not isinstance(features, np.ndarray) and getattr(features, "format", None) != "csr":
+        raise TypeError(f"features must be a numpy array or scipy CSR matrix, got {type(features).__name__}")
+    if features.dtype not in (np.float32, np.float64):
+        raise TypeError(
+            f"features has dtype {features.dtype}, expected float32 or float64: use .astype(np.float32)"
+        )
+    if features.ndim != 2:
+        raise ValueError(f"features has shape {features.shape}, expected two dimensions: one row a document")
+    return features.shape
+
+
+def _checked_names(names: Iterable[str], columns: int) -> tuple[str, ...]:
+    names = tuple(names)
+    if len(names) != columns:
+        raise ValueError(
+            f"feature_names has {len(names)} names, features has {columns} columns: name each once"
+        )
+    if len(set(names)) != columns:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"feature_names has {twice!r} twice: name each column differently")
+    return names
+
+
+def _row_ids(queries: Queries) -> NDArray[Any] | None:
+    return None if queries.ids is None else np.repeat(queries.ids, queries.sizes)
+
+
+def _with_source(queries: Queries, name: str, labels: ArrayLike) -> Queries:
+    """The same queries with one more label source."""
+    further = {known: values for known, values in queries.labels.items() if known != RELEVANCE}
+    ids = _row_ids(queries)
+    return Queries(
+        queries.relevance,
+        sizes=queries.sizes if ids is None else None,
+        ids=ids,
+        weight=queries.weight,
+        **further,
+        **{name: labels},
+    )
+
+
+def _check_alike(parts: list[Collection]) -> None:
+    if not parts:
+        raise ValueError("collections is empty: give at least one Collection")
+    first = parts[0]
+    for i, part in enumerate(parts[1:], 1):
+        if part.n_features != first.n_features:
+            raise ValueError(
+                f"collections[{i}] has {part.n_features} features, collections[0] has {first.n_features}: "
+                "read them with the same n_features="
+            )
+        if part.feature_names != first.feature_names:
+            raise ValueError(
+                f"collections[{i}] and collections[0] differ in feature_names: name the columns alike"
+            )
+        if set(part.queries.labels) != set(first.queries.labels):
+            raise ValueError(
+                f"collections[{i}] has the sources {', '.join(part.queries.labels)}, collections[0] has "
+                f"{', '.join(first.queries.labels)}: give all the same"
+            )
+        if (part.queries.ids is None) != (first.queries.ids is None):
+            raise ValueError(
+                f"only one of collections[{i}] and collections[0] has query ids: give both or neither"
+            )
+
+
+def _stacked(features: list[Any]) -> Any:
+    if all(isinstance(part, np.ndarray) for part in features):
+        return np.concatenate(features)
+    from scipy import sparse
+
+    return sparse.vstack([sparse.csr_matrix(part) for part in features], format="csr")
+
+
+def _concat_queries(parts: list[Queries]) -> Queries:
+    _check_distinct([part.ids for part in parts if part.ids is not None])
+    ids = [row_ids for part in parts if (row_ids := _row_ids(part)) is not None]
+    weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
+    labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
+    return Queries(
+        labels.pop(RELEVANCE),
+        sizes=None if ids else np.concatenate([q.sizes for q in parts]),
+        ids=np.concatenate(ids) if ids else None,
+        weight=None if all(q.weight is None for q in parts) else np.concatenate(weights),
+        **labels,
+    )
+
+
+def _check_distinct(ids: list[NDArray[Any]]) -> None:
+    """Refuse an id in two parts: at their seam two queries would become one."""
+    seen: dict[Any, int] = {}
+    for i, part in enumerate(ids):
+        for query in part.tolist():
+            if seen.setdefault(query, i) != i:
+                raise ValueError(
+                    f"query {query!r} is in collections[{seen[query]}] and collections[{i}]: "
+                    "leave it out of one, or give the queries different ids"
+                )

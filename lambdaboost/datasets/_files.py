@@ -1,0 +1,62 @@
+"""Files as they lie on disk: compressed or plain when read, whole or absent when written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+MAGIC: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if its first bytes say gzip, xz or bzip2, whatever its name."""
+    with open(path, "rb") as raw:
+        head = raw.read(6)
+    opener = next((open_ for magic, open_ in MAGIC.items() if head.startswith(magic)), open)
+    try:
+        with opener(path, "rb") as file:
+            yield file
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged: {error}; fetch or compress it again") from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that takes the place of `path` once whole, and leaves no trace if anything fails."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files for the owner's eyes only
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def without_compression_suffix(path: Path) -> Path:
+    """``rank.train`` for ``rank.train.xz``."""
+    return path.with_suffix("") if path.suffix in SUFFIX else path
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes as they lie on disk, in hex."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

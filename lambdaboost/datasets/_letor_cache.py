@@ -1,0 +1,60 @@
+"""A parsed LETOR file kept beside its source, so that the text is parsed once."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lambdaboost.datasets._files import replacing
+from lambdaboost.datasets._letor_lines import Parsed
+
+# Goes up whenever `Parsed` holds something else for the same text.
+FORMAT = 1
+
+
+def cache_path(source: Path) -> Path:
+    """``train.txt.xz.lambdaboost.npz`` for ``train.txt.xz``."""
+    return source.with_name(f"{source.name}.lambdaboost.npz")
+
+
+def load(source: Path, digest: str) -> Parsed | None:
+    """The parsed copy, or None where there is none, or it is damaged or of another text than `digest`."""
+    try:
+        with open(cache_path(source), "rb") as file, np.load(file, allow_pickle=False) as npz:
+            if str(npz["digest"]) != digest or int(npz["format"]) != FORMAT:
+                return None
+            arrays = dict(npz)  # reads it all, and zip checks each array's CRC
+        return _parsed(arrays)
+    except Exception:
+        # A damaged zip may raise nearly anything; whatever it is, the source is there to be parsed again.
+        return None
+
+
+def store(source: Path, digest: str, parsed: Parsed) -> None:
+    """Keep a parsed copy beside the source; where the folder cannot be written, there is none."""
+    with contextlib.suppress(OSError), replacing(cache_path(source)) as file:
+        np.savez(file, format=FORMAT, digest=digest, **_arrays(parsed))
+
+
+def _arrays(parsed: Parsed) -> dict[str, Any]:
+    x = parsed.features
+    arrays = {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
+    if x.nnz == x.shape[0] * x.shape[1]:  # every value was in the text: positions need not be kept
+        arrays = {"dense": x.toarray()}
+    if parsed.documents is not None:
+        arrays["documents"] = parsed.documents
+    return arrays | {"relevance": parsed.relevance, "ids": parsed.ids}
+
+
+def _parsed(arrays: dict[str, Any]) -> Parsed:
+    from scipy.sparse import csr_matrix
+
+    if "dense" in arrays:
+        features = arrays["dense"]
+    else:
+        shape = tuple(arrays["shape"].tolist())
+        features = csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    return Parsed(features, arrays["relevance"], arrays["ids"], arrays.get("documents"))

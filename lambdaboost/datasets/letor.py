@@ -1,0 +1,153 @@
+"""`read_letor`: the LETOR / SVMLight text that ranking data sets come in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lambdaboost.datasets import _letor_cache
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets._files import SUFFIX, reading, sha256, without_compression_suffix
+from lambdaboost.datasets._letor_lines import EXPECTED, Parsed, parse
+from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.queries import Queries
+
+# With fewer of its values written out, a matrix stays sparse: dense it would take over five times the memory.
+DENSE_SHARE = 0.1
+
+
+def read_letor(
+    path: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    query_file: str | os.PathLike[str] | None = None,
+    cache: bool = True,
+) -> Collection:
+    r"""Read LETOR / SVMLight text, lines ``grade qid:Q 1:v 2:v … # comment``, plain or as gzip, xz or bzip2.
+
+    The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's form of it has no
+    qid, and the documents of each query one below the other in a second file, ``rank.train.query`` for
+    ``rank.train``, which is found if it lies beside, compressed or not.
+
+    Parameters
+    ----------
+    path : path
+        The text. How it is compressed shows from its first bytes, not from its name.
+    n_features : int, optional
+        Columns to give, for a part whose last features never occur; the highest index in the text without it.
+    query_file : path, optional
+        LightGBM's file of query sizes where it lies elsewhere; only for text without qid.
+    cache : bool
+        Keep a parsed copy beside the text, as ``<name>.lambdaboost.npz``, and read that one from then on. It
+        holds the SHA-256 of the text and is made anew where that differs or the copy is damaged; where the
+        folder cannot be written, there is none.
+
+    Returns
+    -------
+    Collection
+        Features as float32, feature ``1:`` in column 0: dense, or CSR where less than a tenth of the values
+        are written out. What is not written is 0. Values that float32 cannot hold, such as the 1.797e308 that
+        stands for missing in Istella, and infinities become ±3.4028235e38. Ids are the qids. Document names
+        are the comments, or the word after ``docid =`` in those of LETOR; None where there are no comments.
+
+    Raises
+    ------
+    ValueError
+        Where a line does not parse or a query's lines are not adjacent, with file and line; where the file is
+        empty or damaged, has more features than `n_features`, or query sizes are missing, wrong or given
+        twice.
+    FileNotFoundError
+        Where `path` or `query_file` is not there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "train.txt")
+    >>> _ = path.write_text("2 qid:10 1:0.5 2:1 # docid = a\n0 qid:10 1:0.1 # docid = b\n1 qid:11 2:4 # c\n")
+    >>> train = read_letor(path)
+    >>> train
+    Collection(3 documents × 2 features in 2 queries; relevance)
+    >>> train.queries.ids, train.documents
+    (array([10, 11]), array(['a', 'b', 'c'], dtype='<U1'))
+    >>> folder.cleanup()
+
+    """
+    path = Path(path)
+    if n_features is not None:
+        check_count("n_features", n_features)
+    sizes_path = _query_file_beside(path) if query_file is None else Path(query_file)
+    parsed = _parsed(path) if cache else parse(path)
+    if parsed.ids.size and query_file is not None:
+        raise ValueError(
+            f"{path} has qids on its lines, so query_file={str(query_file)!r} is one too many: omit it"
+        )
+    features = _dense_if_dense(_widened(parsed.features, n_features, path))
+    return Collection(features, _queries(parsed, path, sizes_path), parsed.documents)
+
+
+def _parsed(path: Path) -> Parsed:
+    """The parsed text, from the cache where there is one."""
+    digest = sha256(path)
+    parsed = _letor_cache.load(path, digest)
+    if parsed is None:
+        parsed = parse(path)
+        _letor_cache.store(path, digest, parsed)
+    return parsed
+
+
+def _query_file_beside(path: Path) -> Path | None:
+    """LightGBM's ``<data>.query``, compressed or not, where there is one."""
+    plain = without_compression_suffix(path)
+    names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
+    return next((name for name in names if name.exists()), None)
+
+
+def _queries(parsed: Parsed, path: Path, sizes_path: Path | None) -> Queries:
+    if parsed.ids.size:
+        return Queries(parsed.relevance, ids=parsed.ids)
+    if sizes_path is None:
+        raise ValueError(
+            f"{path} has no qid on its lines, and no {without_compression_suffix(path).name}.query beside; "
+            f"{EXPECTED}, or give query_file="
+        )
+    try:
+        return Queries(parsed.relevance, sizes=_sizes(sizes_path))
+    except ValueError as error:
+        raise ValueError(f"{path} and {sizes_path}: {error}") from None
+
+
+def _sizes(path: Path) -> list[int]:
+    """Documents of each query, one figure a line."""
+    sizes = []
+    with reading(path) as file:
+        for number, line in enumerate(file, 1):
+            text = line.strip()
+            if not text.isdigit():
+                shown = text[:60].decode(errors="replace")
+                raise ValueError(f"{path}:{number}: {shown!r}; expected the number of documents of one query")
+            sizes.append(int(text))
+    return sizes
+
+
+def _widened(features: Any, n_features: int | None, path: Path) -> Any:
+    """Columns of zeros up to `n_features`."""
+    n, d = features.shape
+    if n_features is None or n_features == d:
+        return features
+    if n_features < d:
+        raise ValueError(f"n_features is {n_features}, but {path} has feature {d}: give at least {d}")
+    if isinstance(features, np.ndarray):
+        return np.pad(features, ((0, 0), (0, n_features - d)))
+    features.resize((n, n_features))
+    return features
+
+
+def _dense_if_dense(features: Any) -> Any:
+    if isinstance(features, np.ndarray):
+        return features
+    n, d = features.shape
+    return features.toarray() if features.nnz >= DENSE_SHARE * n * d else features

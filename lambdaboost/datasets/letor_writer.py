@@ -1,0 +1,85 @@
+"""`write_letor`: a collection as LETOR text."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets._files import SUFFIX, replacing
+from lambdaboost.datasets.collection import Collection
+
+
+def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
+    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads, compressed if the name says so.
+
+    The format holds grades, ids, features other than 0 and document names; other label sources, weights and
+    feature names do not fit in. Ids that are not whole numbers are replaced by 1, 2, …
+
+    Parameters
+    ----------
+    path : path
+        Where to write; ``.gz``, ``.xz`` and ``.bz2`` compress. An old file is replaced once the new one is
+        whole.
+    collection : Collection
+        What to write.
+
+    Raises
+    ------
+    ValueError
+        Where a grade is missing (NaN) or a document name has a line break.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaboost.datasets import Queries
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "two.txt")
+    >>> write_letor(path, Collection(np.array([[0.5, 0], [0, 3]]), Queries([2, 0], ids=[7, 7]), ["a", "b"]))
+    >>> print(path.read_text(), end="")
+    2 qid:7 1:0.5 # a
+    0 qid:7 2:3 # b
+    >>> folder.cleanup()
+
+    """
+    from sklearn.datasets import dump_svmlight_file
+
+    path = Path(path)
+    q = collection.queries
+    _check_grades(q.relevance)
+    names = _comments(collection.documents, q.n_documents)
+    ids = np.repeat(_whole_ids(q.ids, q.n_queries), q.sizes)
+    text = io.BytesIO()
+    dump_svmlight_file(
+        collection.features, q.relevance.astype(np.float64), text, zero_based=False, query_id=ids
+    )
+    text.seek(0)
+    with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
+        file.writelines(line.rstrip() + name for line, name in zip(text, names, strict=True))
+
+
+def _check_grades(relevance: NDArray[np.float32]) -> None:
+    if np.isnan(relevance).any():
+        row = int(np.flatnonzero(np.isnan(relevance))[0])
+        raise ValueError(f"relevance[{row}] is missing (NaN), which LETOR cannot say: leave the document out")
+
+
+def _comments(documents: NDArray[np.str_] | None, n: int) -> Iterator[bytes]:
+    """The end of each line; checked before anything is written."""
+    if documents is None:
+        return iter([b"\n"] * n)
+    names = documents.tolist()
+    for row, name in enumerate(names):
+        if "\n" in name or "\r" in name:
+            raise ValueError(f"documents[{row}] is {name!r}: a name with a line break does not fit on a line")
+    return (f" # {name}\n".encode() if name else b"\n" for name in names)
+
+
+def _whole_ids(ids: NDArray[np.int64] | None, n_queries: int) -> NDArray[np.int64]:
+    if ids is not None and np.issubdtype(ids.dtype, np.integer):
+        return ids
+    return np.arange(1, n_queries + 1)

@@ -4,8 +4,25 @@ Imports nothing of ours.
 """
 
 if __name__ != "lambdaboost.datasets":
-    raise ImportError("import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice")
+    raise ImportError(
+        "import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice"
+    )
 
+from lambdaboost.datasets.click_rates import click_rate
+from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.frame import from_frame
+from lambdaboost.datasets.letor import read_letor
+from lambdaboost.datasets.letor_writer import write_letor
 from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.synthetic import cubic_polynomial, web_search_log
 
-__all__ = ["Queries"]
+__all__ = [
+    "Collection",
+    "Queries",
+    "click_rate",
+    "cubic_polynomial",
+    "from_frame",
+    "read_letor",
+    "web_search_log",
+    "write_letor",
+]

@@ -1,0 +1,6 @@
+"""Generated ranking data: the same seed gives the same bits."""
+
+from lambdaboost.datasets.synthetic.cubic import cubic_polynomial
+from lambdaboost.datasets.synthetic.web_search import web_search_log
+
+__all__ = ["cubic_polynomial", "web_search_log"]

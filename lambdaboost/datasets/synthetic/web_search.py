@@ -1,0 +1,118 @@
+"""`web_search_log`: judged and clicked documents of a made-up web search engine."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.click_models import CLICK_MODELS
+from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.queries import Queries
+from lambdaboost.datasets.synthetic.click_log import click_through_rate
+from lambdaboost.datasets.synthetic.grades import grades_by_share
+from lambdaboost.datasets.synthetic.pages import CORE_FEATURES, core_features, draw_pages, utility
+
+# Standard deviation of a judge's error; the true utility has about 1.
+JUDGE_NOISE = 0.35
+
+
+def web_search_log(
+    queries: int = 1000, documents: int = 120, features: int = 40, seed: int = 0, click_model: str = "cascade"
+) -> Collection:
+    """A search engine's log: features, judged grades 0–4, and click-through rates as label source ``clicks``.
+
+    Made for graded objectives, after the data of Svore, Volkovs & Burges (2011, section 6). Every document
+    has a true utility, a non-linear function of how its parts match the query, of its quality and of what the
+    query is after. From it follow, independently,
+
+    - the grade: utility plus a judge's error, cut so that 52, 32, 13, 2 and 1 % of all documents get 0 to 4;
+    - the click-through rate: five noisy linear rankers in turn show their ten best documents to 200 users
+      each, who click by the click model; the rate is last clicks over times shown, 0 if never shown.
+
+    So grades and clicks mostly agree, and clicks tell documents of equal grade apart. The function has no
+    random parts: data of two seeds serve as training and test data.
+
+    Parameters
+    ----------
+    queries : int
+        Number of queries.
+    documents : int
+        Mean number of documents of a query; list lengths vary around it (gamma, standard deviation 0.4 of the
+        mean).
+    features : int
+        Number of features, at least 16: 16 that describe match, quality and query, the others by turns noisy
+        copies of these and pure noise.
+    seed : int
+        The same seed gives the same data.
+    click_model : {"cascade", "position"}
+        How users click: see `lambdaboost.datasets.click_models`.
+
+    Returns
+    -------
+    Collection
+        Features float32 with names, labels ``relevance`` in {0, …, 4} and ``clicks`` in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where a number is not whole or too low, or the click model unknown.
+
+    Examples
+    --------
+    >>> log = web_search_log(queries=20, documents=30, seed=3)
+    >>> log
+    Collection(584 documents × 40 features in 20 queries; relevance, clicks)
+    >>> log.feature_names[:3]
+    ('match_title', 'match_body', 'match_anchor')
+
+    """
+    check_count("queries", queries)
+    check_count("documents", documents)
+    check_count("features", features, least=len(CORE_FEATURES))
+    rng = np.random.default_rng(check_count("seed", seed, least=0))
+    if click_model not in CLICK_MODELS:
+        raise ValueError(f"click_model is {click_model!r}: choose one of {', '.join(CLICK_MODELS)}")
+    sizes = _list_lengths(queries, documents, rng)
+    query_of_row = np.repeat(np.arange(queries), sizes)
+    pages = draw_pages(query_of_row, queries, rng)
+    true_utility = utility(pages)
+    core = core_features(pages, rng)
+    grades = grades_by_share(true_utility + JUDGE_NOISE * rng.standard_normal(true_utility.size))
+    clicks = click_through_rate(true_utility, _production_score(core), sizes, CLICK_MODELS[click_model], rng)
+    names, x = _with_distractors(core, features, rng)
+    return Collection(x, Queries(grades, sizes=sizes, clicks=clicks), feature_names=names)
+
+
+def _list_lengths(queries: int, mean: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    shape = 6.25  # of a gamma distribution: standard deviation 0.4 of the mean
+    return np.maximum(1, np.rint(rng.gamma(shape, mean / shape, queries))).astype(np.int64)
+
+
+def _production_score(core: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the engine in use ranks by: a weighted sum of standardised features."""
+    weights = {"match_title": 0.6, "match_body": 0.3, "bm25": 0.6, "pagerank": 0.4, "spam_percentile": -0.3}
+    columns = core[:, [CORE_FEATURES.index(name) for name in weights]]
+    spread = columns.std(axis=0)
+    return (
+        (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1) @ np.array(list(weights.values()))
+    )
+
+
+def _with_distractors(
+    core: NDArray[np.float64], features: int, rng: np.random.Generator
+) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+    """The core features followed by noisy copies and pure noise in turns, up to `features` columns."""
+    n, c = core.shape
+    x = np.empty((n, features), dtype=np.float32)
+    x[:, :c] = core
+    names = list(CORE_FEATURES)
+    for column in range(c, features):
+        x[:, column] = noise = rng.standard_normal(n)
+        of = (column - c) // 2 % c
+        if (column - c) % 2:
+            names.append(f"noise_{(column - c) // 2}")
+        else:
+            x[:, column] = core[:, of] + core[:, of].std() * noise
+            names.append(f"copy_{(column - c) // 2}_{CORE_FEATURES[of]}")
+    return tuple(names), x

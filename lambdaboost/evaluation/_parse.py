@@ -51,7 +51,9 @@ class _Reader:
                 return -number
             case ast.Tuple(elts=items):
                 return tuple(map(self.read, items))
-            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as x)]):
+            case ast.Call(
+                func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as x)], keywords=[]
+            ):
                 return float(x)
             case ast.Name(id=name):
                 return self.make(name, [], {})

@@ -1,0 +1,406 @@
+"""Measures: golden figures, the naive reference, and what every measure has in common."""
+
+import copy
+import pickle
+from math import log2, nan
+
+import naive_measures as naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import (
+    AUC,
+    CNDCG,
+    ERR,
+    MAP,
+    MEASURES,
+    MRR,
+    NDCG,
+    WTA,
+    BPref,
+    KendallTau,
+    Measure,
+    PairAccuracy,
+    Precision,
+    Recall,
+    ndcg_curve,
+    parse,
+)
+
+# One row a form of a measure.
+ALL = [
+    NDCG(),
+    NDCG(1),
+    NDCG(3),
+    NDCG(17),
+    NDCG(gain="linear"),
+    NDCG(5, gain=(0, 1, 3.5, 4, 10), empty=1),
+    CNDCG(),
+    CNDCG(2, scale=2.5),
+    MAP(),
+    MAP(threshold=2),
+    MRR(),
+    MRR(2, threshold=3),
+    ERR(),
+    ERR(3, max_grade=6),
+    WTA(),
+    WTA(threshold=4, empty=nan),
+    Precision(1),
+    Precision(5, threshold=2),
+    Recall(1),
+    Recall(5, threshold=2),
+    PairAccuracy(),
+    PairAccuracy(empty=0.5),
+    AUC(),
+    AUC(threshold=3),
+    BPref(),
+    BPref(threshold=2),
+    KendallTau(),
+    KendallTau(source="relevance"),
+]
+every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
+
+
+def one_query(*labels, **sources):
+    return Queries(labels, sizes=[len(labels)], **sources)
+
+
+DOWN = np.arange(10.0, 0.0, -1.0)  # scores that keep the input order
+
+
+@st.composite
+def drawn_queries(draw):
+    """Some queries with grades 0 to 4 and clicks, some of either missing, and scores with ties."""
+    sizes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = sum(sizes)
+    missing = draw(st.sampled_from([0.0, 0.3]))
+    relevance = np.where(rng.random(n) < missing, np.nan, rng.integers(0, draw(st.integers(1, 5)), n))
+    clicks = np.where(rng.random(n) < missing, np.nan, rng.random(n) * (rng.random(n) < 0.5))
+    scores = rng.integers(-9, 9, n) if draw(st.booleans()) else rng.normal(size=n)
+    return scores.astype(float), Queries(relevance, sizes, clicks=clicks)
+
+
+def drawn(n_queries=30, seed=0, ties=False):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 40, n_queries)
+    n = sizes.sum()
+    scores = rng.integers(0, 5, n).astype(float) if ties else rng.permutation(n) / n
+    return scores, Queries(rng.integers(0, 5, n), sizes, clicks=rng.random(n))
+
+
+# Golden figures
+
+
+def test_every_measure_is_in_the_table():
+    assert {type(m) for m in ALL} == set(MEASURES.values()) == set(naive.NAIVE)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (NDCG(1), 1 / 7),
+        (NDCG(2), (1 + 7 / log2(3)) / (7 + 1 / log2(3))),
+        (NDCG(), (1 + 7 / log2(3) + 1 / log2(5)) / (7 + 1 / log2(3) + 1 / log2(4))),
+        (NDCG(1, gain="linear"), 1 / 3),
+        (NDCG(1, gain=(0, 2, 4, 5)), 2 / 5),
+        (CNDCG(1), 0.0),
+        (CNDCG(2), (2 ** (4 * 0.5) - 1) / log2(3) / (2 ** (4 * 0.5) - 1 + (2 ** (4 * 0.25) - 1) / log2(3))),
+        (MAP(), (1 / 1 + 2 / 2 + 3 / 4) / 3),
+        (MAP(threshold=2), 1 / 2),
+        (MRR(), 1 / 1),
+        (MRR(threshold=3), 1 / 2),
+        (MRR(1, threshold=3), 0.0),
+        (ERR(2), 1 / 16 + (1 - 1 / 16) * 7 / 16 / 2),
+        (WTA(), 1.0),
+        (WTA(threshold=2), 0.0),
+        (Precision(3), 2 / 3),
+        (Precision(8), 3 / 8),
+        (Recall(2), 2 / 3),
+        (Recall(8), 1.0),
+        (
+            PairAccuracy(),
+            3 / 5,
+        ),  # 3 above 1, 0 and 1; the two 1s above 0; one of the 1s above 3 and 0 above 1 are wrong
+        (AUC(), 2 / 3),
+        (AUC(threshold=2), 2 / 3),
+        (BPref(), (1 + 1 + (1 - 1 / 1)) / 3),
+        (KendallTau(), (2 - 3) / (2 + 3)),
+    ],
+    ids=str,
+)
+def test_golden(measure, expected):
+    q = one_query(1, 3, 0, 1, clicks=[0.0, 0.5, 0.0, 0.25])
+    assert measure(DOWN[:4], q) == pytest.approx(expected, abs=1e-15)
+
+
+def test_ndcg_by_hand():
+    # grades 3, 2, 3, 0, 1, 2 in rank order
+    dcg = 7 + 3 / log2(3) + 7 / log2(4) + 0 + 1 / log2(6) + 3 / log2(7)
+    ideal = 7 + 7 / log2(3) + 3 / log2(4) + 3 / log2(5) + 1 / log2(6)
+    assert NDCG()(DOWN[:6], one_query(3, 2, 3, 0, 1, 2)) == pytest.approx(dcg / ideal, abs=1e-15)
+
+
+def test_ties_stay_in_input_order():
+    assert NDCG(1)([1.0, 1.0], one_query(0, 1)) == 0.0
+    assert NDCG(1)([1.0, 1.0], one_query(1, 0)) == 1.0
+    assert PairAccuracy()([1.0, 1.0], one_query(0, 1)) == 0.0
+    labels = np.arange(100) % 5  # more documents than are sorted by insertion
+    expected = naive.per_query(NDCG(), np.zeros(100), one_query(*labels))
+    assert_allclose(NDCG().per_query(np.zeros(100), one_query(*labels)), expected, rtol=1e-14)
+
+
+def test_a_missing_label_keeps_its_rank_and_gains_nothing():
+    assert NDCG()(DOWN[:3], one_query(nan, 2, 0)) == pytest.approx(1 / log2(3))
+    assert MAP()(DOWN[:3], one_query(nan, 2, 0)) == 1 / 2
+    assert_array_equal(NDCG().normalized_gains(one_query(nan, 2, 0)), [0, 1, 0])
+
+
+# The naive reference
+
+
+@every_measure
+@settings(max_examples=40, deadline=None)
+@given(drawn_queries())
+def test_agrees_with_the_definition(measure, case):
+    scores, q = case
+    assert_allclose(measure.per_query(scores, q), naive.per_query(measure, scores, q), rtol=1e-12, atol=1e-15)
+
+
+@settings(max_examples=25, deadline=None)
+@given(drawn_queries(), st.lists(st.integers(1, 50), min_size=1, max_size=6))
+def test_curve_agrees_with_each_cutoff(case, cutoffs):
+    scores, q = case
+    curve = ndcg_curve(scores, q, cutoffs)
+    assert curve.shape == (q.n_queries, len(cutoffs))
+    for column, k in zip(curve.T, cutoffs, strict=True):
+        assert_allclose(column, NDCG(k).per_query(scores, q), rtol=1e-14)
+
+
+def test_curve_takes_other_gains():
+    scores, q = drawn()
+    assert_allclose(ndcg_curve(scores, q, [3], gain="linear")[:, 0], NDCG(3, "linear").per_query(scores, q))
+
+
+# What all measures have in common
+
+
+@every_measure
+def test_repr_reads_back(measure):
+    again = parse(repr(measure))
+    assert again == measure and repr(again) == repr(measure) and hash(again) == hash(measure)
+
+
+@every_measure
+def test_values_pickle_and_are_their_own_copy(measure):
+    again = pickle.loads(pickle.dumps(measure))
+    assert again == measure and hash(again) == hash(measure)
+    assert copy.copy(measure) is measure and copy.deepcopy(measure) is measure
+
+
+@every_measure
+def test_measures_do_not_change(measure):
+    with pytest.raises(AttributeError):
+        measure.empty = 0.5
+
+
+def test_equality():
+    assert len(set(ALL)) == len(ALL)
+    assert NDCG() != CNDCG() and NDCG(3) != NDCG(4) and NDCG(empty=nan) != NDCG()
+    assert NDCG(empty=nan) == NDCG(empty=float("nan")) == NDCG(empty=np.float32("nan"))
+    assert MAP(threshold=2) == MAP(threshold=2.0) and NDCG(np.int64(3)) == NDCG(3)
+    assert NDCG(gain=[0, 1]) == NDCG(gain=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "measure, text",
+    [
+        (NDCG(), "NDCG()"),
+        (NDCG(3), "NDCG(k=3)"),
+        (NDCG(3, empty=1), "NDCG(k=3, empty=1.0)"),
+        (NDCG(empty=nan), "NDCG(empty=float('nan'))"),
+        (NDCG(gain="linear"), "NDCG(gain='linear')"),
+        (NDCG(gain=(0, 1)), "NDCG(gain=(0.0, 1.0))"),
+        (CNDCG(scale=4.0), "CNDCG()"),
+        (Precision(5), "Precision(k=5)"),
+        (MAP(threshold=0.5), "MAP(threshold=0.5)"),
+    ],
+)
+def test_repr(measure, text):
+    assert repr(measure) == text
+
+
+@every_measure
+def test_permuting_documents_changes_nothing(measure):
+    scores, q = drawn()
+    rows = q.shuffled_rows(seed=1)
+    permuted = measure.per_query(scores[rows], q.reordered(rows))
+    assert_allclose(permuted, measure.per_query(scores, q), rtol=1e-14)
+
+
+@every_measure
+def test_shifting_scores_changes_nothing(measure):
+    scores, q = drawn(ties=True)
+    assert_array_equal(measure.per_query(scores + 1024.0, q), measure.per_query(scores, q))
+
+
+@every_measure
+def test_the_same_bits_whatever_the_threads(measure):
+    import numba
+
+    scores, q = drawn(300)
+    together = measure.per_query(scores, q)
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        assert_array_equal(measure.per_query(scores, q), together)
+    finally:
+        numba.set_num_threads(threads)
+
+
+@every_measure
+@pytest.mark.parametrize("label", [0, 4])
+def test_one_document(measure, label):
+    q = one_query(label, clicks=[label / 4])
+    assert_allclose(measure.per_query([0.3], q), naive.per_query(measure, [0.3], q))
+
+
+@every_measure
+def test_no_relevant_document_counts_as_empty(measure):
+    q = Queries([0, 0, 0, 0], sizes=[3, 1], clicks=[0, 0, 0, 0])
+    assert_array_equal(measure.per_query(DOWN[:4], q), [measure.empty, measure.empty])
+    with_one = type(measure)(**{**vars(measure), "empty": 1.0})
+    assert with_one(DOWN[:4], q) == 1.0
+    assert np.isnan(type(measure)(**{**vars(measure), "empty": nan})(DOWN[:4], q))
+
+
+@every_measure
+def test_a_perfect_ranking_is_best(measure):
+    q = one_query(4, 3, 2, 1, 0, clicks=[1.0, 0.75, 0.5, 0.25, 0.0])
+    best = measure(DOWN[:5], q)
+    assert all(measure(scores, q) <= best for scores in np.random.default_rng(0).random((50, 5)))
+    if isinstance(measure, (NDCG, CNDCG, MAP, MRR, WTA, PairAccuracy, AUC, BPref, KendallTau)):
+        assert best == 1.0
+
+
+@every_measure
+def test_twenty_thousand_documents(measure):
+    rng = np.random.default_rng(0)
+    n = 20_000
+    q = Queries(rng.integers(0, 5, n), sizes=[n], clicks=rng.random(n))
+    assert np.isfinite(measure(rng.random(n), q))
+
+
+def test_real_valued_and_high_grades():
+    q = one_query(0.5, 40.25, 700.0)
+    expected = (2**0.5 - 1 + (2**40.25 - 1) / log2(3) + (2.0**700 - 1) / 2) / (
+        2.0**700 - 1 + (2**40.25 - 1) / log2(3) + (2**0.5 - 1) / 2
+    )
+    assert NDCG()(DOWN[:3], q) == pytest.approx(expected, rel=1e-14)
+    assert MAP(threshold=0.7)(DOWN[:2], one_query(0.1, 0.7)) == 1 / 2  # 0.7 as a float32 is below 0.7
+
+
+def test_normalized_gains():
+    q = Queries([2, 0, 1, 0, nan], sizes=[3, 2])
+    ideal = 3 + 1 / log2(3)
+    gains = NDCG(2).normalized_gains(q)
+    assert gains.dtype == np.float32
+    assert_array_equal(gains, np.array([3 / ideal, 0, 1 / ideal, 0, 0], dtype=np.float32))
+    assert NDCG(2, empty=1).normalized_gains(q) is gains
+    assert NDCG(1).normalized_gains(q) is not gains
+    clicks = CNDCG(1).normalized_gains(one_query(0, 0, clicks=[0.5, 0.25]))
+    assert_array_equal(clicks, np.array([1, 1 / 3], dtype=np.float32))
+    assert NDCG().source == "relevance" and CNDCG().source == "clicks" and NDCG(3).k == 3
+
+
+def test_mean_is_weighted_and_leaves_nan_out():
+    q = Queries([1, 0, 0, 1, 0, 0], sizes=[2, 2, 2], weight=[1.0, 3.0, 4.0])
+    scores = [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]
+    assert WTA()(scores, q) == 1 / 8
+    assert WTA(empty=nan)(scores, q) == 1 / 4
+    assert WTA(empty=1)(scores, q) == 5 / 8
+    assert isinstance(WTA()(scores, q), float)
+    nobody = Queries([1, 0], sizes=[2], weight=[0.0])
+    assert np.isnan(WTA()([2.0, 1.0], nobody))
+
+
+# Wrong use
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: NDCG(0), "k is 0"),
+        (lambda: NDCG(2.5), "k is 2.5"),
+        (lambda: NDCG(True), "k is True"),
+        (lambda: NDCG("3"), "k is '3'"),
+        (lambda: NDCG(gain="exp"), "gain is 'exp'"),
+        (lambda: NDCG(gain=7), "gain is 7"),
+        (lambda: NDCG(gain=()), "gain is ()"),
+        (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
+        (lambda: NDCG(empty="skip"), "empty is 'skip'"),
+        (lambda: NDCG(empty=float("inf")), "empty is inf"),
+        (lambda: CNDCG(scale=0), "scale is 0"),
+        (lambda: CNDCG(scale=1024), "scale is 1024"),
+        (lambda: CNDCG(scale="4"), "scale is '4'"),
+        (lambda: CNDCG(source=3), "source is 3"),
+        (lambda: KendallTau(source=None), "source is None"),
+        (lambda: MAP(threshold=0), "threshold is 0"),
+        (lambda: MAP(threshold=nan), "threshold is nan"),
+        (lambda: MRR(threshold="1"), "threshold is '1'"),
+        (lambda: ERR(max_grade=0), "max_grade is 0"),
+        (lambda: ERR(max_grade=2000), "max_grade is 2000"),
+        (lambda: Precision(0), "k is 0"),
+        (lambda: Precision(None), "k is None"),
+        (lambda: Recall(-1), "k is -1"),
+        (lambda: NDCG()([1.0, 2.0], one_query(1)), "scores has shape (2,)"),
+        (lambda: NDCG()([nan], one_query(1)), "scores[0] is nan"),
+        (lambda: NDCG().per_query([1.0], [1.0]), "q is a list"),
+        (lambda: NDCG()([1.0], [1.0]), "a measure of scores and a list"),
+        (lambda: NDCG()([1.0, 1.0], one_query(3, 1024)), "relevance[1] is 1024"),
+        (lambda: NDCG().normalized_gains(one_query(0, *[1023.5] * 5)), "relevance[1] is 1023.5"),
+        (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 2)), "relevance[1] is 2"),
+        (lambda: NDCG(gain=(0, 1))([1.0, 1.0], one_query(1, 0.5)), "relevance[1] is 0.5"),
+        (lambda: CNDCG()([1.0, 1.0], one_query(1, 0, clicks=[0.0, 1.5])), "clicks[1] is 1.5"),
+        (lambda: CNDCG()([1.0], one_query(1)), "no label source 'clicks'"),
+        (lambda: KendallTau("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
+        (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
+        (lambda: ndcg_curve([1.0], one_query(1), []), "cutoffs is empty"),
+        (lambda: ndcg_curve([1.0], one_query(1), [3, 0]), "cutoffs is 0"),
+        (lambda: ndcg_curve([1.0], one_query(1024)), "relevance[0] is 1024"),
+        (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
+        (lambda: parse(""), "cannot read ''"),
+        (lambda: parse("nDCG"), "known are AUC, BPref, CNDCG"),
+        (lambda: parse("NDCG(kk=3)"), "the form is NDCG(k=None, gain='exponential', empty=0.0)"),
+        (lambda: parse("Precision"), "missing a required argument: 'k'"),
+        (lambda: parse("NDCG(k=0)"), "k is 0"),
+        (lambda: parse("NDCG(k=1+1)"), "cannot read '1+1'"),
+        (lambda: parse("NDCG(**{})"), "only known values"),
+        (lambda: parse("NDCG(*(3,))"), "cannot read '*(3,)'"),
+        (lambda: parse("__import__('os').getcwd()"), "only known values"),
+        (lambda: parse("__import__('os')"), "no '__import__' here"),
+        (lambda: parse("3"), "'3' is no measure"),
+        (lambda: parse("(" * 50 + ")" * 50), "only known values|is no measure"),
+        (lambda: parse("-" * 100_000 + "1"), "cannot read"),
+        (lambda: parse(3), "expected text"),
+        (lambda: Measure(), "abstract"),
+    ],
+)
+def test_wrong_use_is_refused_in_words(make, says):
+    with pytest.raises((ValueError, TypeError)) as refusal:
+        make()
+    assert any(part in str(refusal.value) for part in says.split("|"))
+
+
+def test_the_bare_room_is_refused():
+    import pathlib
+    import runpy
+
+    import lambdaboost.evaluation
+
+    with pytest.raises(ImportError, match="not the folder 'evaluation'"):
+        runpy.run_path(str(pathlib.Path(lambdaboost.evaluation.__file__)), run_name="evaluation")

@@ -1,0 +1,144 @@
+"""Measures as the engines call them: values, names, and early stopping in the right direction."""
+
+import numpy as np
+import pytest
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, MAP, MEASURES, MRR, NDCG, PairAccuracy, Precision
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+N_QUERIES, SIZE = 40, 10
+ROUNDS = 40
+
+
+def features(seed):
+    """Features of which the first tells the grade, and the grades."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N_QUERIES * SIZE, 4))
+    grades = np.clip(np.round(X[:, 0] + rng.normal(size=len(X))), 0, 4)
+    return X, grades
+
+
+SIZES = np.full(N_QUERIES, SIZE)
+WEIGHT = np.linspace(1.0, 2.0, N_QUERIES)
+
+
+def lgb_data(seed=0, reference=None, **more):
+    X, y = features(seed)
+    return lgb.Dataset(X, y, group=SIZES, reference=reference, params={"verbose": -1}, **more)
+
+
+def xgb_data(seed=0, **more):
+    X, y = features(seed)
+    return xgb.DMatrix(X, y, qid=np.repeat(np.arange(N_QUERIES), SIZES), **more)
+
+
+SCORES = np.random.default_rng(3).normal(size=N_QUERIES * SIZE)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("measure", [NDCG(3, empty=1.0), MAP(threshold=2), PairAccuracy()], ids=repr)
+def test_every_form_gives_the_same_figure(measure, weighted):
+    _, y = features(0)
+    rows = np.repeat(WEIGHT, SIZES) if weighted else None
+    figure = measure(SCORES, Queries(y, SIZES, weight=rows))
+    name = repr(measure).replace(" ", "")
+    data = lgb_data(weight=rows).construct()
+    assert measure(SCORES, data) == (name, pytest.approx(figure, abs=1e-12), True)
+    assert measure(y, SCORES, rows, SIZES) == (name, pytest.approx(figure, abs=1e-12), True)
+    told, value = measure(SCORES, xgb_data(weight=WEIGHT if weighted else None))
+    assert told.endswith(name.lower()) and value == pytest.approx(figure, abs=1e-6)
+
+
+@pytest.mark.parametrize("cls", MEASURES.values(), ids=lambda cls: cls.__name__)
+def test_xgboost_maximises_every_name_and_can_split_it(cls):
+    measure = (
+        cls(k=3, empty=float("nan")) if cls in (Precision, MEASURES["Recall"]) else cls(empty=float("nan"))
+    )
+    name = measure._xgboost_name
+    assert name.startswith(("ndcg", "map", "pre", "auc")) and name != "mape"
+    assert not set(name) & set(" :\t\n")
+
+
+def test_two_values_in_one_training():
+    history = {}
+    train = lgb_data(0)
+    lgb.train(
+        {"objective": "lambdarank", "metric": "None", "verbose": -1, "num_leaves": 4},
+        train,
+        3,
+        valid_sets=[lgb_data(1, train)],
+        feval=[NDCG(3), NDCG(5), MRR(threshold=2)],
+        callbacks=[lgb.record_evaluation(history)],
+    )
+    assert list(history["valid_0"]) == ["NDCG(k=3)", "NDCG(k=5)", "MRR(threshold=2)"]
+
+
+def test_lightgbm_stops_early_at_the_highest():
+    history = {}
+    train = lgb_data(0)
+    booster = lgb.train(
+        {"objective": "lambdarank", "metric": "None", "verbose": -1, "num_leaves": 31, "learning_rate": 0.3},
+        train,
+        ROUNDS,
+        valid_sets=[lgb_data(1, train)],
+        feval=NDCG(3),
+        callbacks=[lgb.early_stopping(5, verbose=False), lgb.record_evaluation(history)],
+    )
+    curve = history["valid_0"]["NDCG(k=3)"]
+    assert len(curve) < ROUNDS
+    assert booster.best_iteration == 1 + int(np.argmax(curve))
+
+
+@pytest.mark.parametrize(("measure", "name"), [(NDCG(3), "ndcg(k=3)"), (MRR(5), "pre-mrr(k=5)")], ids=str)
+def test_xgboost_stops_early_at_the_highest(measure, name):
+    history = {}
+    booster = xgb.train(
+        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "eta": 0.5, "nthread": 1},
+        xgb_data(0),
+        ROUNDS,
+        evals=[(xgb_data(1), "valid")],
+        custom_metric=measure,
+        early_stopping_rounds=5,
+        evals_result=history,
+        verbose_eval=False,
+    )
+    curve = history["valid"][name]
+    assert len(curve) < ROUNDS
+    assert booster.best_iteration == int(np.argmax(curve))
+
+
+def test_xgboost_cross_validation_reads_the_name():
+    table = xgb.cv(
+        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1},
+        xgb_data(0),
+        2,
+        nfold=2,
+        custom_metric=NDCG(3),
+    )
+    assert "test-ndcg(k=3)-mean" in table
+
+
+def test_the_sklearn_form_in_lgbmranker():
+    X, y = features(0)
+    X_valid, y_valid = features(1)
+    ranker = lgb.LGBMRanker(n_estimators=5, num_leaves=4, verbose=-1, metric="None")
+    ranker.fit(X, y, group=SIZES, eval_X=X_valid, eval_y=y_valid, eval_group=[SIZES], eval_metric=NDCG(3))
+    curve = ranker.evals_result_["valid_0"]["NDCG(k=3)"]
+    expected = NDCG(3)(ranker.predict(X_valid), Queries(y_valid, SIZES))
+    assert curve[-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_further_source_that_the_engine_does_not_carry():
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        CNDCG()(SCORES, lgb_data().construct())
+    _, y = features(0)
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        CNDCG()(y, SCORES, None, SIZES)
+
+
+def test_what_is_no_engine_data():
+    with pytest.raises(TypeError, match=r"scores and a ndarray: give \(scores, Queries\)"):
+        NDCG()(SCORES, SCORES)

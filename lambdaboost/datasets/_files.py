@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import lzma
 import os
-import tempfile
+import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,21 +34,16 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that takes the place of `path` once whole, and leaves no trace if anything fails."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(handle, "wb") as file:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with open(temporary, "xb") as file:
+        try:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files for the owner's eyes only
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            file.close()
+            os.replace(temporary, path)
+        except BaseException:
+            file.close()
+            os.unlink(temporary)
+            raise
 
 
 def without_compression_suffix(path: Path) -> Path:

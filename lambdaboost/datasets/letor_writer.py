@@ -46,6 +46,7 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     >>> folder.cleanup()
 
     """
+    from sklearn import config_context
     from sklearn.datasets import dump_svmlight_file
 
     path = Path(path)
@@ -54,9 +55,11 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     names = _comments(collection.documents, q.n_documents)
     ids = np.repeat(_whole_ids(q.ids, q.n_queries), q.sizes)
     text = io.BytesIO()
-    dump_svmlight_file(
-        collection.features, q.relevance.astype(np.float64), text, zero_based=False, query_id=ids
-    )
+    with config_context(
+        assume_finite=True
+    ):  # or scikit-learn refuses features that are NaN, which trees take
+        grades = q.relevance.astype(np.float64)
+        dump_svmlight_file(collection.features, grades, text, zero_based=False, query_id=ids)
     text.seek(0)
     with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
         file.writelines(line.rstrip() + name for line, name in zip(text, names, strict=True))

@@ -1,0 +1,353 @@
+"""Collections, click rates and frames; the real data sets where LAMBDABOOST_DATA names their folder."""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from lambdaboost.datasets import Collection, Queries, click_rate, from_frame, read_letor
+
+
+def small(**parts):
+    """Five documents in two queries; features count 0, 1, … by rows."""
+    queries = Queries([2, 0, 1, 1, 0], ids=["a", "a", "a", "b", "b"], clicks=[0.5, 0, 0.1, np.nan, 0])
+    given = {"documents": list("vwxyz"), "feature_names": ("f", "g", "h")} | parts
+    return Collection(np.arange(15.0).reshape(5, 3), queries, **given)
+
+
+def test_unpacks_and_tells_itself():
+    c = small()
+    X, q = c
+    assert X is c.features and q is c.queries
+    assert repr(c) == "Collection(5 documents × 3 features in 2 queries; relevance, clicks)"
+    assert repr(pickle.loads(pickle.dumps(c))) == repr(c)
+    with pytest.raises(AttributeError):
+        c.features = X
+
+
+@pytest.mark.parametrize("queries", [[1], [False, True], np.array([1])])
+def test_take(queries):
+    c = small().take(queries)
+    assert c.features.tolist() == [[9, 10, 11], [12, 13, 14]]
+    assert c.queries.ids.tolist() == ["b"] and c.documents.tolist() == ["y", "z"]
+    assert c.feature_names == ("f", "g", "h")
+
+
+def test_shuffled_keeps_rows_together():
+    c = small()
+    shuffled = c.shuffled(seed=1)
+    rows = (shuffled.features[:, 0] / 3).astype(int)
+    assert sorted(rows[:3]) == [0, 1, 2] and sorted(rows[3:]) == [3, 4]
+    np.testing.assert_array_equal(shuffled.queries.relevance, c.queries.relevance[rows])
+    np.testing.assert_array_equal(shuffled.queries.labels["clicks"], c.queries.labels["clicks"][rows])
+    np.testing.assert_array_equal(shuffled.documents, c.documents[rows])
+    np.testing.assert_array_equal(c.shuffled(seed=1).features, shuffled.features)
+    assert any(not np.array_equal(c.shuffled(seed=s).features, shuffled.features) for s in range(2, 5))
+
+
+@pytest.mark.parametrize("column", [1, np.int64(1), "g"])
+@pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix])
+def test_source_from_feature(column, matrix):
+    c = small()
+    c = Collection(matrix(c.features), c.queries, c.documents, c.feature_names)
+    d = c.source_from_feature("dwell", column, transform=lambda values, queries: values / queries.n_documents)
+    np.testing.assert_allclose(d.queries.labels["dwell"], np.array([1, 4, 7, 10, 13]) / 5, rtol=1e-6)
+    assert d.n_features == 2 and d.feature_names == ("f", "h")
+    assert list(d.queries.labels) == ["relevance", "clicks", "dwell"]
+    np.testing.assert_array_equal(d.queries.labels["clicks"], c.queries.labels["clicks"])
+    assert d.queries.ids.tolist() == ["a", "b"]
+    assert c.n_features == 3 and "dwell" not in c.queries.labels
+
+
+def test_source_from_feature_keeps_sizes_and_weights():
+    c = Collection(np.ones((3, 2)), Queries([1, 0, 2], sizes=[2, 1], weight=[2, 3]))
+    q = c.source_from_feature("x", 0).queries
+    assert q.ids is None and q.sizes.tolist() == [2, 1] and q.weight.tolist() == [2, 2, 3]
+    assert q.labels["x"].tolist() == [1, 1, 1]
+
+
+def test_without_features():
+    c = small().without_features(["h", 0])
+    assert c.features.tolist() == [[1], [4], [7], [10], [13]] and c.feature_names == ("g",)
+    assert small(feature_names=None).without_features([2]).feature_names is None
+
+
+@pytest.mark.parametrize(
+    "call, error, problem",
+    [
+        (lambda c: c.without_features("f"), TypeError, "give a list"),
+        (lambda c: c.without_features(["k"]), ValueError, "no feature called 'k' .f, g, h"),
+        (lambda c: c.without_features([3]), ValueError, "column is 3: there are 3 features"),
+        (lambda c: c.without_features([-1]), ValueError, "column is -1"),
+        (lambda c: c.without_features([True]), TypeError, "column is True"),
+        (lambda c: c.without_features([0.0]), TypeError, "column is 0.0"),
+        (lambda c: c.source_from_feature("clicks", 0), ValueError, "already"),
+        (lambda c: c.source_from_feature("relevance", 0), ValueError, "cannot be called 'relevance'"),
+        (lambda c: c.source_from_feature("weight", 0), ValueError, "cannot be called 'weight'"),
+        (lambda c: c.source_from_feature(3, 0), TypeError, "needs a name"),
+        (lambda c: c.source_from_feature("x", 0, lambda v, q: v - 1), ValueError, r"x\[0\] is -1"),
+        (lambda c: c.source_from_feature("x", 0, lambda v, q: v[:2]), ValueError, "x has 2 rows"),
+    ],
+)
+def test_columns_that_are_wrong(call, error, problem):
+    with pytest.raises(error, match=problem):
+        call(small())
+
+
+def test_a_name_where_there_are_none():
+    with pytest.raises(ValueError, match="there are no feature names"):
+        small(feature_names=None).without_features(["f"])
+
+
+@pytest.mark.parametrize(
+    "parts, error, problem",
+    [
+        ({"documents": ["a"]}, ValueError, "documents has shape"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names has 1 names"),
+        ({"feature_names": ["a", "b", "a"]}, ValueError, "'a' twice"),
+    ],
+)
+def test_parts_that_do_not_fit(parts, error, problem):
+    with pytest.raises(error, match=problem):
+        small(**parts)
+
+
+@pytest.mark.parametrize(
+    "features, error, problem",
+    [
+        ([[1.0]], TypeError, "numpy array or scipy CSR"),
+        (sparse.coo_matrix(np.eye(1)), TypeError, "numpy array or scipy CSR"),
+        (np.array([[1]]), TypeError, "dtype int64"),
+        (np.array([1.0]), ValueError, "two dimensions"),
+        (np.eye(2), ValueError, "2 rows, queries has 1 documents"),
+    ],
+)
+def test_features_that_do_not_fit(features, error, problem):
+    with pytest.raises((error, ValueError), match=problem):
+        Collection(features, Queries([1], sizes=[1]))
+
+
+def test_queries_of_another_kind():
+    with pytest.raises(TypeError, match="queries must be Queries"):
+        Collection(np.eye(1), [1])
+
+
+def part(ids, features=None, **given):
+    n = len(ids)
+    return Collection(
+        np.full((n, 2), float(n)) if features is None else features, Queries([1] * n, ids=ids, **given)
+    )
+
+
+def test_concat():
+    both = Collection.concat([small().take([1]), small().take([0])])
+    assert both.features[:, 0].tolist() == [9, 12, 0, 3, 6]
+    assert both.queries.ids.tolist() == ["b", "a"] and both.queries.sizes.tolist() == [2, 3]
+    np.testing.assert_array_equal(both.queries.labels["clicks"], np.float32([np.nan, 0, 0.5, 0, 0.1]))
+    assert both.documents.tolist() == list("yzvwx") and both.feature_names == ("f", "g", "h")
+
+
+def test_concat_without_ids_with_weights_and_sparse():
+    one = Collection(
+        sparse.csr_matrix(np.eye(3)), Queries([1, 0, 2], sizes=[2, 1], weight=[2, 3]), list("abc")
+    )
+    two = Collection(np.eye(3), Queries([1, 0, 2], sizes=[1, 2]))
+    both = Collection.concat([one, two])
+    assert sparse.issparse(both.features) and both.features.format == "csr"
+    assert both.queries.sizes.tolist() == [2, 1, 1, 2] and both.queries.ids is None
+    assert both.queries.weight.tolist() == [2, 2, 3, 1, 1, 1] and both.documents is None
+
+
+@pytest.mark.parametrize(
+    "parts, problem",
+    [
+        ([], "empty"),
+        ([part([1]), part([2]), part([2, 3])], r"query 2 is in collections\[1\] and collections\[2\]"),
+        ([part([1]), part([1])], "query 1 is in"),
+        ([part([1]), part([2], np.ones((1, 3)))], "n_features="),
+        ([part([1]), part([2], clicks=[1])], "sources"),
+        ([part([1]), Collection(np.ones((1, 2)), Queries([1], sizes=[1]))], "query ids"),
+        ([small().take([0]), small(feature_names=("f", "g", "i")).take([1])], "feature_names"),
+    ],
+)
+def test_parts_that_cannot_be_joined(parts, problem):
+    with pytest.raises(ValueError, match=problem):
+        Collection.concat(parts)
+
+
+def test_click_rate_is_a_rate_in_the_same_order():
+    rng = np.random.default_rng(0)
+    q = Queries(np.zeros(300), sizes=[100, 150, 50])
+    counts = rng.poisson(rng.gamma(0.3, 20, 300)).astype(float)
+    counts[250:] = 0
+    rate = click_rate(counts, q)
+    for query in range(2):
+        rows = slice(q.offsets[query], q.offsets[query + 1])
+        assert rate[rows].max() == 1 and rate[rows].min() >= 0
+        np.testing.assert_array_equal(
+            np.argsort(rate[rows], kind="stable"), np.argsort(counts[rows], kind="stable")
+        )
+    assert (rate[250:] == 0).all()
+
+
+def test_click_rate_leaves_unknown_unknown():
+    q = Queries([0, 0, 0, 0], sizes=[3, 1])
+    np.testing.assert_allclose(click_rate([np.nan, 1, 3, np.nan], q), [np.nan, 0.5, 1, np.nan])
+
+
+@pytest.mark.parametrize("counts", [[1], [1, -1], [1, np.inf]])
+def test_click_rate_of_wrong_counts(counts):
+    with pytest.raises(ValueError, match="counts"):
+        click_rate(counts, Queries([0, 0], sizes=[2]))
+
+
+# Frames
+
+COLUMNS = {
+    "q": ["a", "a", "b"],
+    "bm25": [0.5, 2.0, 1.0],
+    "rank": [3, 1, 2],
+    "home": [True, False, False],
+    "grade": [0, 2, 1],
+    "ctr": [0.0, 0.4, None],
+}
+FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+
+
+@FRAMES
+def test_from_frame(frame):
+    c = from_frame(frame(COLUMNS), query="q", relevance="grade", sources={"clicks": "ctr"})
+    assert c.features.tolist() == [[0.5, 3, 1], [2, 1, 0], [1, 2, 0]] and c.features.dtype == np.float64
+    assert c.feature_names == ("bm25", "rank", "home")
+    assert c.queries.ids.tolist() == ["a", "b"] and c.queries.sizes.tolist() == [2, 1]
+    assert c.queries.relevance.tolist() == [0, 2, 1]
+    np.testing.assert_array_equal(c.queries.labels["clicks"], np.float32([0, 0.4, np.nan]))
+
+
+@FRAMES
+def test_from_frame_columns_as_listed(frame):
+    c = from_frame(
+        frame(COLUMNS), query="rank", relevance="grade", features=["ctr", "bm25"], sources=["home"]
+    )
+    np.testing.assert_array_equal(c.features, [[0, 0.5], [0.4, 2], [np.nan, 1]])
+    assert c.queries.labels["home"].tolist() == [1, 0, 0] and c.queries.ids.tolist() == [3, 1, 2]
+
+
+def test_float32_stays():
+    df = {"q": [1, 1], "x": np.float32([0.1, 2]), "y": [0, 1]}
+    for frame in (pd.DataFrame, pl.DataFrame):
+        assert from_frame(frame(df), query="q", relevance="y").features.dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean"])
+def test_nullable_pandas_columns(dtype):
+    df = pd.DataFrame(
+        {"q": [1, 1, 1], "x": pd.array([1, None, 0], dtype=dtype), "y": [0, 1, 2]}, index=[5, 5, 6]
+    )
+    np.testing.assert_array_equal(from_frame(df, query="q", relevance="y").features, [[1], [np.nan], [0]])
+
+
+@FRAMES
+@pytest.mark.parametrize(
+    "change, arguments, error, problem",
+    [
+        ({}, {"relevance": "gain"}, ValueError, "no column 'gain' in df"),
+        ({}, {"query": "qid"}, ValueError, "no column 'qid'"),
+        ({}, {"features": ["x"]}, ValueError, "no column 'x'"),
+        ({}, {"features": "bm25"}, TypeError, "features is the string"),
+        ({}, {"features": []}, ValueError, "features is empty"),
+        ({}, {"sources": "ctr"}, TypeError, "sources is the string"),
+        ({}, {"sources": {"weight": "ctr"}}, ValueError, "'weight'"),
+        ({"host": ["x", "y", "z"]}, {}, TypeError, "column 'host' is .*, not numeric: .*features="),
+        ({"grade": ["x", "y", "z"]}, {}, TypeError, "column 'grade'"),
+        ({"grade": [0, -1, 2]}, {}, ValueError, r"relevance\[1\] is -1"),
+        ({"q": ["a", "b", "a"]}, {}, ValueError, "query 'a' of column 'q' comes back in row 2.*use df.sort"),
+        ({"q": ["a", None, "a"]}, {}, ValueError, "'q' is null in row 1"),
+    ],
+)
+def test_frames_that_are_wrong(frame, change, arguments, error, problem):
+    with pytest.raises(error, match=problem):
+        from_frame(frame(COLUMNS | change), **{"query": "q", "relevance": "grade"} | arguments)
+
+
+def test_the_remedy_for_apart_rows_works():
+    columns = {"q": [2, 1, 2], "x": [1.0, 2.0, 3.0], "y": [0, 1, 2]}
+    for df in (
+        pd.DataFrame(columns).sort_values("q", kind="stable"),
+        pl.DataFrame(columns).sort("q", maintain_order=True),
+    ):
+        X, q = from_frame(df, query="q", relevance="y")
+        assert X.ravel().tolist() == [2, 1, 3] and q.ids.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "df, error, problem",
+    [
+        ({"q": [1]}, TypeError, "pandas or polars"),
+        (pl.DataFrame(COLUMNS).lazy(), TypeError, "got LazyFrame"),
+        (pd.DataFrame([[1, 2]], columns=["q", "q"]), ValueError, "two columns 'q'"),
+        (pd.DataFrame([[1, 2]], columns=["q", 7]), TypeError, "column named 7"),
+    ],
+)
+def test_what_is_no_good_frame(df, error, problem):
+    with pytest.raises(error, match=problem):
+        from_frame(df, query="q", relevance="q")
+
+
+def test_importing_stays_light():
+    heavy = "pandas", "polars", "sklearn", "scipy.sparse"
+    code = f"import lambdaboost.datasets, sys; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+# The real data sets
+
+
+@pytest.fixture
+def data():
+    if "LAMBDABOOST_DATA" not in os.environ:
+        pytest.skip("LAMBDABOOST_DATA does not name the folder of real data sets")
+    return Path(os.environ["LAMBDABOOST_DATA"])
+
+
+@pytest.mark.parametrize(
+    "folder, names, n_features, queries, documents, grades",
+    [
+        ("lightgbm_rank", ["rank.train.xz"], 300, 201, 3005, 4),
+        ("lightgbm_rank", ["rank.test.xz"], 300, 50, 768, 4),
+        ("mq2008", [f"S{i}.txt.xz" for i in range(1, 6)], 46, 784, 15211, 2),
+        ("clueweb09", [f"S{i}.txt.xz" for i in range(1, 6)], 42, 61, 26646, 4),
+        ("mslr_web30k_sample", ["train.txt.xz"], 136, 54, 5555, 4),
+        ("mslr_web30k_sample", ["vali.txt.xz"], 136, 18, 1734, 4),
+        ("mslr_web30k_sample", ["test.txt.xz"], 136, 18, 1900, 4),
+        ("mslr_web30k_sample", ["test_extra.txt.xz"], 136, 16, 1746, 4),
+    ],
+)
+def test_real_data(data, folder, names, n_features, queries, documents, grades):
+    parts = [read_letor(data / folder / name, n_features=n_features, cache=False) for name in names]
+    X, q = whole = Collection.concat(parts)
+    assert isinstance(X, np.ndarray) and X.dtype == np.float32 and X.shape == (documents, n_features)
+    assert q.n_queries == queries
+    assert set(np.unique(q.relevance)) == set(range(grades + 1))
+    assert np.isfinite(X).all()
+    if folder == "clueweb09":
+        assert all(name.startswith("clueweb09-en") for name in whole.documents)
+    if folder == "mq2008":
+        assert all(name.startswith("GX") and " " not in name for name in whole.documents)
+
+
+def test_real_clicks_become_a_source(data):
+    c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz", cache=False)
+    counts = c.features[:, 133]
+    c = c.source_from_feature("clicks", 133, transform=click_rate).without_features([133, 134])
+    clicks = c.queries.labels["clicks"]
+    assert c.n_features == 133
+    assert clicks.min() == 0 and clicks.max() == 1
+    np.testing.assert_array_equal(clicks > 0, counts > 0)

@@ -1,0 +1,365 @@
+"""LETOR text: what is read, what is refused and where, the cache, and the way back."""
+
+import bz2
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from lambdaboost.datasets import Collection, Queries, _letor_cache, read_letor, write_letor
+
+TEXT = (
+    b"2 qid:10 1:0.5 3:1 # docid = A-1 inc = 1\n0 qid:10 2:-3e2\n\n# all comment\n1.5 qid:11 1:nan # my p\n"
+)
+
+
+@pytest.fixture
+def letor(tmp_path):
+    def write(text, name="train.txt"):
+        path = tmp_path / name
+        path.write_bytes(text)
+        return path
+
+    return write
+
+
+def test_reads_grades_queries_features_and_names(letor):
+    train = read_letor(letor(TEXT))
+    X, q = train
+    np.testing.assert_array_equal(X, np.array([[0.5, 0, 1], [0, -300, 0], [np.nan, 0, 0]]))
+    assert X.dtype == np.float32
+    assert q.relevance.tolist() == [2, 0, 1.5]
+    assert q.ids.tolist() == [10, 11] and q.sizes.tolist() == [2, 1]
+    assert train.documents.tolist() == ["A-1", "", "my p"]
+    assert train.feature_names is None
+
+
+def test_without_comments_there_are_no_names(letor):
+    assert read_letor(letor(b"1 qid:1 1:1\n")).documents is None
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress])
+def test_compression_shows_from_the_first_bytes(letor, compress):
+    assert read_letor(letor(compress(TEXT), "no_suffix")).queries.n_documents == 3
+
+
+@pytest.mark.parametrize("text", [TEXT.replace(b"\n", b"\r\n"), TEXT.rstrip(), TEXT.replace(b" ", b"\t")])
+def test_line_ends_and_tabs(letor, text):
+    assert read_letor(letor(text)).queries.relevance.tolist() == [2, 0, 1.5]
+
+
+def test_values_out_of_range_are_clipped(letor):
+    largest = np.finfo(np.float32).max
+    X, _ = read_letor(letor(b"0 qid:1 1:1.797e308 2:-1.797e308 3:inf 4:1e999\n"))
+    assert X.tolist() == [[largest, -largest, largest, largest]]
+
+
+def test_few_values_stay_sparse(letor):
+    X, _ = read_letor(letor(b"0 qid:1 1:1\n1 qid:1 100:2\n"), n_features=120)
+    assert sparse.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.shape == (2, 120)
+    assert X[1, 99] == 2
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_n_features_widens(letor, cache):
+    path = letor(b"0 qid:1 1:1 2:2\n")
+    for wanted in (5, 2, 5):
+        assert read_letor(path, n_features=wanted, cache=cache).features.shape == (1, wanted)
+
+
+@pytest.mark.parametrize("n_features, error", [(1, ValueError), (0, ValueError), (2.5, TypeError)])
+def test_wrong_n_features(letor, n_features, error):
+    with pytest.raises(error, match="n_features"):
+        read_letor(letor(b"0 qid:1 1:1 2:2\n"), n_features=n_features)
+
+
+GOOD = b"1 qid:1 1:1 2:2\n"
+
+
+@pytest.mark.parametrize(
+    "line, problem",
+    [
+        (b"1 1:1 2:2", "qid: is missing"),
+        (b"1 1:1 qid:2", "qid: is missing"),
+        (b"1 qid:x 1:1", "qid:x"),
+        (b"1 qid:1.5 1:1", "qid:1.5"),
+        (b"1 qid:99999999999999999999 1:1", "too large"),
+        (b"1 qid:1 1:1.5abc", "1.5abc"),
+        (b"1 qid:1 1:", "1:"),
+        (b"1 qid:1 1:1 7", "7"),
+        (b"1 qid:1 x:1", "x:1"),
+        (b"1 qid:1 0:1", "index 0"),
+        (b"1 qid:1 -1:1", "index -1"),
+        (b"1 qid:1 2:1 1:1", "sorted"),
+        (b"1 qid:1 1:1 1:1", "sorted"),
+        (b"1 qid:1 99999999999:1", "too large"),
+        (b"good qid:1 1:1", "good"),
+        (b"\xff\xfe qid:1 1:1", "convert"),
+        (b"nan qid:1 1:1", "grade is nan"),
+        (b"-1 qid:1 1:1", "grade is -1"),
+        (b"inf qid:1 1:1", "grade is inf"),
+    ],
+)
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_wrong_line_is_named(letor, line, problem, cache):
+    path = letor(GOOD + b"\n" + GOOD + line + b"\n" + GOOD)
+    with pytest.raises(ValueError, match="expected 'grade qid:Q 1:v 2:v") as caught:
+        read_letor(path, cache=cache)
+    assert str(caught.value).startswith(f"{path}:4: ")
+    assert problem in str(caught.value)
+
+
+def test_a_qid_that_comes_late_is_named(letor):
+    with pytest.raises(ValueError, match=r"train.txt:2: qid: is here but on no line above"):
+        read_letor(letor(b"1 1:1\n1 qid:1 1:1\n"))
+
+
+def test_a_query_in_two_places_is_named(letor):
+    with pytest.raises(ValueError, match=r"train.txt:4: query 7 comes back here: sort the lines by qid"):
+        read_letor(letor(b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n"))
+
+
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"# only a comment\n"])
+def test_an_empty_file(letor, text):
+    with pytest.raises(ValueError, match=r"train.txt has no rows; expected"):
+        read_letor(letor(text))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_a_damaged_file(letor, compress):
+    with pytest.raises(ValueError, match=r"train.txt is damaged"):
+        read_letor(letor(compress(TEXT * 1)[:-9]))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_letor(tmp_path / "nowhere.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+# LightGBM's form
+
+NO_QID = b"1 1:1\n0 1:2\n2 1:3\n"
+
+
+@pytest.mark.parametrize("data, sizes", [("r.train", "r.train.query"), ("r.train.xz", "r.train.query.xz")])
+@pytest.mark.parametrize("compress_sizes", [bytes, lzma.compress])
+def test_sizes_beside(letor, data, sizes, compress_sizes):
+    path = letor(lzma.compress(NO_QID) if data.endswith("xz") else NO_QID, data)
+    letor(compress_sizes(b"2\n1\n"), sizes)
+    q = read_letor(path).queries
+    assert q.sizes.tolist() == [2, 1] and q.ids is None
+
+
+def test_sizes_elsewhere(letor):
+    assert read_letor(letor(NO_QID), query_file=letor(b"1\n2\n", "sizes")).queries.sizes.tolist() == [1, 2]
+
+
+def test_no_sizes(letor):
+    with pytest.raises(
+        ValueError, match=r"no qid on its lines, and no train.txt.query beside; .*query_file="
+    ):
+        read_letor(letor(NO_QID))
+
+
+@pytest.mark.parametrize(
+    "sizes, problem",
+    [
+        (b"2\n2\n", "sum to 4"),
+        (b"2\nx\n", "sizes:2: 'x'"),
+        (b"3\n0\n", "is 0"),
+        (b"", "empty"),
+        (b"-3", "sizes:1"),
+    ],
+)
+def test_wrong_sizes(letor, sizes, problem):
+    with pytest.raises(ValueError, match=problem):
+        read_letor(letor(NO_QID), query_file=letor(sizes, "sizes"))
+
+
+def test_sizes_given_twice(letor):
+    path, sizes = letor(TEXT), letor(b"3\n", "sizes")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="omit it"):
+            read_letor(path, query_file=sizes)
+    with pytest.raises(FileNotFoundError):
+        read_letor(letor(NO_QID), query_file=sizes.with_name("nowhere"))
+
+
+# The cache
+
+
+def same(a, b):
+    for x, y in zip(a, b, strict=True):
+        if isinstance(x, Queries):
+            assert x.labels.keys() == y.labels.keys()
+            np.testing.assert_array_equal(x.relevance, y.relevance)
+            np.testing.assert_array_equal(x.offsets, y.offsets)
+            np.testing.assert_array_equal(x.ids, y.ids)
+        else:
+            assert sparse.issparse(x) == sparse.issparse(y) and x.dtype == y.dtype
+            dense = [m.toarray() if sparse.issparse(m) else m for m in (x, y)]
+            np.testing.assert_array_equal(*dense)
+    np.testing.assert_array_equal(a.documents, b.documents)
+
+
+def no_parsing(path):
+    raise AssertionError("parsed again")
+
+
+SPARSE = b"0 qid:1 1:1 # a\n1 qid:1 100:2 # b\n"
+DENSE = b"0 qid:1 1:1 2:2\n1 qid:1 1:2 2:0\n"
+
+
+@pytest.mark.parametrize("text", [TEXT, SPARSE, DENSE])
+def test_the_cache_holds_the_same(letor, monkeypatch, text):
+    path = letor(text)
+    parsed = read_letor(path)
+    monkeypatch.setattr("lambdaboost.datasets.letor.parse", no_parsing)
+    same(read_letor(path), parsed)
+    with pytest.raises(AssertionError):
+        read_letor(path, cache=False)
+
+
+def test_no_cache_on_request(letor, tmp_path):
+    read_letor(letor(TEXT), cache=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["train.txt"]
+
+
+def test_a_changed_text_is_parsed_again(letor, tmp_path):
+    path = letor(TEXT)
+    read_letor(path)
+    before = path.stat()
+    path.write_bytes(TEXT.replace(b"2 qid:10", b"3 qid:10"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for _ in range(2):
+        assert read_letor(path).queries.relevance[0] == 3
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("at", [0, 0.3, 0.5, 0.8, 1])
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text", "pickle"])
+def test_a_damaged_cache_is_made_anew(letor, damage, at):
+    path = letor(SPARSE)
+    parsed = read_letor(path)
+    cache = _letor_cache.cache_path(path)
+    whole = cache.read_bytes()
+    place = int(at * (len(whole) - 1))
+    broken = {
+        "cut": whole[:place],
+        "flip": whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :],
+        "empty": b"",
+        "text": b"not a cache",
+        "pickle": b"\x80\x04N.",
+    }[damage]
+    cache.write_bytes(broken)
+    same(read_letor(path), parsed)
+    assert _letor_cache.load(path, _letor_cache_digest(path)) is not None
+
+
+def _letor_cache_digest(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_flipping_any_byte_never_changes_the_data(letor):
+    path = letor(SPARSE)
+    parsed = read_letor(path)
+    cache = _letor_cache.cache_path(path)
+    whole = cache.read_bytes()
+    for place in range(0, len(whole), 7):
+        cache.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        same(read_letor(path), parsed)
+
+
+def test_where_no_cache_can_be_written_there_is_none(letor, tmp_path):
+    path = letor(TEXT)
+    _letor_cache.cache_path(path).mkdir()
+    for _ in range(2):
+        assert read_letor(path).queries.n_documents == 3
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+# Writing
+
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=8)
+
+
+@st.composite
+def collections(draw):
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    n, d = sum(sizes), draw(st.integers(1, 5))
+    X = draw(hnp.arrays(np.float32, (n, d), elements=FLOATS | st.just(float("nan"))))
+    grades = draw(hnp.arrays(np.float32, n, elements=st.floats(0, 2**10, width=32)))
+    ids = draw(st.lists(st.integers(-(2**40), 2**40), min_size=len(sizes), max_size=len(sizes), unique=True))
+    names = draw(st.none() | st.lists(NAMES, min_size=n, max_size=n))
+    return Collection(X, Queries(grades, ids=np.repeat(ids, sizes)), names)
+
+
+@given(collections(), st.sampled_from(["", ".gz", ".xz", ".bz2"]), st.booleans())
+def test_what_is_written_is_read(tmp_path_factory, written, suffix, cache):
+    path = tmp_path_factory.mktemp("letor") / f"data.txt{suffix}"
+    write_letor(path, written)
+    back = read_letor(path, n_features=written.n_features, cache=cache)
+    assert [p.name for p in path.parent.iterdir() if p.name.startswith(".")] == []
+    X = back.features.toarray() if sparse.issparse(back.features) else back.features
+    np.testing.assert_array_equal(X, written.features)
+    np.testing.assert_array_equal(back.queries.relevance, written.queries.relevance)
+    np.testing.assert_array_equal(back.queries.ids, written.queries.ids)
+    np.testing.assert_array_equal(back.queries.offsets, written.queries.offsets)
+    if written.documents is not None and back.documents is not None:
+        names = [name.encode().strip().decode() for name in written.documents]
+        assert back.documents.tolist() == names
+
+
+def test_sparse_is_written_as_dense_is(tmp_path):
+    X = np.array([[0, 1.5], [2, 0]])
+    for name, features in (("dense", X), ("sparse", sparse.csr_matrix(X))):
+        write_letor(tmp_path / name, Collection(features, Queries([1, 0], ids=["a", "b"])))
+    assert (
+        (tmp_path / "dense").read_bytes()
+        == (tmp_path / "sparse").read_bytes()
+        == b"1 qid:1 2:1.5\n0 qid:2 1:2\n"
+    )
+
+
+def test_a_suffix_compresses(tmp_path):
+    write_letor(tmp_path / "a.gz", Collection(np.eye(2), Queries([1, 0], sizes=[2])))
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"1 qid:1 1:1\n0 qid:1 2:1\n"
+
+
+@pytest.mark.parametrize(
+    "grades, names, problem",
+    [
+        ([1, np.nan], None, r"relevance\[1\] is missing"),
+        ([1, 0], ["a", "b\n"], r"documents\[1\] .*line break"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, grades, names, problem):
+    path = tmp_path / "data.txt"
+    path.write_text("as it was")
+    with pytest.raises(ValueError, match=problem):
+        write_letor(path, Collection(np.eye(2), Queries(grades, sizes=[2]), names))
+    assert path.read_text() == "as it was" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "data.txt"
+    path.write_text("as it was")
+
+    def full(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2])))
+    assert path.read_text() == "as it was" and len(list(tmp_path.iterdir())) == 1

@@ -1,6 +1,68 @@
-"""Ranking objectives for stock LightGBM and XGBoost: the λ-gradients of the papers, drop-in and fast."""
+"""Ranking objectives for stock LightGBM and XGBoost: the λ-gradients of the papers, drop-in and fast.
+
+>>> from lambdaboost import LambdaRank, NDCG, Queries
+>>> q = Queries([0, 2, 1], sizes=[3])
+>>> grad, hess = LambdaRank(NDCG(k=3)).gradient([0.3, 0.2, 0.1], q)
+>>> grad.round(3)
+array([ 0.33 , -0.347,  0.017], dtype=float32)
+"""
 
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import (
+    AUC,
+    CNDCG,
+    ERR,
+    MAP,
+    MRR,
+    NDCG,
+    WTA,
+    BPref,
+    KendallTau,
+    PairAccuracy,
+    Precision,
+    Recall,
+)
+from lambdaboost.objectives import (
+    Blend,
+    ClickTier,
+    Constant,
+    Exponential,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    graded,
+    iteration_dependent,
+)
 
 __version__ = "0.1.0"
-__all__ = ["Queries", "__version__"]
+__all__ = [
+    "AUC",
+    "CNDCG",
+    "ERR",
+    "MAP",
+    "MRR",
+    "NDCG",
+    "WTA",
+    "BPref",
+    "Blend",
+    "ClickTier",
+    "Constant",
+    "Exponential",
+    "GradientStep",
+    "KendallTau",
+    "LambdaRank",
+    "Linear",
+    "PairAccuracy",
+    "Precision",
+    "Queries",
+    "RankNet",
+    "Recall",
+    "Scorecard",
+    "SigmoidLocal",
+    "__version__",
+    "graded",
+    "iteration_dependent",
+]

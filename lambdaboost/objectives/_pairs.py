@@ -5,7 +5,7 @@ documents is worth, and a *force*, how hard a pair is pushed at its score differ
 the documents of a query stand level by level (`_levels`), in a level by rank, so that the partners of a document are one
 contiguous run, and rows of one level share it.
 
-Padding makes every loop a whole number of vectors: a column with E = 0 and a row with E = ∞ have ρ = 0 and add nothing.
+Padding makes most loops a whole number of vectors: a column with E = 0 has ρ = 0 and adds nothing.
 """
 
 from __future__ import annotations
@@ -74,33 +74,28 @@ def _step(swap, discount_i, discount_j):  # type: ignore[no-untyped-def]
     return lambda swap, discount_i, discount_j: abs(discount_i - discount_j)
 
 
-def force_of(force: Any, w: Any, rho: Any) -> Any:
-    """w times the force at ρ."""
-    return w * rho if isinstance(force, Logistic) else w * rho * (1 - rho)
+def force_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
+    """w times the force at ρ; rest is 1 − ρ, kept apart since it loses all its digits as ρ nears 1."""
+    return w * rho if isinstance(force, Logistic) else w * rho * rest
 
 
 @overload(force_of, inline="always")
-def _force_of(force, w, rho):  # type: ignore[no-untyped-def]
+def _force_of(force, w, rho, rest):  # type: ignore[no-untyped-def]
     if force.instance_class is Logistic:
-        return lambda force, w, rho: w * rho
-
-    def local(force, w, rho):  # type: ignore[no-untyped-def]
-        up = w * rho
-        return up - up * rho
-
-    return local
+        return lambda force, w, rho, rest: w * rho
+    return lambda force, w, rho, rest: w * rho * rest
 
 
-def curvature_of(force: Any, f: Any, rho: Any) -> Any:
+def curvature_of(force: Any, f: Any, rho: Any, rest: Any) -> Any:
     """The curvature that belongs to the force f at ρ."""
-    return f - f * rho if isinstance(force, Logistic) else f - f * (rho + rho)
+    return f * rest if isinstance(force, Logistic) else f * (rest - rho)
 
 
 @overload(curvature_of, inline="always")
-def _curvature_of(force, f, rho):  # type: ignore[no-untyped-def]
+def _curvature_of(force, f, rho, rest):  # type: ignore[no-untyped-def]
     if force.instance_class is Logistic:
-        return lambda force, f, rho: f - f * rho
-    return lambda force, f, rho: f - f * (rho + rho)
+        return lambda force, f, rho, rest: f * rest
+    return lambda force, f, rho, rest: f * (rest - rho)
 
 
 @kernel
@@ -115,13 +110,15 @@ def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyp
     for j in range(e.size):
         ej, dj = e[j], d[j]
         up = gap(swap, gain, g[j])
-        r0, r1, r2, r3 = ej / (e0 + ej), ej / (e1 + ej), ej / (e2 + ej), ej / (e3 + ej)
-        f0 = force_of(force, step(swap, d0, dj), r0)
-        f1 = force_of(force, step(swap, d1, dj), r1)
-        f2 = force_of(force, step(swap, d2, dj), r2)
-        f3 = force_of(force, step(swap, d3, dj), r3)
-        c0, c1 = curvature_of(force, f0, r0), curvature_of(force, f1, r1)
-        c2, c3 = curvature_of(force, f2, r2), curvature_of(force, f3, r3)
+        v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
+        r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
+        o0, o1, o2, o3 = e0 * v0, e1 * v1, e2 * v2, e3 * v3
+        f0 = force_of(force, step(swap, d0, dj), r0, o0)
+        f1 = force_of(force, step(swap, d1, dj), r1, o1)
+        f2 = force_of(force, step(swap, d2, dj), r2, o2)
+        f3 = force_of(force, step(swap, d3, dj), r3, o3)
+        c0, c1 = curvature_of(force, f0, r0, o0), curvature_of(force, f1, r1, o1)
+        c2, c3 = curvature_of(force, f2, r2, o2), curvature_of(force, f3, r3, o3)
         a0 += up * f0
         a1 += up * f1
         a2 += up * f2
@@ -137,13 +134,14 @@ def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyp
 
 @kernel
 def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
-    """One row against a run of columns: a tile for levels of a single document."""
+    """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
     for j in range(e.size):
-        rho = e[j] / (re + e[j])
+        inverse = ONE / (re + e[j])
+        rho, rest = e[j] * inverse, re * inverse
         up = gap(swap, gain, g[j])
-        f = force_of(force, step(swap, rd, d[j]), rho)
-        c = curvature_of(force, f, rho)
+        f = force_of(force, step(swap, rd, d[j]), rho, rest)
+        c = curvature_of(force, f, rho, rest)
         a += up * f
         b += up * c
         lam[j] += up * f
@@ -161,8 +159,6 @@ def _rows_by_columns(swap, force, first, last, hi, rows, lo, columns, lam, mu): 
     ce, cg, cd = columns
     row_lam, col_lam, part_lam = lam
     row_mu, col_mu, part_mu = mu
-    tile_e = np.empty(ROWS, np.float32)
-    tile_d = np.empty(ROWS, np.float32)
     gain = rg[first]
     for block in range(first, last, BLOCK):
         block_end = min(block + BLOCK, last)
@@ -173,28 +169,22 @@ def _rows_by_columns(swap, force, first, last, hi, rows, lo, columns, lam, mu): 
             pl[:] = 0
             pm[:] = 0
             i = block
+            while i + ROWS <= block_end:
+                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(swap, force, gain, re[i:], rd[i:], e, g, d, pl, pm)
+                row_lam[i] += a0
+                row_lam[i + 1] += a1
+                row_lam[i + 2] += a2
+                row_lam[i + 3] += a3
+                row_mu[i] += b0
+                row_mu[i + 1] += b1
+                row_mu[i + 2] += b2
+                row_mu[i + 3] += b3
+                i += ROWS
             while i < block_end:
-                left = block_end - i
-                if left == 1:
-                    a, b = _row(swap, force, gain, re[i], rd[i], e, g, d, pl, pm)
-                    row_lam[i] += a
-                    row_mu[i] += b
-                    break
-                for t in range(ROWS):
-                    tile_e[t] = re[i + t] if t < left else np.float32(np.inf)
-                    tile_d[t] = rd[i + t] if t < left else np.float32(0)
-                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(swap, force, gain, tile_e, tile_d, e, g, d, pl, pm)
+                a0, b0 = _row(swap, force, gain, re[i], rd[i], e, g, d, pl, pm)
                 row_lam[i] += a0
                 row_mu[i] += b0
-                row_lam[i + 1] += a1
-                row_mu[i + 1] += b1
-                if left > 2:
-                    row_lam[i + 2] += a2
-                    row_mu[i + 2] += b2
-                if left > 3:
-                    row_lam[i + 3] += a3
-                    row_mu[i + 3] += b3
-                i += ROWS
+                i += 1
             for j in range(c_end - c):
                 col_lam[c + j] -= pl[j]
                 col_mu[c + j] += pm[j]
@@ -205,10 +195,12 @@ def _wide_rows(swap, force, first, last, lo, hi, sigma, center, s, g, d, row_lam
     """Like `_rows_by_columns` for scores too far apart for E: one exponential a pair, all in float64."""
     for i in range(first, last):
         for j in range(lo, hi):
-            rho = 1.0 / (1.0 + math.exp(min(sigma * (s[i] - s[j]) + center, 700.0)))
+            apart = sigma * (s[i] - s[j]) + center
+            rho = 1.0 / (1.0 + math.exp(min(apart, 700.0)))
+            rest = 1.0 / (1.0 + math.exp(min(-apart, 700.0)))
             w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], d[j]))
-            f = force_of(force, w, rho)
-            c = curvature_of(force, f, rho)
+            f = force_of(force, w, rho, rest)
+            c = curvature_of(force, f, rho, rest)
             row_lam[i] += f
             row_lam[j] -= f
             row_mu[i] += c
@@ -327,31 +319,27 @@ def _pairs_of_query(  # type: ignore[no-untyped-def]
     shifted = e
     if shift != ONE:
         shifted = e * shift
-    top_before = 0
+    top_first = np.zeros(start.size + 1, np.int64)
     for level in range(start.size):
-        top_here = top_end[level] - start[level]
+        top_first[level + 1] = top_first[level] + top_end[level] - start[level]
+    for level in range(start.size):
         lo, hi = end[level], run_end[level]
         if lo < hi:
-            if top_here > 0:
+            if start[level] < top_end[level]:
                 stop = lo + _pad(hi - lo) if hi == m else hi
                 _rows_by_columns(
                     swap, force, start[level], top_end[level], stop, (shifted, g, d), lo, all_,
                     (row_lam, row_lam, part_lam), (row_mu, row_mu, part_mu),
                 )  # fmt: skip
             if top_end[level] < end[level]:
-                top_lo = top_before + top_here
-                top_hi = top_lo
-                for other in range(level + 1, start.size):
-                    if start[other] >= hi:
-                        break
-                    top_hi += top_end[other] - start[other]
+                top_lo = top_first[level + 1]
+                top_hi = top_first[np.searchsorted(start, hi)]
                 stop = top_lo + _pad(top_hi - top_lo) if top_hi == n_top else top_hi
                 if top_lo < top_hi:
                     _rows_by_columns(
                         swap, force, top_end[level], end[level], stop, (shifted, g, d), top_lo, top,
                         (row_lam, top_lam, part_lam), (row_mu, top_mu, part_mu),
                     )  # fmt: skip
-        top_before += top_here
 
 
 def pair_gradient(

@@ -1,0 +1,86 @@
+"""XGBoost's own rank:ndcg with top-k pairs, operation for operation.
+
+A copy of `LambdaGrad` and `CalcLambdaForGroup` (XGBoost 3.x, src/objective/lambdarank_obj.h and .cc): float32 margins and
+sigmoid, float64 pairs cast to float32, a hessian twice the derivative, discounts that run on past the truncation.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import exact, over_queries
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import NDCG
+
+TRUNCATION = 32  # lambdarank_num_pair_per_sample for the top-k method
+
+
+@exact
+def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):  # type: ignore[no-untyped-def]
+    n = score.size
+    one = np.float32(1)
+    by_rank = np.argsort(-score, kind="mergesort")
+    spread = score[by_rank[0]] != score[by_rank[n - 1]]
+    total = 0.0
+    for i in range(min(n, truncation)):
+        for j in range(i + 1, n):
+            above, under = label[by_rank[i]], label[by_rank[j]]
+            if not (above > under or above < under):  # ties, and labels that are missing
+                continue
+            high_rank, low_rank = (i, j) if above > under else (j, i)
+            high, below = by_rank[high_rank], by_rank[low_rank]
+            difference = score[high] - score[below]
+            swap = abs((gain[high] - gain[below]) * (discount[high_rank] - discount[low_rank])) * inverse_ideal
+            if score_norm and spread:
+                swap /= np.float64(abs(difference)) + 0.01
+            rho = np.float64(one / (one + np.float32(math.exp(min(-difference, np.float32(88.7))))))
+            lam = np.float32((rho - 1.0) * swap)
+            curvature = np.float32(max(rho * (1.0 - rho), 1e-16) * swap * 2.0)
+            grad[high] += lam
+            grad[below] -= lam
+            hess[high] += curvature
+            hess[below] += curvature
+            total -= 2 * np.float64(lam)
+    if norm and total > 0:
+        factor = np.float32(math.log2(1 + total) / total)
+        for i in range(n):
+            grad[i] *= factor
+            hess[i] *= factor
+
+
+@exact
+def _queries(first, last, offsets, score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        _one_query(
+            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount,
+            truncation, norm, score_norm, grad[a:b], hess[a:b],
+        )  # fmt: skip
+
+
+def gradient(
+    scores: NDArray[np.float64], q: Queries, metric: NDCG, truncation: int, norm: bool, score_norm: bool
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Gradient and hessian as XGBoost's objective has them before weights."""
+    grad = np.zeros(q.n_documents, np.float32)
+    hess = np.zeros(q.n_documents, np.float32)
+    ideal = NDCG(truncation, metric.gain).ideal(q)
+    inverse_ideal = np.divide(1.0, ideal, where=ideal > 0, out=np.zeros(q.n_queries))
+    discount = 1.0 / np.log2(2.0 + np.arange(q.sizes.max()))
+    over_queries(
+        _queries, q.offsets, scores.astype(np.float32), q.relevance, metric.gains(q), inverse_ideal, discount,
+        truncation, norm, score_norm, grad, hess,
+    )  # fmt: skip
+    return grad, hess
+
+
+def row_weights(q: Queries) -> NDArray[np.float32] | None:
+    """Each query's weight times n_queries / Σ weights, for its rows, as XGBoost counts them."""
+    if q.weight is None:
+        return None
+    weight = q.query_weight
+    total = weight.sum()
+    return np.repeat(weight * (q.n_queries / total) if total > 0 else weight, q.sizes).astype(np.float32)

@@ -1,0 +1,73 @@
+"""The second tier of a graded measure: order what ties in the tiers above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import Dcg, Logistic, pair_gradient
+from lambdaboost.objectives._swaps import check_dcg, dcg_parts
+from lambdaboost.objectives.objective import Floats, Objective, check_number
+
+
+@dataclass(frozen=True, repr=False)
+class ClickTier(Objective):
+    r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
+
+    For documents equal in every source of `within`, with labels :math:`c_i > c_j > 0` in `source`:
+    :math:`\lambda = \sigma\,|\Delta CNDCG|\,\rho`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`, and
+    :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. Documents labelled 0 are in no pair: no click may mean not seen.
+
+    Parameters
+    ----------
+    metric : CNDCG or NDCG
+        The measure whose swap weighs a pair, read off the labels of `source`.
+    source : str
+        The label source of this tier.
+    within : tuple of str
+        The sources of the tiers above; a third tier has ``within=("relevance", "clicks")``.
+    sigma : float
+        Steepness of the logistic, > 0.
+
+    Examples
+    --------
+    >>> from lambdaboost import ClickTier, Queries
+    >>> q = Queries([1, 1, 0], sizes=[3], clicks=[0.2, 0.4, 0.9])
+    >>> grad, hess = ClickTier().gradient([0.0, 0.0, 0.0], q)
+    >>> bool(grad[0] > 0), bool(grad[1] < 0), float(grad[2])  # the third ties with none
+    (True, True, 0.0)
+    """
+
+    metric: CNDCG | NDCG = CNDCG()
+    source: str = "clicks"
+    within: tuple[str, ...] = (RELEVANCE,)
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_dcg("metric", self.metric)
+        check_number("sigma", self.sigma, 0, open_low=True)
+        if isinstance(self.within, str):
+            raise TypeError(f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)")
+        object.__setattr__(self, "within", tuple(self.within))
+        if self.source in self.within:
+            raise ValueError(f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it")
+        if isinstance(self.metric, CNDCG) and self.metric.source != self.source:
+            object.__setattr__(self, "metric", replace(self.metric, source=self.source))
+        if self.metric.source != self.source:
+            raise ValueError(f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.source, *self.within)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        lam, mu = pair_gradient(
+            scores, q, levels(q, self.source, self.within, skip_zero=True), Dcg(), Logistic(),
+            *dcg_parts(self.metric, q), sigma=self.sigma,
+        )  # fmt: skip
+        return self.sigma * lam, self.sigma**2 * mu

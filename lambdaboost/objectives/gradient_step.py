@@ -1,0 +1,69 @@
+"""Normalised gradient descent in place of Newton's step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.objective import Floats, Objective, check_objective
+
+Normalize = Literal["query", "all", "none"]
+
+
+@dataclass(frozen=True, repr=False)
+class GradientStep(Objective):
+    r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
+
+    λ of each query is divided by its population standard deviation, hess = 1 for every document.
+
+    Parameters
+    ----------
+    objective : Objective
+        Whose λ it takes.
+    normalize : "query", "all" or "none"
+        Divide by the standard deviation of each query's λ, of all λ together, or leave λ as it is. A query of equal λ
+        stays zero.
+
+    Examples
+    --------
+    >>> from lambdaboost import GradientStep, LambdaRank, Queries
+    >>> grad, hess = GradientStep(LambdaRank()).gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad, hess
+    (array([ 1., -1.], dtype=float32), array([1., 1.], dtype=float32))
+    """
+
+    objective: Objective
+    normalize: Normalize = "query"
+
+    def __post_init__(self) -> None:
+        check_objective("objective", self.objective)
+        if self.normalize not in get_args(Normalize):
+            raise ValueError(f"normalize is {self.normalize!r}, expected one of {', '.join(get_args(Normalize))}")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return self.objective.sources
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ of unit spread, and ones."""
+        lam, _ = self.objective.lambdas(scores, q, iteration)
+        if self.normalize == "query":
+            lam = lam / np.repeat(_spread(lam, q), q.sizes)
+        elif self.normalize == "all":
+            lam = lam / (lam.std() or 1.0)
+        return lam, np.ones(q.n_documents)
+
+
+def _spread(lam: Floats, q: Queries) -> Floats:
+    """Population standard deviation of λ in each query, 1 where it is 0; (n_queries,)."""
+    # A query's λ sum to 0 but for rounding, so the mean is taken off before squaring.
+    starts = q.offsets[:-1]
+    mean = np.add.reduceat(lam, starts) / q.sizes
+    squares = np.add.reduceat((lam - np.repeat(mean, q.sizes)) ** 2, starts) / q.sizes
+    # Squares of very small λ would underflow to nothing.
+    spread = np.sqrt(squares)
+    return np.where(spread > 0, spread, 1.0)

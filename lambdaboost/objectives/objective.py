@@ -1,0 +1,117 @@
+"""`Objective`: what every objective is and does."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._value import Value
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
+from lambdaboost.objectives._round import boosting_round
+
+Floats = NDArray[np.float64]
+
+
+class Objective(Value):
+    """A ranking objective: an immutable value that gives λ and μ, and that both engines call as it is.
+
+    Hand it over as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
+    ``xgb.train(…, obj=objective)``.
+    """
+
+    # Whether μ can be negative, so that no engine's Newton step may use it.
+    curvature_changes_sign: ClassVar[bool] = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        raise NotImplementedError
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document before weights; `scores` are checked float64."""
+        raise NotImplementedError
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None."""
+        return q.weight
+
+    def gradient(
+        self, scores: ArrayLike, q: Queries, iteration: int = 0
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.
+
+        Parameters
+        ----------
+        scores : array of shape (n_documents,)
+            The model's scores, finite.
+        q : Queries
+            The documents' queries, labels and weights.
+        iteration : int
+            The boosting round, from 0; only objectives with a schedule look at it.
+
+        Returns
+        -------
+        grad, hess : float32 (n_documents,)
+
+        Raises
+        ------
+        ValueError
+            For scores of wrong length or not finite, a negative round, or a label source that is not there.
+        """
+        if not isinstance(q, Queries):
+            raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
+        if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
+            raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
+        s = q.scores(scores)
+        for name in self.sources:
+            q.source(name)
+        lam, mu = self.lambdas(s, q, int(iteration))
+        grad, hess = (-lam).astype(np.float32), mu.astype(np.float32)
+        weights = self.row_weights(q)
+        if weights is not None:
+            grad *= weights
+            hess *= weights
+        return grad, hess
+
+    def refuse_on_engines(self) -> None:
+        """Raise where no engine can take a Newton step on this objective."""
+        if self.curvature_changes_sign:
+            raise ValueError(
+                f"the curvature of {self!r} changes sign, so no Newton step can use it: train with GradientStep({self!r})"
+            )
+
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Gradient and hessian in each form that the engines ask for.
+
+        ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
+        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does.
+        """
+        self.refuse_on_engines()
+        if is_lightgbm(y_pred) or is_xgboost(y_pred):
+            scores, q = y_true, queries_of(y_pred, self.sources)
+        else:
+            scores, q = y_pred, queries_of_arrays(y_true, weight, group)
+        return self.gradient(scores, q, boosting_round())
+
+
+def check_objective(name: str, value: object) -> None:
+    """Raise TypeError where `value` is not an objective."""
+    if not isinstance(value, Objective):
+        raise TypeError(
+            f"{name} is {value!r}, expected an objective such as LambdaRank() from lambdaboost.objectives"
+        )
+
+
+def check_number(name: str, value: object, low: float, high: float = float("inf"), open_low: bool = False) -> None:
+    """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} is {value!r}, expected a number")
+    if not (np.isfinite(value) and low <= value <= high) or (open_low and value == low):
+        bound = f"> {low:g}" if open_low else f"≥ {low:g}"
+        upper = "" if high == float("inf") else f" and ≤ {high:g}"
+        raise ValueError(f"{name} is {value!r}, expected a finite number {bound}{upper}")

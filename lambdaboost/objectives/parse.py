@@ -1,0 +1,45 @@
+"""Objectives read back from their text."""
+
+from __future__ import annotations
+
+from lambdaboost.evaluation import MEASURES, read_value
+from lambdaboost.objectives import recipes
+from lambdaboost.objectives.blend import Blend
+from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.ranknet import RankNet
+from lambdaboost.objectives.schedules import Constant, Exponential, Linear
+from lambdaboost.objectives.scorecard import Scorecard
+from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+
+OBJECTIVES: dict[str, type[Objective]] = {
+    cls.__name__: cls for cls in (Blend, ClickTier, GradientStep, LambdaRank, RankNet, Scorecard, SigmoidLocal)
+}
+SCHEDULES = {cls.__name__: cls for cls in (Constant, Exponential, Linear)}
+RECIPES = {"graded": recipes.graded, "iteration_dependent": recipes.iteration_dependent}
+
+
+def parse(text: str) -> Objective:
+    """The objective that a text names: the `repr` of any objective, a bare name for its defaults, or a recipe.
+
+    Nothing is evaluated but the known names, numbers, strings and tuples.
+
+    Raises
+    ------
+    ValueError
+        Where the text does not read, with what would.
+
+    Examples
+    --------
+    >>> parse("LambdaRank")
+    LambdaRank()
+    >>> parse("Blend(LambdaRank(), SigmoidLocal(NDCG(k=3)), Linear(0.1, 0.001))")
+    Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
+    """
+    value = read_value(text, {**OBJECTIVES, **RECIPES, **SCHEDULES, **MEASURES})
+    if not isinstance(value, Objective):
+        known = ", ".join((*OBJECTIVES, *RECIPES))
+        raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")
+    return value

@@ -1,0 +1,51 @@
+"""RankNet: every pair in the wrong order counts the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import Logistic, Unit, pair_gradient
+from lambdaboost.objectives.objective import Floats, Objective, check_number
+
+
+@dataclass(frozen=True, repr=False)
+class RankNet(Objective):
+    r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).
+
+    For a pair with :math:`l_i > l_j`, :math:`o = s_i - s_j` and :math:`\rho = 1/(1 + e^{\sigma o})`: document i gets
+    :math:`\lambda = \sigma\rho`, document j :math:`-\lambda`, both :math:`\mu = \sigma^2\rho(1-\rho)`.
+
+    Parameters
+    ----------
+    sigma : float
+        Steepness of the logistic, > 0.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries, RankNet
+    >>> grad, hess = RankNet().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad, hess
+    (array([ 0.5, -0.5], dtype=float32), array([0.25, 0.25], dtype=float32))
+    """
+
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("sigma", self.sigma, 0, open_low=True)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (RELEVANCE,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        unused = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
+        lam, mu = pair_gradient(
+            scores, q, levels(q, RELEVANCE), Unit(), Logistic(), unused, unused, q.n_documents, sigma=self.sigma
+        )
+        return self.sigma * lam, self.sigma**2 * mu

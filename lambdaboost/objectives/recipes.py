@@ -1,0 +1,31 @@
+"""The 2011 paper's two systems, ready to use."""
+
+from __future__ import annotations
+
+from lambdaboost.evaluation import NDCG
+from lambdaboost.objectives.blend import Blend
+from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.schedules import Linear, Schedule
+from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+
+
+def graded(weight: float | Schedule = 0.1) -> Blend:
+    """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks where it ties.
+
+    >>> graded()
+    Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)
+    """
+    return Blend(LambdaRank(), ClickTier(), weight)
+
+
+def iteration_dependent(schedule: float | Schedule = Linear(0.1, 0.001), metric: NDCG = NDCG()) -> GradientStep:
+    """The iteration-dependent objective λ^L + λ^S of the 2011 paper (eq. 12 and Table 2), with gradient steps.
+
+    ``iteration_dependent(metric=NDCG(3))`` is its λ^L + λ^{S@3}.
+
+    >>> iteration_dependent()
+    GradientStep(objective=Blend(first=LambdaRank(), second=SigmoidLocal(), weight=Linear(start=0.1, rate=0.001)))
+    """
+    return GradientStep(Blend(LambdaRank(), SigmoidLocal(metric), schedule))

@@ -1,0 +1,82 @@
+"""Schedules: the weight of a blend's second part at each boosting round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lambdaboost._value import Value
+from lambdaboost.objectives.objective import check_number
+
+Schedule = Callable[[int], float]
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Value):
+    """The same weight w in [0, 1] at every round.
+
+    >>> Constant(0.1)(7)
+    0.1
+    """
+
+    w: float
+
+    def __post_init__(self) -> None:
+        check_number("w", self.w, 0, 1)
+
+    def __call__(self, iteration: int) -> float:
+        """The weight at a round."""
+        return float(self.w)
+
+
+@dataclass(frozen=True, repr=False)
+class Linear(Value):
+    """w_m = start + rate · m, clipped to [0, 1] (2011 paper, §6.2).
+
+    >>> Linear(0.1, 0.001)(100), Linear(0.1, 0.01)(200)
+    (0.2, 1.0)
+    """
+
+    start: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        check_number("start", self.start, 0, 1)
+        check_number("rate", self.rate, -1, 1)
+
+    def __call__(self, iteration: int) -> float:
+        """The weight at a round."""
+        return min(max(self.start + self.rate * iteration, 0.0), 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Exponential(Value):
+    """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
+
+    >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4)
+    (0.1, 0.1534)
+    """
+
+    start: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        check_number("start", self.start, 0, 1)
+        check_number("rate", self.rate, 0)
+
+    def __call__(self, iteration: int) -> float:
+        """The weight at a round."""
+        return min(self.start + _risen(float(self.rate), iteration), 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _risen(rate: float, iteration: int) -> float:
+    """The sum of exp(−rate/m) over the rounds m = 1..iteration, never more than is needed to reach 1."""
+    total = 0.0
+    for m in range(1, iteration + 1):
+        total += math.exp(-rate / m)
+        if total >= 1:
+            break
+    return total

@@ -1,0 +1,69 @@
+"""Any number of objectives as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.blend import weight_at
+from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
+from lambdaboost.objectives.schedules import Schedule
+
+
+@dataclass(frozen=True, repr=False)
+class Scorecard(Objective):
+    r"""A weighted sum of objectives, each over its own label source: the 2011 paper's scorecard (§1, §7).
+
+    :math:`\lambda = \sum_k w_k \lambda_k` and likewise μ.
+
+    Parameters
+    ----------
+    objectives : tuple of Objective
+    weights : tuple of floats ≥ 0 or schedules, one for each objective
+
+    Examples
+    --------
+    >>> from lambdaboost import ClickTier, CNDCG, LambdaRank, Scorecard
+    >>> tiers = (LambdaRank(), ClickTier(), ClickTier(source="fresh", within=("relevance", "clicks")))
+    >>> Scorecard(tiers, (0.8, 0.15, 0.05)).sources
+    ('relevance', 'clicks', 'fresh')
+    """
+
+    objectives: tuple[Objective, ...]
+    weights: tuple[float | Schedule, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "objectives", tuple(self.objectives))
+        object.__setattr__(self, "weights", tuple(self.weights))
+        if not self.objectives:
+            raise ValueError("objectives is empty: give at least one")
+        if len(self.objectives) != len(self.weights):
+            raise ValueError(f"{len(self.objectives)} objectives but {len(self.weights)} weights: give one weight each")
+        for at, objective in enumerate(self.objectives):
+            check_objective(f"objectives[{at}]", objective)
+        for at, weight in enumerate(self.weights):
+            if not callable(weight):
+                check_number(f"weights[{at}]", weight, 0)
+
+    @property
+    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
+        """Whether μ can be negative."""
+        return any(objective.curvature_changes_sign for objective in self.objectives)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return tuple(dict.fromkeys(name for objective in self.objectives for name in objective.sources))
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document at a round."""
+        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
+        for objective, weight in zip(self.objectives, self.weights, strict=True):
+            w = weight_at(weight, iteration, high=float("inf"))
+            if w > 0:
+                part_lam, part_mu = objective.lambdas(scores, q, iteration)
+                lam += w * part_lam
+                mu += w * part_mu
+        return lam, mu

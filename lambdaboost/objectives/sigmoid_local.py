@@ -1,0 +1,58 @@
+"""The sigmoid-local objective: near misses count, lost causes do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import Dcg, Local, pair_gradient
+from lambdaboost.objectives._swaps import check_dcg, dcg_parts
+from lambdaboost.objectives.objective import Floats, Objective, check_number
+
+
+@dataclass(frozen=True, repr=False)
+class SigmoidLocal(Objective):
+    r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.
+
+    For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
+    :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
+    so that the force fades for pairs far apart in either direction. μ changes sign: on an engine use it within
+    `GradientStep`.
+
+    Parameters
+    ----------
+    metric : NDCG or CNDCG
+        The measure Z whose swap weighs a pair.
+    center : float
+        c, the paper's centre of the sigmoid.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries, SigmoidLocal
+    >>> grad, hess = SigmoidLocal().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> float(round(grad[0], 4))  # |ΔNDCG|/4, |ΔNDCG| = 1 − 1/log2(3)
+    0.0923
+    """
+
+    metric: NDCG | CNDCG = NDCG()
+    center: float = 0.0
+
+    curvature_changes_sign: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_dcg("metric", self.metric)
+        check_number("center", self.center, -50, 50)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.metric.source,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        return pair_gradient(
+            scores, q, levels(q, self.metric.source), Dcg(), Local(), *dcg_parts(self.metric, q), center=self.center
+        )

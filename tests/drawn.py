@@ -1,0 +1,40 @@
+"""Drawn queries: scores and labels with ties, gaps and missing figures."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lambdaboost import Queries
+
+
+@st.composite
+def query_sets(draw, max_queries=4, max_size=40, missing=True):
+    """(scores, Queries) with relevance, clicks and fresh labels."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    sizes = draw(st.lists(st.integers(1, max_size), min_size=1, max_size=max_queries))
+    spread = draw(st.sampled_from([0.0, 1e-30, 0.01, 1.0, 8.0, 60.0, 1e3, 1e6]))
+    decimals = draw(st.sampled_from([None, 1, 0]))
+    real_grades = draw(st.booleans())
+    return make(seed, sizes, spread, decimals, real_grades, missing and draw(st.booleans()))
+
+
+def make(seed, sizes, spread=1.0, decimals=None, real_grades=False, missing=False):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    scores = rng.normal(size=n) * spread
+    if decimals is not None:
+        scores = np.round(scores, decimals)
+    relevance = rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float)
+    if real_grades:
+        relevance = np.round(relevance + rng.random(n), 2)
+    clicks = np.round(rng.random(n), 1) * rng.integers(0, 2, n)
+    fresh = np.round(rng.random(n), 1)
+    if missing:
+        for labels in (relevance, clicks, fresh):
+            labels[rng.random(n) < 0.2] = np.nan
+    return scores, Queries(relevance, sizes=sizes, clicks=clicks, fresh=fresh)
+
+
+def rows(q):
+    """(row range, labels by source) of each query."""
+    for a, b in zip(q.offsets, q.offsets[1:]):
+        yield slice(a, b), {name: labels[a:b].astype(float) for name, labels in q.labels.items()}

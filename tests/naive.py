@@ -1,0 +1,176 @@
+"""Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
+
+import math
+
+import numpy as np
+
+NO_CUTOFF = 10**9
+
+
+def ranks(scores):
+    """Rank of each document from 1: score descending, ties in input order."""
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+    r = [0] * len(scores)
+    for position, i in enumerate(order):
+        r[i] = position + 1
+    return r
+
+
+def discount(r, k=None):
+    """D(r) = 1/log2(1 + r), 0 past k."""
+    return 1 / math.log2(1 + r) if r <= (k or NO_CUTOFF) else 0.0
+
+
+def exponential(l):
+    return 0.0 if math.isnan(l) else 2.0**l - 1
+
+
+def click_gain(c):
+    return 0.0 if math.isnan(c) else 2.0 ** (4 * c) - 1
+
+
+def ideal_dcg(gains, k=None):
+    return sum(g * discount(r, k) for r, g in enumerate(sorted(gains, reverse=True), start=1))
+
+
+def dcg(gains, order_ranks, k=None):
+    return sum(g * discount(r, k) for g, r in zip(gains, order_ranks, strict=True))
+
+
+def swap_ndcg(gains, r, i, j, k=None):
+    """|NDCG@k(now) − NDCG@k(i and j swapped)|, by swapping and measuring both."""
+    ideal = ideal_dcg(gains, k)
+    if ideal == 0:
+        return 0.0
+    swapped = list(r)
+    swapped[i], swapped[j] = r[j], r[i]
+    # Differences of the two sums, term by term, since the sums themselves lose small differences.
+    return abs(sum(g * (discount(a, k) - discount(b, k)) for g, a, b in zip(gains, r, swapped, strict=True))) / ideal
+
+
+def sigmoid(x):
+    """1/(1 + e^x) without overflow."""
+    return 1 / (1 + math.exp(x)) if x < 700 else 0.0
+
+
+def logistic(o, sigma=1.0):
+    """Force σρ and curvature σ²ρ(1 − ρ) (2011, eq. 3, and its derivative)."""
+    rho = sigmoid(sigma * o)
+    return sigma * rho, sigma**2 * rho * sigmoid(-sigma * o)  # 1 − ρ, which would lose its digits
+
+
+def local(o, center=0.0):
+    """Force e^{o+c}/(1+e^{o+c})² and curvature e^{o+c}(e^{o+c}−1)/(1+e^{o+c})³ (2011, eqs. 14 and after 16)."""
+    x = o + center
+    if abs(x) > 200:
+        return math.exp(-min(abs(x), 700.0)), math.copysign(math.exp(-min(abs(x), 700.0)), x)
+    t = math.exp(x)
+    return t / (1 + t) ** 2, t * (t - 1) / (1 + t) ** 3
+
+
+def pair_rule(scores, pairs, weight, force):
+    """λ and μ: over pairs (i above j wanted), document i gets +λ, j −λ, both +μ."""
+    n = len(scores)
+    lam, mu = [0.0] * n, [0.0] * n
+    for i, j in pairs:
+        f, c = force(scores[i] - scores[j])
+        w = weight(i, j)
+        lam[i] += w * f
+        lam[j] -= w * f
+        mu[i] += w * c
+        mu[j] += w * c
+    return np.array(lam), np.array(mu)
+
+
+def graded_pairs(labels):
+    """Pairs l_i > l_j; a missing label (NaN) compares false and is in none."""
+    n = len(labels)
+    return [(i, j) for i in range(n) for j in range(n) if labels[i] > labels[j]]
+
+
+def ranknet(scores, relevance, sigma=1.0):
+    return pair_rule(scores, graded_pairs(relevance), lambda i, j: 1.0, lambda o: logistic(o, sigma))
+
+
+def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential):
+    r, gains = ranks(scores), [gain(l) for l in relevance]
+    return pair_rule(
+        scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma)
+    )
+
+
+def sigmoid_local(scores, relevance, k=None, center=0.0, gain=exponential):
+    r, gains = ranks(scores), [gain(l) for l in relevance]
+    return pair_rule(
+        scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: local(o, center)
+    )
+
+
+def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain):
+    """Pairs that tie in every list of `within`, c_i > c_j, both non-zero (2011, §4.2)."""
+    r, gains = ranks(scores), [gain(c) for c in labels]
+    pairs = [
+        (i, j)
+        for i, j in graded_pairs(labels)
+        if labels[i] != 0 and labels[j] != 0 and all(tier[i] == tier[j] for tier in within)
+    ]
+    return pair_rule(scores, pairs, lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma))
+
+
+def linear_weight(start, rate, m):
+    return min(max(start + rate * m, 0.0), 1.0)
+
+
+def exponential_weight(start, rate, m):
+    w = start
+    for step in range(1, m + 1):
+        w += math.exp(-rate / step)
+    return min(w, 1.0)
+
+
+def blend(first, second, w):
+    return (1 - w) * first[0] + w * second[0], (1 - w) * first[1] + w * second[1]
+
+
+def gradient_step(lam):
+    """One query's λ over its population standard deviation, and ones."""
+    spread = math.sqrt(sum((x - sum(lam) / len(lam)) ** 2 for x in lam) / len(lam))
+    return np.array([x / spread if spread else x for x in lam]), np.ones(len(lam))
+
+
+def lightgbm(scores, relevance, sigma=1.0, truncation=30, norm=True):
+    """LightGBM's lambdarank from its description: a pair has one member in the top T, discounts run on."""
+    r, n = ranks(scores), len(scores)
+    gains = [exponential(l) for l in relevance]
+    ideal = ideal_dcg(gains, truncation)
+
+    def weight(i, j):
+        if ideal == 0 or min(r[i], r[j]) > truncation:
+            return 0.0
+        w = (gains[i] - gains[j]) * abs(discount(r[i]) - discount(r[j])) / ideal
+        return w / (0.01 + abs(scores[i] - scores[j])) if norm and max(scores) != min(scores) else w
+
+    pairs = graded_pairs(relevance)
+    lam, mu = pair_rule(scores, pairs, weight, lambda o: logistic(o, sigma))
+    total = 2 * sum(weight(i, j) * logistic(scores[i] - scores[j], sigma)[0] for i, j in pairs) if n else 0.0
+    factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
+    return factor * lam, factor * mu
+
+
+def xgboost(scores, relevance, truncation=32, norm=True, score_norm=True):
+    """XGBoost's rank:ndcg: as LightGBM's, σ = 1, with a hessian twice the derivative."""
+    r = ranks(scores)
+    gains = [exponential(l) for l in relevance]
+    ideal = ideal_dcg(gains, truncation)
+
+    def weight(i, j):
+        if ideal == 0 or min(r[i], r[j]) > truncation:
+            return 0.0
+        w = (gains[i] - gains[j]) * abs(discount(r[i]) - discount(r[j])) / ideal
+        return w / (0.01 + abs(scores[i] - scores[j])) if score_norm and max(scores) != min(scores) else w
+
+    pairs = graded_pairs(relevance)
+    lam, mu = pair_rule(scores, pairs, weight, logistic)
+    total = 2 * sum(weight(i, j) * logistic(scores[i] - scores[j])[0] for i, j in pairs)
+    factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
+    return factor * lam, factor * 2 * mu

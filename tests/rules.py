@@ -1,0 +1,128 @@
+"""One row for every objective: its value, and its slow reference for one query. Add a row with every new objective."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+import naive
+import numpy as np
+
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.objectives import (
+    Blend,
+    ClickTier,
+    Constant,
+    Exponential,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    Objective,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    graded,
+    iteration_dependent,
+)
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An objective and its reference: (scores, labels by source, round) -> λ, μ of one query."""
+
+    objective: Objective
+    reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
+    tolerance: float = 1e-5
+
+
+def _lam_l(s, y, k=None, sigma=1.0):
+    return naive.lambdarank(s, y["relevance"], k, sigma)
+
+
+def _lam_s(s, y, k=None, center=0.0):
+    return naive.sigmoid_local(s, y["relevance"], k, center)
+
+
+def _lam_c(s, y, k=None):
+    return naive.click_tier(s, y["clicks"], [y["relevance"]], k)
+
+
+def _third(s, y):
+    return naive.click_tier(s, y["fresh"], [y["relevance"], y["clicks"]])
+
+
+def _scorecard(s, y, m):
+    parts = [_lam_l(s, y), _lam_c(s, y), _third(s, y)]
+    weights = [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
+    return sum(w * p[0] for w, p in zip(weights, parts)), sum(w * p[1] for w, p in zip(weights, parts))
+
+
+RULES = [
+    Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
+    Rule(RankNet(sigma=2.5), lambda s, y, m: naive.ranknet(s, y["relevance"], 2.5)),
+    Rule(LambdaRank(), lambda s, y, m: _lam_l(s, y)),
+    Rule(LambdaRank(sigma=0.5), lambda s, y, m: _lam_l(s, y, sigma=0.5)),
+    Rule(LambdaRank(NDCG(k=1)), lambda s, y, m: _lam_l(s, y, 1)),
+    Rule(LambdaRank(NDCG(k=3)), lambda s, y, m: _lam_l(s, y, 3)),
+    Rule(
+        LambdaRank(NDCG(k=5, gain="linear")),
+        lambda s, y, m: naive.lambdarank(s, y["relevance"], 5, gain=lambda l: 0.0 if l != l else float(l)),
+    ),
+    Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
+    # LightGBM's own table of the sigmoid is right to 1.2e-5 only.
+    Rule(LambdaRank(convention="lightgbm"), lambda s, y, m: naive.lightgbm(s, y["relevance"]), 5e-5),
+    Rule(
+        LambdaRank(convention="lightgbm", truncation=3, norm=False, sigma=2.0),
+        lambda s, y, m: naive.lightgbm(s, y["relevance"], 2.0, 3, norm=False),
+        5e-5,
+    ),
+    Rule(LambdaRank(convention="xgboost"), lambda s, y, m: naive.xgboost(s, y["relevance"])),
+    Rule(
+        LambdaRank(convention="xgboost", truncation=3, norm=False, score_norm=False),
+        lambda s, y, m: naive.xgboost(s, y["relevance"], 3, norm=False, score_norm=False),
+    ),
+    Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
+    Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
+    Rule(SigmoidLocal(NDCG(k=10), center=-0.7), lambda s, y, m: _lam_s(s, y, 10, -0.7)),
+    Rule(ClickTier(), lambda s, y, m: _lam_c(s, y)),
+    Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
+    Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
+    Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
+    Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
+    Rule(
+        Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
+        lambda s, y, m: naive.blend(
+            _lam_l(s, y), naive.ranknet(s, y["relevance"]), naive.exponential_weight(0.25, 100.0, m)
+        ),
+    ),
+    Rule(
+        Blend(RankNet(), LambdaRank(NDCG(k=3)), Constant(0.3)),
+        lambda s, y, m: naive.blend(naive.ranknet(s, y["relevance"]), _lam_l(s, y, 3), 0.3),
+    ),
+    Rule(
+        Scorecard(
+            (LambdaRank(), ClickTier(), ClickTier(source="fresh", within=("relevance", "clicks"))),
+            (0.7, Linear(0.1, 0.01), 2.0),
+        ),
+        _scorecard,
+    ),
+    Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0])),
+    Rule(
+        GradientStep(RankNet(), normalize="none"),
+        lambda s, y, m: (naive.ranknet(s, y["relevance"])[0], np.ones(len(s))),
+    ),
+    Rule(
+        iteration_dependent(),
+        lambda s, y, m: naive.gradient_step(
+            naive.blend(_lam_l(s, y), _lam_s(s, y), naive.linear_weight(0.1, 0.001, m))[0]
+        ),
+    ),
+    Rule(
+        iteration_dependent(Exponential(0.5, 250.0), NDCG(k=3)),
+        lambda s, y, m: naive.gradient_step(
+            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.exponential_weight(0.5, 250.0, m))[0]
+        ),
+    ),
+]
+
+IDS = [repr(rule.objective) for rule in RULES]

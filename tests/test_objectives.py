@@ -1,0 +1,222 @@
+"""Every objective against its slow reference, and the properties that all of them share."""
+
+import copy
+import pickle
+
+import drawn
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from rules import IDS, RULES
+
+from lambdaboost import NDCG, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.objectives import objective as objective_module
+from lambdaboost.objectives import parse
+
+EACH = pytest.mark.parametrize("rule", RULES, ids=IDS)
+ROUNDS = (0, 7, 25, 40, 400)
+
+
+def reference(rule, scores, q, iteration):
+    grad, hess = np.empty(q.n_documents), np.empty(q.n_documents)
+    for rows, labels in drawn.rows(q):
+        lam, mu = rule.reference(scores[rows], labels, iteration)
+        grad[rows], hess[rows] = -lam, mu
+    return grad, hess
+
+
+def assert_close(got, expected, q, tolerance, least=1e-30):
+    """Within `tolerance` of the largest figure of each query (tiny figures of a query are sums of larger ones)."""
+    for rows, _ in drawn.rows(q):
+        scale = max(np.abs(expected[rows]).max(), least)
+        np.testing.assert_allclose(got[rows], expected[rows], rtol=0, atol=tolerance * scale)
+
+
+@EACH
+@settings(deadline=None, max_examples=25)
+@given(case=drawn.query_sets())
+def test_equals_the_reference(rule, case):
+    scores, q = case
+    iteration = int(scores.size * 37 % 450)
+    if "convention" in repr(rule.objective):
+        scores = scores.astype(np.float32).astype(np.float64)
+    expected = reference(rule, scores, q, iteration)
+    got = rule.objective.gradient(scores, q, iteration=iteration)
+    for g, e in zip(got, expected):
+        assert g.dtype == np.float32
+        assert g.shape == (q.n_documents,)
+        assert np.isfinite(g).all()
+        # The engines' own sums stop at their tables' and floats' ends.
+        assert_close(g, e, q, rule.tolerance, least=1.0 if "convention" in repr(rule.objective) else 1e-30)
+
+
+@EACH
+@pytest.mark.parametrize("iteration", ROUNDS)
+def test_equals_the_reference_at_each_round(rule, iteration):
+    scores, q = drawn.make(5, [60, 1, 30, 2])
+    for g, e in zip(rule.objective.gradient(scores, q, iteration), reference(rule, scores, q, iteration)):
+        assert_close(g, e, q, rule.tolerance)
+
+
+@EACH
+def test_forces_of_a_query_sum_to_zero(rule):
+    scores, q = drawn.make(1, [50, 3, 200], spread=2.0)
+    grad, _ = rule.objective.gradient(scores, q, iteration=9)
+    for rows, _ in drawn.rows(q):
+        assert abs(grad[rows].sum(dtype=np.float64)) < 1e-5 * max(np.abs(grad[rows]).sum(), 1e-30) + 1e-12
+
+
+@EACH
+def test_curvature_is_not_negative_where_an_engine_may_use_it(rule):
+    scores, q = drawn.make(2, [50, 30], spread=3.0)
+    _, hess = rule.objective.gradient(scores, q, iteration=9)
+    if not rule.objective.curvature_changes_sign:
+        assert (hess >= 0).all()
+
+
+@EACH
+def test_permuting_rows_permutes_the_result(rule):
+    scores, q = drawn.make(3, [40, 25])  # no ties: at a tie the row order is the ranking
+    rows = q.shuffled_rows(seed=8)
+    grad, hess = rule.objective.gradient(scores, q, iteration=3)
+    grad_p, hess_p = rule.objective.gradient(scores[rows], q.reordered(rows), iteration=3)
+    np.testing.assert_allclose(grad_p, grad[rows], rtol=1e-4, atol=2e-6)
+    np.testing.assert_allclose(hess_p, hess[rows], rtol=1e-4, atol=2e-6)
+
+
+@EACH
+def test_shifting_all_scores_changes_nothing(rule):
+    scores, q = drawn.make(4, [40, 25])
+    scores = np.round(scores * 64) / 64  # exact in float32 after the shift
+    for one, two in zip(
+        rule.objective.gradient(scores, q, iteration=3), rule.objective.gradient(scores + 1024.0, q, iteration=3)
+    ):
+        np.testing.assert_allclose(two, one, rtol=1e-6, atol=1e-7)
+
+
+@EACH
+def test_same_bits_at_every_number_of_threads_and_in_every_run(rule):
+    import numba
+
+    scores, q = drawn.make(6, [150] * 40)
+    before = numba.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 2, 1):
+            numba.set_num_threads(min(threads, before))
+            results.append(rule.objective.gradient(scores, q, iteration=2))
+            scores_later = scores[::-1].copy()
+            rule.objective.gradient(scores_later, q, iteration=3)  # leaves another order behind
+    finally:
+        numba.set_num_threads(before)
+    for grad, hess in results[1:]:
+        assert grad.tobytes() == results[0][0].tobytes()
+        assert hess.tobytes() == results[0][1].tobytes()
+
+
+@EACH
+def test_is_a_value(rule):
+    objective = rule.objective
+    assert parse(repr(objective)) == objective
+    assert hash(parse(repr(objective))) == hash(objective)
+    assert pickle.loads(pickle.dumps(objective)) == objective
+    assert copy.deepcopy(objective) is objective
+    with pytest.raises(AttributeError):
+        objective.sigma = 3.0
+
+
+@EACH
+def test_odd_queries(rule):
+    single = Queries([3.0], sizes=[1], clicks=[0.5], fresh=[0.5])
+    for part in rule.objective.gradient([0.7], single):
+        assert np.isfinite(part).all()
+    none = Queries(np.zeros(5), sizes=[5], clicks=np.zeros(5), fresh=np.zeros(5))
+    grad, _ = rule.objective.gradient(np.arange(5.0), none)
+    assert (grad == 0).all()
+    missing = Queries([np.nan] * 4, sizes=[4], clicks=[np.nan] * 4, fresh=[np.nan] * 4)
+    grad, _ = rule.objective.gradient(np.zeros(4), missing)
+    assert (grad == 0).all()
+    high = Queries([35.5, 0, 100.25], sizes=[3], clicks=[0.1, 0.2, 0.3], fresh=[0.3, 0.2, 0.1])
+    for part in rule.objective.gradient([0.0, 1.0, 2.0], high):
+        assert np.isfinite(part).all()
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=10)), SigmoidLocal()], ids=repr)
+def test_a_query_of_more_than_ten_thousand_documents(objective):
+    """λ of a few documents against sums in float64 (the whole reference would take minutes)."""
+    rng = np.random.default_rng(0)
+    n = 12_000
+    scores, relevance = rng.normal(size=n), rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float)
+    grad, hess = objective.gradient(scores, Queries(relevance, sizes=[n]))
+    r = np.empty(n)
+    r[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
+    k = getattr(getattr(objective, "metric", None), "k", None)
+    d = np.where(r <= (k or n), 1 / np.log2(1 + r), 0.0)
+    g = 2**relevance - 1
+    ideal = naive.ideal_dcg(list(g), k)
+    largest = np.abs(grad).max()
+    for i in [0, 17, 4321, n - 1, int(relevance.argmax()), int(scores.argmax())]:
+        side = np.sign(relevance[i] - relevance)  # +1: i should be above
+        w = np.ones(n) if isinstance(objective, RankNet) else np.abs((g[i] - g) * (d[i] - d)) / ideal
+        rho = 1 / (1 + np.exp(side * (scores[i] - scores)))
+        force = rho * (1 - rho) if isinstance(objective, SigmoidLocal) else rho
+        assert abs(-grad[i] - (side * w * force).sum()) < 1e-5 * largest
+        curvature = rho * (1 - rho) * (1 - 2 * rho if isinstance(objective, SigmoidLocal) else 1)
+        assert abs(hess[i] - (abs(side) * w * curvature).sum()) < 1e-5 * max(largest, hess.max())
+
+
+def cost(scores, relevance, weights, sigma):
+    """The cross-entropy at frozen pair weights, whose derivatives are −λ and μ (2011, eq. 2)."""
+    pairs = naive.graded_pairs(relevance)
+    return sum(weights[i, j] * np.log1p(np.exp(-sigma * (scores[i] - scores[j]))) for i, j in pairs)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+@pytest.mark.parametrize("k", [None, 3])
+def test_finite_differences_of_the_cost_at_frozen_ranks(sigma, k):
+    scores, q = drawn.make(7, [12])
+    y, n = q.relevance.astype(float), 12
+    r, gains = naive.ranks(scores), [naive.exponential(l) for l in y]
+    weights = {(i, j): naive.swap_ndcg(gains, r, i, j, k) for i in range(n) for j in range(n)}
+    grad, hess = LambdaRank(NDCG(k=k), sigma=sigma).gradient(scores, q)
+    h = 1e-4
+    for i in range(n):
+        e = np.eye(n)[i] * h
+        up, here, down = (cost(s, y, weights, sigma) for s in (scores + e, scores, scores - e))
+        assert abs((up - down) / (2 * h) - grad[i]) < 1e-5
+        assert abs((up - 2 * here + down) / h**2 - hess[i]) < 1e-4
+
+
+def test_golden_values():
+    """Three documents in the wrong order, by hand."""
+    q = Queries([0, 1, 2], sizes=[3])
+    scores = [2.0, 1.0, 0.0]
+    d = [naive.discount(r) for r in (1, 2, 3)]
+    ideal = 3 * d[0] + 1 * d[1]
+    w10, w20, w21 = 1 * (d[0] - d[1]) / ideal, 3 * (d[0] - d[2]) / ideal, 2 * (d[1] - d[2]) / ideal
+    rho1, rho2 = 1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(-2.0))
+    lam = [-w10 * rho1 - w20 * rho2, w10 * rho1 - w21 * rho1, w20 * rho2 + w21 * rho1]
+    mu1, mu2 = rho1 * (1 - rho1), rho2 * (1 - rho2)
+    grad, hess = LambdaRank().gradient(scores, q)
+    np.testing.assert_allclose(grad, [-x for x in lam], rtol=1e-6)
+    np.testing.assert_allclose(hess, [w10 * mu1 + w20 * mu2, w10 * mu1 + w21 * mu1, w20 * mu2 + w21 * mu1], rtol=1e-6)
+    # At cutoff 1 the ideal is 3·D(1), and only swaps with rank 1 change anything.
+    grad, _ = LambdaRank(NDCG(k=1)).gradient(scores, q)
+    np.testing.assert_allclose(grad, [rho1 / 3 + rho2, -rho1 / 3, -rho2], rtol=1e-6)
+
+
+def test_weights_multiply_rows():
+    scores, q = drawn.make(9, [10, 20])
+    per_query = Queries(q.relevance, sizes=q.sizes, weight=[2.0, 0.5])
+    per_row = Queries(q.relevance, sizes=q.sizes, weight=np.arange(30.0))
+    grad, hess = LambdaRank().gradient(scores, q)
+    for weighted, factor in ((per_query, np.repeat([2.0, 0.5], [10, 20])), (per_row, np.arange(30.0))):
+        grad_w, hess_w = LambdaRank().gradient(scores, weighted)
+        np.testing.assert_allclose(grad_w, grad * factor, rtol=1e-6)
+        np.testing.assert_allclose(hess_w, hess * factor, rtol=1e-6)
+
+
+def test_number_check_is_shared():
+    with pytest.raises(TypeError, match="sigma is '1'"):
+        objective_module.check_number("sigma", "1", 0)

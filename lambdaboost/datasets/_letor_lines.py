@@ -87,20 +87,17 @@ def parse(path: Path) -> Parsed:
                 lines, dtype=np.float32, zero_based=False, query_id=True
             )
         except (ValueError, OverflowError) as error:
-            raise _at(
-                path, lines, -1, f"{error} in '{lines.body[:60].decode(errors='replace').strip()}'"
-            ) from None
+            line = lines.body[:60].decode(errors="replace").strip()
+            raise _at(path, lines, -1, f"{str(error).rstrip('.')} in '{line}'") from None
     if not relevance.size:
         raise ValueError(f"{path} has no rows; {EXPECTED}")
     if (bad := ~(np.isfinite(relevance) & (relevance >= 0))).any():
         row = int(np.flatnonzero(bad)[0])
         raise _at(path, lines, row, f"the grade is {relevance[row]:g}, but grades are finite and ≥ 0")
     if ids.size and (split := split_query(ids)):
+        query, row = split
         raise _at(
-            path,
-            lines,
-            split[1],
-            f"query {split[0]} comes back here: sort the lines by qid, keeping their order",
+            path, lines, row, f"query {query} comes back here: sort the lines by qid, keeping their order"
         )
     # What float32 cannot hold has become infinite, which XGBoost refuses; see read_letor.
     largest = np.finfo(np.float32).max

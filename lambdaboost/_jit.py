@@ -34,25 +34,19 @@ def exact(function: F) -> F:
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=False)(function)
 
 
-_pool: ThreadPoolExecutor | None = None
-_pool_threads = 0
+_pools: dict[int, ThreadPoolExecutor] = {}
 
 
-def _threads(n: int) -> ThreadPoolExecutor:
-    global _pool, _pool_threads
-    if _pool is None or _pool_threads < n:
-        _pool, _pool_threads = ThreadPoolExecutor(n, thread_name_prefix="lambdaboost"), n
-    return _pool
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """The pool of that many threads; one for each number, so that none ever runs more than it is asked to."""
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="lambdaboost")
+    return _pools[threads]
 
 
-def _forget_pool() -> None:
-    # A child process does not inherit the pool's threads, only the object that waits for them.
-    global _pool, _pool_threads
-    _pool, _pool_threads = None, 0
-
-
+# A child process does not inherit a pool's threads, only the object that would wait for them for ever.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_pools.clear)
 
 BLOCKS_PER_THREAD = 4
 
@@ -72,8 +66,7 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
     cost = np.cumsum(sizes * (200.0 + sizes))
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))
-    pool = _threads(threads)
-    # A new pool's threads each start on the first task they get, so a small job may use fewer of them.
+    pool = _pool(threads)
     jobs = [pool.submit(function, int(a), int(b), offsets, *args) for a, b in zip(bounds, bounds[1:], strict=False)]
     for job in jobs:
         job.result()

@@ -1,0 +1,32 @@
+"""The three ways to turn λ and μ into trees."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.objectives.objective import check_objective
+
+Leaves = Literal["engine", "gradient", "newton"]
+
+
+def stepped(objective: Objective, leaves: Leaves) -> Objective:
+    """The objective whose gradient and hessian the engine gets for a kind of leaves.
+
+    ``"engine"`` leaves it as it is: splits and leaves by gradient over hessian. ``"gradient"`` wraps it in
+    `GradientStep`, unless it is one. ``"newton"`` leaves it as it is too; the adapter swaps the splits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `objective` is none, `leaves` is unknown, or Newton's step meets a curvature that changes sign.
+    """
+    check_objective("objective", objective)
+    if leaves not in get_args(Leaves):
+        raise ValueError(f"leaves is {leaves!r}, expected one of {', '.join(get_args(Leaves))}")
+    if leaves == "gradient" and not isinstance(objective, GradientStep):
+        return GradientStep(objective)
+    if leaves == "newton" and isinstance(objective, GradientStep):
+        raise ValueError(f"leaves='newton' of {objective!r}: a gradient step has no curvature; use leaves='gradient'")
+    objective.refuse_on_engines()
+    return objective

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets._concat import check_alike, concat_queries, row_ids, stacked
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
@@ -177,11 +178,11 @@ class Collection:
 
         """
         parts = list(collections)
-        _check_alike(parts)
+        check_alike(parts)
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
-            _stacked([part.features for part in parts]),
-            _concat_queries([part.queries for part in parts]),
+            stacked([part.features for part in parts]),
+            concat_queries([part.queries for part in parts]),
             np.concatenate(documents) if len(documents) == len(parts) else None,
             parts[0].feature_names,
         )
@@ -235,14 +236,10 @@ def _checked_names(names: Iterable[str], columns: int) -> tuple[str, ...]:
     return names
 
 
-def _row_ids(queries: Queries) -> NDArray[Any] | None:
-    return None if queries.ids is None else np.repeat(queries.ids, queries.sizes)
-
-
 def _with_source(queries: Queries, name: str, labels: ArrayLike) -> Queries:
     """The same queries with one more label source."""
     further = {known: values for known, values in queries.labels.items() if known != RELEVANCE}
-    ids = _row_ids(queries)
+    ids = row_ids(queries)
     return Queries(
         queries.relevance,
         sizes=queries.sizes if ids is None else None,
@@ -251,62 +248,3 @@ def _with_source(queries: Queries, name: str, labels: ArrayLike) -> Queries:
         **further,
         **{name: labels},
     )
-
-
-def _check_alike(parts: list[Collection]) -> None:
-    if not parts:
-        raise ValueError("collections is empty: give at least one Collection")
-    first = parts[0]
-    for i, part in enumerate(parts[1:], 1):
-        if part.n_features != first.n_features:
-            raise ValueError(
-                f"collections[{i}] has {part.n_features} features, collections[0] has {first.n_features}: "
-                "read them with the same n_features="
-            )
-        if part.feature_names != first.feature_names:
-            raise ValueError(
-                f"collections[{i}] and collections[0] differ in feature_names: name the columns alike"
-            )
-        if set(part.queries.labels) != set(first.queries.labels):
-            raise ValueError(
-                f"collections[{i}] has the sources {', '.join(part.queries.labels)}, collections[0] has "
-                f"{', '.join(first.queries.labels)}: give all the same"
-            )
-        if (part.queries.ids is None) != (first.queries.ids is None):
-            raise ValueError(
-                f"only one of collections[{i}] and collections[0] has query ids: give both or neither"
-            )
-
-
-def _stacked(features: list[Any]) -> Any:
-    if all(isinstance(part, np.ndarray) for part in features):
-        return np.concatenate(features)
-    from scipy import sparse
-
-    return sparse.vstack([sparse.csr_matrix(part) for part in features], format="csr")
-
-
-def _concat_queries(parts: list[Queries]) -> Queries:
-    _check_distinct([part.ids for part in parts if part.ids is not None])
-    ids = [row_ids for part in parts if (row_ids := _row_ids(part)) is not None]
-    weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
-    labels = {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels}
-    return Queries(
-        labels.pop(RELEVANCE),
-        sizes=None if ids else np.concatenate([q.sizes for q in parts]),
-        ids=np.concatenate(ids) if ids else None,
-        weight=None if all(q.weight is None for q in parts) else np.concatenate(weights),
-        **labels,
-    )
-
-
-def _check_distinct(ids: list[NDArray[Any]]) -> None:
-    """Refuse an id in two parts: at their seam two queries would become one."""
-    seen: dict[Any, int] = {}
-    for i, part in enumerate(ids):
-        for query in part.tolist():
-            if seen.setdefault(query, i) != i:
-                raise ValueError(
-                    f"query {query!r} is in collections[{seen[query]}] and collections[{i}]: "
-                    "leave it out of one, or give the queries different ids"
-                )

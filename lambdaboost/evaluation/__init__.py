@@ -12,6 +12,8 @@ from lambdaboost.evaluation._parse import read_value
 from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.cndcg import CNDCG
+from lambdaboost.evaluation.compare import Comparison, compare
+from lambdaboost.evaluation.difference import Difference
 from lambdaboost.evaluation.err import ERR
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
@@ -21,6 +23,7 @@ from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
 from lambdaboost.evaluation.precision import Precision
 from lambdaboost.evaluation.recall import Recall
+from lambdaboost.evaluation.system import Figures, System
 from lambdaboost.evaluation.wta import WTA
 
 MEASURES: dict[str, type[Measure]] = {
@@ -38,11 +41,16 @@ __all__ = [
     "NDCG",
     "WTA",
     "BPref",
+    "Comparison",
+    "Difference",
+    "Figures",
     "KendallTau",
     "Measure",
     "PairAccuracy",
     "Precision",
     "Recall",
+    "System",
+    "compare",
     "ndcg_curve",
     "parse",
 ]

@@ -1,0 +1,185 @@
+"""`System` and `Figures`: what is compared, a name with a figure for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.measure import Measure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class System:
+    """A ranking system: its name, its scores, and the queries that it ranks.
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    scores : array of shape (n_documents,)
+        Finite scores.
+    queries : Queries
+        The documents and their labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is off, naming the system.
+
+    Examples
+    --------
+    >>> System("LightGBM", [0.2, 0.1], Queries([1, 0], sizes=[2]))
+    System('LightGBM', 1 queries)
+    """
+
+    name: str
+    scores: ArrayLike
+    queries: Queries
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if not isinstance(self.queries, Queries):
+            kind = type(self.queries).__name__
+            raise TypeError(f"queries of {self.name!r} is a {kind}: give Queries(relevance, sizes=…)")
+        try:
+            scores = self.queries.scores(self.scores).copy()
+        except ValueError as error:
+            raise ValueError(f"system {self.name!r}: {error}") from None
+        scores.flags.writeable = False
+        object.__setattr__(self, "scores", scores)
+
+    def __repr__(self) -> str:
+        return f"System({self.name!r}, {self.n_queries} queries)"
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.queries.n_queries
+
+    def per_query(self, measure: Measure) -> NDArray[np.float64]:
+        """The measure for each query, float64 (n_queries,)."""
+        return measure.per_query(self.scores, self.queries)
+
+    @classmethod
+    def concat(cls, name: str, *parts: System) -> System:
+        """One system out of several, such as the test parts of five folds, one after the other.
+
+        >>> fold = System("fold", [0.2, 0.1], Queries([1, 0], sizes=[2]))
+        >>> System.concat("all folds", fold, fold)
+        System('all folds', 2 queries)
+        """
+        _check_parts(name, parts)
+        return cls(name, np.concatenate([part.scores for part in parts]), _joined([p.queries for p in parts]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Figures:
+    """A ranking system of which only figures per query are at hand.
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    values : mapping of Measure to array of shape (n_queries,)
+        The measure for each query; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> from lambdaboost.evaluation import NDCG
+    >>> Figures("published", {NDCG(3): [0.5, 0.25, 1.0]})
+    Figures('published', 3 queries)
+    """
+
+    name: str
+    values: Mapping[Measure, ArrayLike]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if not self.values:
+            raise ValueError(f"values of {self.name!r} is empty: give figures for at least one measure")
+        values = {m: np.array(v, dtype=np.float64) for m, v in self.values.items()}
+        for measure, figures in values.items():
+            if figures.ndim != 1 or figures.size == 0 or np.isinf(figures).any():
+                raise ValueError(f"{measure!r} of {self.name!r}: give one finite figure (or NaN) a query")
+            figures.flags.writeable = False
+        sizes = {figures.size for figures in values.values()}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"measures of {self.name!r} have {sorted(sizes)} figures: give one a query to each"
+            )
+        object.__setattr__(self, "values", MappingProxyType(values))
+
+    def __repr__(self) -> str:
+        return f"Figures({self.name!r}, {self.n_queries} queries)"
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return np.size(next(iter(self.values.values())))
+
+    def per_query(self, measure: Measure) -> NDArray[np.float64]:
+        """The measure for each query, float64 (n_queries,)."""
+        if measure not in self.values:
+            known = ", ".join(map(repr, self.values))
+            raise ValueError(f"{self.name!r} has no figures of {measure!r}, only of {known}")
+        return np.asarray(self.values[measure])
+
+    @classmethod
+    def concat(cls, name: str, *parts: Figures) -> Figures:
+        """One system out of several, of the measures that all parts have."""
+        _check_parts(name, parts)
+        shared = [m for m in parts[0].values if all(m in part.values for part in parts)]
+        return cls(name, {m: np.concatenate([part.per_query(m) for part in parts]) for m in shared})
+
+
+def check_same_queries(a: System | Figures, b: System | Figures) -> None:
+    """Raise where the two rank different queries, saying where they part."""
+    if a.n_queries != b.n_queries:
+        raise _different(a, b, f"{a.n_queries} and {b.n_queries} queries")
+    if not isinstance(a, System) or not isinstance(b, System) or a.queries is b.queries:
+        return
+    sizes = a.queries.sizes, b.queries.sizes
+    if not np.array_equal(*sizes):
+        query = int(np.flatnonzero(sizes[0] != sizes[1])[0])
+        raise _different(a, b, f"query {query} has {sizes[0][query]} and {sizes[1][query]} documents")
+    if a.queries.labels.keys() != b.queries.labels.keys():
+        raise _different(a, b, f"sources {list(a.queries.labels)} and {list(b.queries.labels)}")
+    for source, labels in a.queries.labels.items():
+        others = b.queries.labels[source]
+        if not np.array_equal(labels, others, equal_nan=True):
+            row = int(np.flatnonzero((labels != others) & ~(np.isnan(labels) & np.isnan(others)))[0])
+            raise _different(a, b, f"{source}[{row}] is {labels[row]:g} and {others[row]:g}")
+
+
+def _different(a: System | Figures, b: System | Figures, how: str) -> ValueError:
+    return ValueError(f"{a.name!r} and {b.name!r} rank different queries ({how}): compare on the same ones")
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name is {name!r}: give the system a name for tables, such as 'LightGBM'")
+
+
+def _check_parts(name: str, parts: tuple[object, ...]) -> None:
+    if not parts:
+        raise ValueError(f"nothing to concatenate as {name!r}: give at least one part")
+
+
+def _joined(parts: list[Queries]) -> Queries:
+    """All queries one after the other; their ids, which folds may share, are left out."""
+    sources = list(parts[0].labels)
+    for part in parts:
+        if list(part.labels) != sources:
+            raise ValueError(f"parts have sources {sources} and {list(part.labels)}: give each the same")
+    weight = None
+    if any(part.weight is not None for part in parts):
+        weights = [np.ones(p.n_documents) if p.weight is None else p.weight for p in parts]
+        weight = np.concatenate(weights)
+    labels = {source: np.concatenate([part.labels[source] for part in parts]) for source in sources}
+    sizes = np.concatenate([part.sizes for part in parts])
+    return Queries(labels.pop("relevance"), sizes, weight=weight, **labels)

@@ -1,0 +1,116 @@
+"""`Table`: a small table that prints in a terminal, as Markdown, as LaTeX and as HTML."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Style = Literal["plain", "bold", "italic"]
+
+MARKDOWN = {"plain": "{}", "bold": "**{}**", "italic": "*{}*"}
+LATEX = {"plain": "{}", "bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}"}
+HTML = {"plain": "{}", "bold": "<b>{}</b>", "italic": "<i>{}</i>"}
+RICH = {"plain": "{}", "bold": "[bold]{}[/bold]", "italic": "[italic]{}[/italic]"}
+
+LATEX_ESCAPES = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text and how it is set."""
+
+    text: str
+    style: Style = "plain"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under a header, the first column set left and the others right; prints in plain text.
+
+    Examples
+    --------
+    >>> print(Table(("Method", "@3"), ((Cell("LightGBM"), Cell("61.66", "bold")),), "Mean NDCG.").markdown())
+    | Method | @3 |
+    |:---|---:|
+    | LightGBM | **61.66** |
+    <BLANKLINE>
+    Mean NDCG.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str
+
+    def markdown(self) -> str:
+        """The table as Markdown (GitHub's)."""
+
+        def cell(c: Cell) -> str:
+            return MARKDOWN[c.style].format(c.text.replace("|", r"\|"))
+
+        head = [f"| {' | '.join(cell(Cell(name)) for name in self.header)} |"]
+        rule = [f"|:---|{'---:|' * (len(self.header) - 1)}"]
+        rows = [f"| {' | '.join(map(cell, row))} |" for row in self.rows]
+        return "\n".join([*head, *rule, *rows, "", self.caption])
+
+    def latex(self) -> str:
+        """The table as a LaTeX float, for the package booktabs."""
+
+        def line(cells: tuple[Cell, ...]) -> str:
+            texts = [LATEX[c.style].format(c.text.translate(LATEX_ESCAPES)) for c in cells]
+            return f"{' & '.join(texts)} \\\\"
+
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"\caption{{{self.caption.translate(LATEX_ESCAPES)}}}",
+                rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
+                r"\toprule",
+                line(tuple(map(Cell, self.header))),
+                r"\midrule",
+                *map(line, self.rows),
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+            ]
+        )
+
+    def html(self) -> str:
+        """The table as HTML."""
+
+        def line(tag: str, cells: tuple[Cell, ...]) -> str:
+            texts = [HTML[c.style].format(html.escape(c.text)) for c in cells]
+            return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+
+        head = line("th", tuple(map(Cell, self.header)))
+        rows = "\n".join(line("td", row) for row in self.rows)
+        caption = html.escape(self.caption)
+        return f"<table>\n<caption>{caption}</caption>\n{head}\n{rows}\n</table>"
+
+    def __rich__(self) -> Any:
+        return self._rich(RICH)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=10_000, color_system=None, markup=True, highlight=False)
+        with console.capture() as text:
+            console.print(self._rich(MARKDOWN))
+        return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _rich(self, styles: dict[str, str]) -> Any:
+        from rich.box import SIMPLE_HEAD
+        from rich.markup import escape
+        from rich.table import Table as RichTable
+
+        table = RichTable(box=SIMPLE_HEAD, caption=escape(self.caption), caption_justify="left")
+        for i, name in enumerate(self.header):
+            table.add_column(escape(name), justify="right" if i else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(styles[c.style].format(escape(c.text)) for c in row))
+        return table

@@ -58,7 +58,7 @@ def _auc(labels, order, threshold):  # type: ignore[no-untyped-def]
             right += n_other
         elif labels[order[r]] < threshold:
             n_other += 1
-    return right / (n_relevant * n_other)  # NaN where there is no pair
+    return right / (n_relevant * n_other) if n_relevant * n_other else np.nan
 
 
 @kernel

@@ -61,7 +61,7 @@ def _bpref(labels, order, threshold):  # type: ignore[no-untyped-def]
             total += 1.0 - (min(above, n) / min(others, n) if above else 0.0)
         elif labels[order[r]] < threshold:
             above += 1
-    return total / n  # NaN where there is none
+    return total / n if n else np.nan
 
 
 @kernel

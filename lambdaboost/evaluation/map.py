@@ -58,7 +58,7 @@ def _average_precision(labels, order, threshold):  # type: ignore[no-untyped-def
         if labels[order[r]] >= threshold:
             n += 1
             total += n / (r + 1)
-    return total / n  # NaN where there is none
+    return total / n if n else np.nan
 
 
 @kernel

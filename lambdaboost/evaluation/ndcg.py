@@ -56,7 +56,8 @@ class DiscountedGain(Measure):
 
     def _ideal(self, q: Queries) -> NDArray[np.float64]:
         gains = self.gains(q)
-        ideal = dcg(gains, gains, q.offsets, self.k)
+        with np.errstate(over="ignore"):
+            ideal = dcg(gains, gains, q.offsets, self.k)
         if np.isinf(ideal).any():
             query = int(np.flatnonzero(np.isinf(ideal))[0])
             row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())

@@ -54,7 +54,7 @@ def _share(ranked):  # type: ignore[no-untyped-def]
         for j in range(i + 1, ranked.size):
             right += ranked[i] > ranked[j]
             wrong += ranked[i] < ranked[j]
-    return right / (right + wrong)  # NaN where there is no pair
+    return right / (right + wrong) if right + wrong else np.nan
 
 
 @kernel

@@ -60,10 +60,10 @@ class Recall(Measure):
 
 @kernel
 def _recall(labels, order, k, threshold):  # type: ignore[no-untyped-def]
-    n = 0
+    n, n_all = 0, n_relevant(labels, threshold)
     for r in range(min(order.size, k)):
         n += labels[order[r]] >= threshold
-    return n / n_relevant(labels, threshold)  # NaN where there is none
+    return n / n_all if n_all else np.nan
 
 
 @kernel

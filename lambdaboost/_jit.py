@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numba
@@ -67,6 +68,6 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))
     pool = _pool(threads)
-    jobs = [pool.submit(function, int(a), int(b), offsets, *args) for a, b in zip(bounds, bounds[1:], strict=False)]
+    jobs = [pool.submit(function, int(a), int(b), offsets, *args) for a, b in pairwise(bounds)]
     for job in jobs:
         job.result()

@@ -20,6 +20,7 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
     ------
     TypeError, ValueError
         Where `objective` is none, `leaves` is unknown, or Newton's step meets a curvature that changes sign.
+
     """
     check_objective("objective", objective)
     if leaves not in get_args(Leaves):
@@ -27,6 +28,8 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
     if leaves == "gradient" and not isinstance(objective, GradientStep):
         return GradientStep(objective)
     if leaves == "newton" and isinstance(objective, GradientStep):
-        raise ValueError(f"leaves='newton' of {objective!r}: a gradient step has no curvature; use leaves='gradient'")
+        raise ValueError(
+            f"leaves='newton' of {objective!r}: a gradient step has no curvature; use leaves='gradient'"
+        )
     objective.refuse_on_engines()
     return objective

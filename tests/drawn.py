@@ -36,5 +36,5 @@ def make(seed, sizes, spread=1.0, decimals=None, real_grades=False, missing=Fals
 
 def rows(q):
     """(row range, labels by source) of each query."""
-    for a, b in zip(q.offsets, q.offsets[1:]):
+    for a, b in zip(q.offsets, q.offsets[1:], strict=False):
         yield slice(a, b), {name: labels[a:b].astype(float) for name, labels in q.labels.items()}

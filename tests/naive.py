@@ -45,7 +45,10 @@ def swap_ndcg(gains, r, i, j, k=None):
     swapped = list(r)
     swapped[i], swapped[j] = r[j], r[i]
     # Differences of the two sums, term by term, since the sums themselves lose small differences.
-    return abs(sum(g * (discount(a, k) - discount(b, k)) for g, a, b in zip(gains, r, swapped, strict=True))) / ideal
+    return (
+        abs(sum(g * (discount(a, k) - discount(b, k)) for g, a, b in zip(gains, r, swapped, strict=True)))
+        / ideal
+    )
 
 
 def sigmoid(x):
@@ -95,7 +98,10 @@ def ranknet(scores, relevance, sigma=1.0):
 def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential):
     r, gains = ranks(scores), [gain(l) for l in relevance]
     return pair_rule(
-        scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma)
+        scores,
+        graded_pairs(relevance),
+        lambda i, j: swap_ndcg(gains, r, i, j, k),
+        lambda o: logistic(o, sigma),
     )
 
 

@@ -1,7 +1,7 @@
 """One row for every objective: its value, and its slow reference for one query. Add a row with every new objective."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import naive
 import numpy as np
@@ -54,7 +54,7 @@ def _third(s, y):
 def _scorecard(s, y, m):
     parts = [_lam_l(s, y), _lam_c(s, y), _third(s, y)]
     weights = [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
-    return sum(w * p[0] for w, p in zip(weights, parts)), sum(w * p[1] for w, p in zip(weights, parts))
+    return tuple(sum(w * part[x] for w, part in zip(weights, parts, strict=True)) for x in (0, 1))
 
 
 RULES = [

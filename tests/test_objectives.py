@@ -43,7 +43,7 @@ def test_equals_the_reference(rule, case):
         scores = scores.astype(np.float32).astype(np.float64)
     expected = reference(rule, scores, q, iteration)
     got = rule.objective.gradient(scores, q, iteration=iteration)
-    for g, e in zip(got, expected):
+    for g, e in zip(got, expected, strict=False):
         assert g.dtype == np.float32
         assert g.shape == (q.n_documents,)
         assert np.isfinite(g).all()
@@ -55,7 +55,9 @@ def test_equals_the_reference(rule, case):
 @pytest.mark.parametrize("iteration", ROUNDS)
 def test_equals_the_reference_at_each_round(rule, iteration):
     scores, q = drawn.make(5, [60, 1, 30, 2])
-    for g, e in zip(rule.objective.gradient(scores, q, iteration), reference(rule, scores, q, iteration)):
+    for g, e in zip(
+        rule.objective.gradient(scores, q, iteration), reference(rule, scores, q, iteration), strict=False
+    ):
         assert_close(g, e, q, rule.tolerance)
 
 
@@ -90,7 +92,9 @@ def test_shifting_all_scores_changes_nothing(rule):
     scores, q = drawn.make(4, [40, 25])
     scores = np.round(scores * 64) / 64  # exact in float32 after the shift
     for one, two in zip(
-        rule.objective.gradient(scores, q, iteration=3), rule.objective.gradient(scores + 1024.0, q, iteration=3)
+        rule.objective.gradient(scores, q, iteration=3),
+        rule.objective.gradient(scores + 1024.0, q, iteration=3),
+        strict=False,
     ):
         np.testing.assert_allclose(two, one, rtol=1e-6, atol=1e-7)
 
@@ -142,12 +146,17 @@ def test_odd_queries(rule):
         assert np.isfinite(part).all()
 
 
-@pytest.mark.parametrize("objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=10)), SigmoidLocal()], ids=repr)
+@pytest.mark.parametrize(
+    "objective", [LambdaRank(), RankNet(), LambdaRank(NDCG(k=10)), SigmoidLocal()], ids=repr
+)
 def test_a_query_of_more_than_ten_thousand_documents(objective):
     """λ of a few documents against sums in float64 (the whole reference would take minutes)."""
     rng = np.random.default_rng(0)
     n = 12_000
-    scores, relevance = rng.normal(size=n), rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float)
+    scores, relevance = (
+        rng.normal(size=n),
+        rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float),
+    )
     grad, hess = objective.gradient(scores, Queries(relevance, sizes=[n]))
     r = np.empty(n)
     r[np.argsort(-scores, kind="stable")] = np.arange(1, n + 1)
@@ -200,7 +209,9 @@ def test_golden_values():
     mu1, mu2 = rho1 * (1 - rho1), rho2 * (1 - rho2)
     grad, hess = LambdaRank().gradient(scores, q)
     np.testing.assert_allclose(grad, [-x for x in lam], rtol=1e-6)
-    np.testing.assert_allclose(hess, [w10 * mu1 + w20 * mu2, w10 * mu1 + w21 * mu1, w20 * mu2 + w21 * mu1], rtol=1e-6)
+    np.testing.assert_allclose(
+        hess, [w10 * mu1 + w20 * mu2, w10 * mu1 + w21 * mu1, w20 * mu2 + w21 * mu1], rtol=1e-6
+    )
     # At cutoff 1 the ideal is 3·D(1), and only swaps with rank 1 change anything.
     grad, _ = LambdaRank(NDCG(k=1)).gradient(scores, q)
     np.testing.assert_allclose(grad, [rho1 / 3 + rho2, -rho1 / 3, -rho2], rtol=1e-6)

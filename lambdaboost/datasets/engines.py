@@ -45,6 +45,7 @@ def queries_of(data: Any, names: Sequence[str] = ()) -> Queries:
         Where the data set has no groups or no labels.
     TypeError
         Where `data` is neither engine's.
+
     """
     if is_xgboost(data):
         return _cached(data, _xgboost_parts(data, names))
@@ -93,7 +94,9 @@ def _carried(data: Any) -> Parts:
 def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
     group_ptr = data.get_uint_info("group_ptr")
     if group_ptr.size == 0:
-        raise ValueError("the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]")
+        raise ValueError(
+            "the xgboost.DMatrix has no groups: give qid=[query of each row] or group=[documents of each query]"
+        )
     label = data.get_label()
     if label.size == 0:
         raise ValueError("the xgboost.DMatrix has no labels: give label=grades")

@@ -51,6 +51,7 @@ class Queries:
     array([0, 3, 5])
     >>> Queries([1, 0, 1], ids=["a", "a", "b"]).sizes
     array([2, 1])
+
     """
 
     __slots__ = ("__weakref__", "_memo", "ids", "labels", "offsets", "weight")
@@ -80,7 +81,9 @@ class Queries:
         for name, values in sources.items():
             labels[name] = _label(name, values)
             if labels[name].size != n:
-                raise ValueError(f"{name} has {labels[name].size} rows, relevance has {n}: give one label a document")
+                raise ValueError(
+                    f"{name} has {labels[name].size} rows, relevance has {n}: give one label a document"
+                )
         set_ = object.__setattr__
         set_(self, "offsets", _frozen(offsets))
         set_(self, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
@@ -146,12 +149,21 @@ class Queries:
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
         """
-        chosen = np.arange(self.n_queries)[np.asarray(queries)]
+        chosen = self._chosen(queries)
         return self._taken(self.rows_of(chosen), chosen)
+
+    def _chosen(self, queries: ArrayLike) -> NDArray[np.int64]:
+        """Indices of some queries given by index or mask."""
+        try:
+            return np.arange(self.n_queries)[np.asarray(queries)]
+        except IndexError as error:
+            raise ValueError(
+                f"queries does not fit the {self.n_queries} queries here, give their indices or a mask: {error}"
+            ) from None
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
         """Row indices of some queries, by index or mask, in the order given."""
-        chosen = np.arange(self.n_queries)[np.asarray(queries)]
+        chosen = self._chosen(queries)
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
@@ -167,7 +179,9 @@ class Queries:
     def reordered(self, rows: NDArray[np.int64]) -> Queries:
         """The same queries with their rows in another order, such as `shuffled_rows` gives."""
         if not np.array_equal(self.query_of_row[rows], self.query_of_row):
-            raise ValueError("rows moves documents between queries: it may only reorder them inside each query")
+            raise ValueError(
+                "rows moves documents between queries: it may only reorder them inside each query"
+            )
         return self._taken(rows, np.arange(self.n_queries))
 
     def _taken(self, rows: NDArray[np.int64], queries: NDArray[np.int64]) -> Queries:
@@ -189,7 +203,9 @@ class Queries:
         """`scores` as checked float64 (n_documents,), C-contiguous: finite, one for each row."""
         s = np.ascontiguousarray(scores, dtype=np.float64)
         if s.shape != (self.n_documents,):
-            raise ValueError(f"scores has shape {s.shape}, expected ({self.n_documents},): one score a document")
+            raise ValueError(
+                f"scores has shape {s.shape}, expected ({self.n_documents},): one score a document"
+            )
         if not np.isfinite(s).all():
             row = int(np.flatnonzero(~np.isfinite(s))[0])
             raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
@@ -234,7 +250,9 @@ def _label(name: str, values: ArrayLike) -> NDArray[np.float32]:
     a = _numbers(name, values)
     if (bad := np.isinf(a) | (a < 0)).any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN where there is none")
+        raise ValueError(
+            f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN where there is none"
+        )
     narrow = np.empty(a.shape, dtype=np.float32)
     with np.errstate(over="ignore"):
         narrow[:] = a
@@ -257,7 +275,9 @@ def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
         a = whole
     if (a < 1).any():
         query = int(np.flatnonzero(a < 1)[0])
-        raise ValueError(f"sizes[{query}] is {a[query]}: every query has at least one document; leave empty ones out")
+        raise ValueError(
+            f"sizes[{query}] is {a[query]}: every query has at least one document; leave empty ones out"
+        )
     if a.sum() != n:
         raise ValueError(f"sizes sum to {a.sum()}, but there are {n} rows: each row belongs to one query")
     return np.concatenate([[0], np.cumsum(a, dtype=np.int64)])
@@ -271,7 +291,7 @@ def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArra
         raise ValueError("ids is empty: there must be at least one document")
     starts = np.concatenate([[0], np.flatnonzero(a[1:] != a[:-1]) + 1])
     firsts = a[starts]
-    values, first, counts = np.unique(firsts, return_index=True, return_counts=True)
+    values, counts = np.unique(firsts, return_counts=True)
     if (counts > 1).any():
         again = values[counts > 1][0]
         row = int(starts[np.flatnonzero(firsts == again)[1]])
@@ -286,7 +306,9 @@ def _weights(weight: ArrayLike, offsets: NDArray[np.int64]) -> NDArray[np.float3
     a = _numbers("weight", weight)
     n_queries, n = offsets.size - 1, int(offsets[-1])
     if a.size not in (n_queries, n):
-        raise ValueError(f"weight has {a.size} figures: give one per query ({n_queries}) or per document ({n})")
+        raise ValueError(
+            f"weight has {a.size} figures: give one per query ({n_queries}) or per document ({n})"
+        )
     if not (np.isfinite(a) & (a >= 0)).all():
         at = int(np.flatnonzero(~(np.isfinite(a) & (a >= 0)))[0])
         raise ValueError(f"weight[{at}] is {a[at]:g}: weights must be finite and ≥ 0")

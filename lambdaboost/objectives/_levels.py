@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ class Levels(NamedTuple):
     of its own level and the level's `run_end`: it should be above all of them.
     """
 
-    of_document: NDArray[np.int32]  # (n_documents,) level within the query, -1 for a document that pairs with none
+    of_document: NDArray[
+        np.int32
+    ]  # (n_documents,) level within the query, -1 for a document that pairs with none
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     start: NDArray[np.int32]  # (n_levels,) where the level starts in the query's layout
     end: NDArray[np.int32]  # (n_levels,) where it ends, and its run of partners starts
@@ -43,12 +45,12 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
         has &= value != 0
     rows = np.flatnonzero(has)
     query = q.query_of_row[rows]
-    keys = [query, *(-labels[rows] for labels in outer), -value[rows]]
+    keys: list[NDArray[Any]] = [query, *(-labels[rows] for labels in outer), -value[rows]]
     order = np.lexsort(keys[::-1])
     keys = [key[order] for key in keys]
     n = rows.size
 
-    def starts(columns: list[NDArray[np.float32]]) -> NDArray[np.int64]:
+    def starts(columns: list[NDArray[Any]]) -> NDArray[np.int64]:
         """Where any of the sorted columns changes."""
         changed = np.zeros(n, dtype=bool)
         changed[:1] = True

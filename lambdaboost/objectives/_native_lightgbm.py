@@ -39,7 +39,9 @@ def _sigmoid(difference, low, per_unit, table):  # type: ignore[no-untyped-def]
 
 
 @exact
-def _one_query(score, label, gain, inverse_ideal, discount, sigma, truncation, norm, low, per_unit, table, grad, hess):  # type: ignore[no-untyped-def]
+def _one_query(  # type: ignore[no-untyped-def]
+    score, label, gain, inverse_ideal, discount, sigma, truncation, norm, low, per_unit, table, grad, hess
+):
     n = score.size
     by_rank = np.argsort(-score, kind="mergesort")
     spread = score[by_rank[0]] != score[by_rank[n - 1]]
@@ -73,7 +75,22 @@ def _one_query(score, label, gain, inverse_ideal, discount, sigma, truncation, n
 
 @exact
 def _queries(  # type: ignore[no-untyped-def]
-    first, last, offsets, score, label, gain, inverse_ideal, discount, sigma, truncation, norm, low, per_unit, table, grad, hess
+    first,
+    last,
+    offsets,
+    score,
+    label,
+    gain,
+    inverse_ideal,
+    discount,
+    sigma,
+    truncation,
+    norm,
+    low,
+    per_unit,
+    table,
+    grad,
+    hess,
 ):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]

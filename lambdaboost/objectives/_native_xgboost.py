@@ -1,7 +1,7 @@
 """XGBoost's own rank:ndcg with top-k pairs, operation for operation.
 
-A copy of `LambdaGrad` and `CalcLambdaForGroup` (XGBoost 3.x, src/objective/lambdarank_obj.h and .cc): float32 margins and
-sigmoid, float64 pairs cast to float32, a hessian twice the derivative, discounts that run on past the truncation.
+A copy of `LambdaGrad` and `CalcLambdaForGroup` (XGBoost 3.x, src/objective/lambdarank_obj.h and .cc): float32 margins
+and sigmoid, float64 pairs cast to float32, a hessian twice the derivative, discounts that run on past the truncation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, sc
             high_rank, low_rank = (i, j) if above > under else (j, i)
             high, below = by_rank[high_rank], by_rank[low_rank]
             difference = score[high] - score[below]
-            swap = abs((gain[high] - gain[below]) * (discount[high_rank] - discount[low_rank])) * inverse_ideal
+            swap = (
+                abs((gain[high] - gain[below]) * (discount[high_rank] - discount[low_rank])) * inverse_ideal
+            )
             if score_norm and spread:
                 swap /= np.float64(abs(difference)) + 0.01
             rho = np.float64(one / (one + np.float32(math.exp(min(-difference, np.float32(88.7))))))
@@ -52,7 +54,21 @@ def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, sc
 
 
 @exact
-def _queries(first, last, offsets, score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):  # type: ignore[no-untyped-def]
+def _queries(  # type: ignore[no-untyped-def]
+    first,
+    last,
+    offsets,
+    score,
+    label,
+    gain,
+    inverse_ideal,
+    discount,
+    truncation,
+    norm,
+    score_norm,
+    grad,
+    hess,
+):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         _one_query(

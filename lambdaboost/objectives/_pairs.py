@@ -2,8 +2,8 @@
 
 A rule is two small values, NamedTuples so that the compiler knows each by its type: a *swap*, what exchanging two
 documents is worth, and a *force*, how hard a pair is pushed at its score difference. The loops never branch on labels:
-the documents of a query stand level by level (`_levels`), in a level by rank, so that the partners of a document are one
-contiguous run, and rows of one level share it.
+the documents of a query stand level by level (`_levels`), in a level by rank, so that the partners of a document are
+one contiguous run, and rows of one level share it.
 
 Padding makes most loops a whole number of vectors: a column with E = 0 has ρ = 0 and adds nothing.
 """
@@ -75,7 +75,7 @@ def _step(swap, discount_i, discount_j):  # type: ignore[no-untyped-def]
 
 
 def force_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
-    """w times the force at ρ; rest is 1 − ρ, kept apart since it loses all its digits as ρ nears 1."""
+    """W times the force at ρ; rest is 1 − ρ, kept apart since it loses all its digits as ρ nears 1."""
     return w * rho if isinstance(force, Logistic) else w * rho * rest
 
 
@@ -214,7 +214,22 @@ def _pad(n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
-    q0, q1, offsets, swap, force, sigma, center, cutoff, scores, gains, discounts, levels, hint, order, out_lam, out_mu
+    q0,
+    q1,
+    offsets,
+    swap,
+    force,
+    sigma,
+    center,
+    cutoff,
+    scores,
+    gains,
+    discounts,
+    levels,
+    hint,
+    order,
+    out_lam,
+    out_mu,
 ):
     """λ and μ of queries q0:q1. One query after the other through the same scratch memory."""
     of_document, level_first, level_start, level_end, level_run_end = levels
@@ -307,7 +322,22 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
 
 @kernel
 def _pairs_of_query(  # type: ignore[no-untyped-def]
-    swap, force, shift, start, end, run_end, top_end, n_top, all_, top, row_lam, row_mu, top_lam, top_mu, part_lam, part_mu
+    swap,
+    force,
+    shift,
+    start,
+    end,
+    run_end,
+    top_end,
+    n_top,
+    all_,
+    top,
+    row_lam,
+    row_mu,
+    top_lam,
+    top_mu,
+    part_lam,
+    part_mu,
 ):
     """Every pair with a document above the cutoff, once.
 

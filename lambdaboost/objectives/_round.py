@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from types import FrameType
 from typing import Any
 
 # LightGBM's boosters in training: the rounds that each had before its first gradient here, and how many were asked for
@@ -18,14 +19,14 @@ def boosting_round() -> int:
     could a count of calls find it: `cv` interleaves its folds, and a continued model starts at its own length. Called
     outside any booster it is 0, the first round.
     """
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        caller = frame.f_locals.get("self") if frame.f_code.co_name in ("update", "boost") else None
+        caller: Any = frame.f_locals.get("self") if frame.f_code.co_name in ("update", "boost") else None
         if hasattr(caller, "num_boosted_rounds"):
             return int(caller.num_boosted_rounds())
         if hasattr(caller, "current_iteration") and hasattr(caller, "rollback_one_iter"):
             before, asked = _asked.get(caller, (caller.current_iteration(), 0))
             _asked[caller] = before, asked + 1
             return int(before + asked)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return 0

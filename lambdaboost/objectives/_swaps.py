@@ -13,7 +13,9 @@ from lambdaboost.datasets import Queries
 def check_dcg(name: str, metric: object) -> None:
     """Raise where `metric` is not a measure of the DCG family."""
     if not hasattr(metric, "normalized_gains"):
-        raise TypeError(f"{name} is {metric!r}, expected a measure of the DCG family such as NDCG() or CNDCG()")
+        raise TypeError(
+            f"{name} is {metric!r}, expected a measure of the DCG family such as NDCG() or CNDCG()"
+        )
 
 
 def discounts(q: Queries, k: int | None) -> NDArray[np.float32]:

@@ -29,6 +29,7 @@ class Blend(Objective):
     >>> from lambdaboost import Blend, LambdaRank, Linear, RankNet
     >>> Blend(LambdaRank(), RankNet(), Linear(0.1, 0.001))
     Blend(first=LambdaRank(), second=RankNet(), weight=Linear(start=0.1, rate=0.001))
+
     """
 
     first: Objective
@@ -68,5 +69,7 @@ def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> fl
     w: Any = weight(iteration) if callable(weight) else weight
     if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
         wanted = "in [0, 1]" if high == 1 else "≥ 0"
-        raise ValueError(f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}")
+        raise ValueError(
+            f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}"
+        )
     return float(w)

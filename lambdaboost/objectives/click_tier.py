@@ -19,7 +19,7 @@ class ClickTier(Objective):
 
     For documents equal in every source of `within`, with labels :math:`c_i > c_j > 0` in `source`:
     :math:`\lambda = \sigma\,|\Delta CNDCG|\,\rho`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`, and
-    :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. Documents labelled 0 are in no pair: no click may mean not seen.
+    :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. Documents labelled 0 are in no pair: no click may mean unseen.
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ class ClickTier(Objective):
     >>> grad, hess = ClickTier().gradient([0.0, 0.0, 0.0], q)
     >>> bool(grad[0] > 0), bool(grad[1] < 0), float(grad[2])  # the third ties with none
     (True, True, 0.0)
+
     """
 
     metric: CNDCG | NDCG = CNDCG()
@@ -50,14 +51,20 @@ class ClickTier(Objective):
         check_dcg("metric", self.metric)
         check_number("sigma", self.sigma, 0, open_low=True)
         if isinstance(self.within, str):
-            raise TypeError(f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)")
+            raise TypeError(
+                f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)"
+            )
         object.__setattr__(self, "within", tuple(self.within))
         if self.source in self.within:
-            raise ValueError(f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it")
+            raise ValueError(
+                f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it"
+            )
         if isinstance(self.metric, CNDCG) and self.metric.source != self.source:
             object.__setattr__(self, "metric", replace(self.metric, source=self.source))
         if self.metric.source != self.source:
-            raise ValueError(f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}")
+            raise ValueError(
+                f"metric {self.metric!r} reads {self.metric.source!r}, not the source {self.source!r}"
+            )
 
     @property
     def sources(self) -> tuple[str, ...]:

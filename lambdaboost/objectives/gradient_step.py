@@ -33,6 +33,7 @@ class GradientStep(Objective):
     >>> grad, hess = GradientStep(LambdaRank()).gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     >>> grad, hess
     (array([ 1., -1.], dtype=float32), array([1., 1.], dtype=float32))
+
     """
 
     objective: Objective
@@ -41,7 +42,9 @@ class GradientStep(Objective):
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
         if self.normalize not in get_args(Normalize):
-            raise ValueError(f"normalize is {self.normalize!r}, expected one of {', '.join(get_args(Normalize))}")
+            raise ValueError(
+                f"normalize is {self.normalize!r}, expected one of {', '.join(get_args(Normalize))}"
+            )
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ class LambdaRank(Objective):
     sigma : float
         Steepness of the logistic, > 0.
     convention : "paper", "lightgbm" or "xgboost"
-        The papers' rule, or a copy of an engine's own objective: ``objective=lambdarank`` of LightGBM, ``rank:ndcg`` with
-        top-k pairs of XGBoost. Both let discounts run on past the truncation, and divide by score differences.
+        The papers' rule, or a copy of an engine's own objective: LightGBM's ``lambdarank``, or XGBoost's ``rank:ndcg``
+        with top-k pairs. Both let discounts run on past the truncation, and divide by score differences.
     truncation : int, optional
         Only with an engine's convention: LightGBM's ``lambdarank_truncation_level`` (30), XGBoost's
         ``lambdarank_num_pair_per_sample`` (32). In the paper's convention the measure says it: ``NDCG(k=30)``.
@@ -53,6 +53,7 @@ class LambdaRank(Objective):
     0.1845
     >>> LambdaRank(convention="lightgbm", truncation=10)
     LambdaRank(convention='lightgbm', truncation=10)
+
     """
 
     metric: NDCG | CNDCG = NDCG()
@@ -66,7 +67,9 @@ class LambdaRank(Objective):
         check_dcg("metric", self.metric)
         check_number("sigma", self.sigma, 0, open_low=True)
         if self.convention not in get_args(Convention):
-            raise ValueError(f"convention is {self.convention!r}, expected one of {', '.join(get_args(Convention))}")
+            raise ValueError(
+                f"convention is {self.convention!r}, expected one of {', '.join(get_args(Convention))}"
+            )
         if self.convention == "paper":
             for name in ("truncation", "norm", "score_norm"):
                 if getattr(self, name) is not None:
@@ -80,7 +83,8 @@ class LambdaRank(Objective):
     def _check_engine(self) -> None:
         if not isinstance(self.metric, NDCG) or self.metric.k is not None:
             raise ValueError(
-                f"metric is {self.metric!r}: convention={self.convention!r} knows NDCG() only, and truncates by truncation="
+                f"metric is {self.metric!r}: convention={self.convention!r} knows NDCG() only, "
+                "and truncates by truncation="
             )
         if self.truncation is not None:
             if isinstance(self.truncation, bool) or not isinstance(self.truncation, int | np.integer):
@@ -90,7 +94,9 @@ class LambdaRank(Objective):
             if not isinstance(getattr(self, name), bool | None):
                 raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")
         if self.convention == "lightgbm" and self.score_norm is not None:
-            raise ValueError(f"score_norm={self.score_norm!r} belongs to convention='xgboost'; LightGBM has norm= only")
+            raise ValueError(
+                f"score_norm={self.score_norm!r} belongs to convention='xgboost'; LightGBM has norm= only"
+            )
         if self.convention == "xgboost" and self.sigma != 1:
             raise ValueError(f"sigma is {self.sigma!r}: convention='xgboost' has σ = 1 only")
 
@@ -107,7 +113,13 @@ class LambdaRank(Objective):
         """λ and μ of every document."""
         if self.convention == "paper":
             lam, mu = pair_gradient(
-                scores, q, levels(q, self.metric.source), Dcg(), Logistic(), *dcg_parts(self.metric, q), sigma=self.sigma
+                scores,
+                q,
+                levels(q, self.metric.source),
+                Dcg(),
+                Logistic(),
+                *dcg_parts(self.metric, q),
+                sigma=self.sigma,
             )
             return self.sigma * lam, self.sigma**2 * mu
         grad, hess = self._native(scores, q)

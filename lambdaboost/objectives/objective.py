@@ -60,6 +60,7 @@ class Objective(Value):
         ------
         ValueError
             For scores of wrong length or not finite, a negative round, or a label source that is not there.
+
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
@@ -80,7 +81,8 @@ class Objective(Value):
         """Raise where no engine can take a Newton step on this objective."""
         if self.curvature_changes_sign:
             raise ValueError(
-                f"the curvature of {self!r} changes sign, so no Newton step can use it: train with GradientStep({self!r})"
+                f"the curvature of {self!r} changes sign, so no Newton step can use it: "
+                f"train with GradientStep({self!r})"
             )
 
     def __call__(
@@ -107,7 +109,9 @@ def check_objective(name: str, value: object) -> None:
         )
 
 
-def check_number(name: str, value: object, low: float, high: float = float("inf"), open_low: bool = False) -> None:
+def check_number(
+    name: str, value: object, low: float, high: float = float("inf"), open_low: bool = False
+) -> None:
     """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} is {value!r}, expected a number")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives import recipes
 from lambdaboost.objectives.blend import Blend
@@ -15,10 +17,14 @@ from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
 OBJECTIVES: dict[str, type[Objective]] = {
-    cls.__name__: cls for cls in (Blend, ClickTier, GradientStep, LambdaRank, RankNet, Scorecard, SigmoidLocal)
+    cls.__name__: cls
+    for cls in (Blend, ClickTier, GradientStep, LambdaRank, RankNet, Scorecard, SigmoidLocal)
 }
 SCHEDULES = {cls.__name__: cls for cls in (Constant, Exponential, Linear)}
-RECIPES = {"graded": recipes.graded, "iteration_dependent": recipes.iteration_dependent}
+RECIPES: dict[str, Callable[..., Objective]] = {
+    "graded": recipes.graded,
+    "iteration_dependent": recipes.iteration_dependent,
+}
 
 
 def parse(text: str) -> Objective:
@@ -37,6 +43,7 @@ def parse(text: str) -> Objective:
     LambdaRank()
     >>> parse("Blend(LambdaRank(), SigmoidLocal(NDCG(k=3)), Linear(0.1, 0.001))")
     Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
+
     """
     value = read_value(text, {**OBJECTIVES, **RECIPES, **SCHEDULES, **MEASURES})
     if not isinstance(value, Objective):

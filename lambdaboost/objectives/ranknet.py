@@ -30,6 +30,7 @@ class RankNet(Objective):
     >>> grad, hess = RankNet().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     >>> grad, hess
     (array([ 0.5, -0.5], dtype=float32), array([0.25, 0.25], dtype=float32))
+
     """
 
     sigma: float = 1.0
@@ -46,6 +47,14 @@ class RankNet(Objective):
         """λ and μ of every document."""
         unused = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
         lam, mu = pair_gradient(
-            scores, q, levels(q, RELEVANCE), Unit(), Logistic(), unused, unused, q.n_documents, sigma=self.sigma
+            scores,
+            q,
+            levels(q, RELEVANCE),
+            Unit(),
+            Logistic(),
+            unused,
+            unused,
+            q.n_documents,
+            sigma=self.sigma,
         )
         return self.sigma * lam, self.sigma**2 * mu

@@ -20,7 +20,9 @@ def graded(weight: float | Schedule = 0.1) -> Blend:
     return Blend(LambdaRank(), ClickTier(), weight)
 
 
-def iteration_dependent(schedule: float | Schedule = Linear(0.1, 0.001), metric: NDCG = NDCG()) -> GradientStep:
+def iteration_dependent(
+    schedule: float | Schedule = Linear(0.1, 0.001), metric: NDCG = NDCG()
+) -> GradientStep:
     """The iteration-dependent objective λ^L + λ^S of the 2011 paper (eq. 12 and Table 2), with gradient steps.
 
     ``iteration_dependent(metric=NDCG(3))`` is its λ^L + λ^{S@3}.

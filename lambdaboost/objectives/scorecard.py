@@ -29,6 +29,7 @@ class Scorecard(Objective):
     >>> tiers = (LambdaRank(), ClickTier(), ClickTier(source="fresh", within=("relevance", "clicks")))
     >>> Scorecard(tiers, (0.8, 0.15, 0.05)).sources
     ('relevance', 'clicks', 'fresh')
+
     """
 
     objectives: tuple[Objective, ...]
@@ -40,7 +41,9 @@ class Scorecard(Objective):
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")
         if len(self.objectives) != len(self.weights):
-            raise ValueError(f"{len(self.objectives)} objectives but {len(self.weights)} weights: give one weight each")
+            raise ValueError(
+                f"{len(self.objectives)} objectives but {len(self.weights)} weights: give one weight each"
+            )
         for at, objective in enumerate(self.objectives):
             check_objective(f"objectives[{at}]", objective)
         for at, weight in enumerate(self.weights):

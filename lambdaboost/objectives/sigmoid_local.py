@@ -35,6 +35,7 @@ class SigmoidLocal(Objective):
     >>> grad, hess = SigmoidLocal().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     >>> float(round(grad[0], 4))  # |ΔNDCG|/4, |ΔNDCG| = 1 − 1/log2(3)
     0.0923
+
     """
 
     metric: NDCG | CNDCG = NDCG()
@@ -54,5 +55,11 @@ class SigmoidLocal(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
         return pair_gradient(
-            scores, q, levels(q, self.metric.source), Dcg(), Local(), *dcg_parts(self.metric, q), center=self.center
+            scores,
+            q,
+            levels(q, self.metric.source),
+            Dcg(),
+            Local(),
+            *dcg_parts(self.metric, q),
+            center=self.center,
         )

@@ -1,5 +1,7 @@
 """Measures as the engines call them: values, names, and early stopping in the right direction."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -125,7 +127,10 @@ def test_the_sklearn_form_in_lgbmranker():
     X, y = features(0)
     X_valid, y_valid = features(1)
     ranker = lgb.LGBMRanker(n_estimators=5, num_leaves=4, verbose=-1, metric="None")
-    ranker.fit(X, y, group=SIZES, eval_X=X_valid, eval_y=y_valid, eval_group=[SIZES], eval_metric=NDCG(3))
+    valid = {"eval_set": [(X_valid, y_valid)]}
+    if "eval_X" in inspect.signature(ranker.fit).parameters:  # from LightGBM 4.7, which deprecates eval_set
+        valid = {"eval_X": X_valid, "eval_y": y_valid}
+    ranker.fit(X, y, group=SIZES, **valid, eval_group=[SIZES], eval_metric=NDCG(3))
     curve = ranker.evals_result_["valid_0"]["NDCG(k=3)"]
     expected = NDCG(3)(ranker.predict(X_valid), Queries(y_valid, SIZES))
     assert curve[-1] == pytest.approx(expected, abs=1e-12)

@@ -53,6 +53,7 @@ __all__ = [
     "compare",
     "ndcg_curve",
     "parse",
+    "read_value",
 ]
 
 
@@ -68,6 +69,7 @@ def parse(text: str) -> Measure:
     --------
     >>> parse("NDCG(k=3)"), parse("MAP")
     (NDCG(k=3), MAP())
+
     """
     measure = read_value(text, MEASURES)
     if not isinstance(measure, Measure):

@@ -24,6 +24,7 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
     --------
     >>> read_value("complex(real=-1, imag=2.5)", {"complex": complex})
     (-1+2.5j)
+
     """
     if not isinstance(text, str):
         raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {text!r}")

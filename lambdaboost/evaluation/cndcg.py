@@ -43,6 +43,7 @@ class CNDCG(DiscountedGain):
     >>> q = Queries([1, 1, 0], sizes=[3], clicks=[0.25, 0.5, 0.0])
     >>> CNDCG(k=1).per_query([3.0, 2.0, 1.0], q).round(4)
     array([0.3333])
+
     """
 
     k: int | None = None

@@ -56,6 +56,7 @@ def compare(
     Means over 3 queries, times 100. Paired t-test to LightGBM: bold at the 95% level, italic at 90%.
     >>> comparison["lambdaboost", MRR()]
     Difference('lambdaboost' to 'LightGBM', MRR(): +0.1667, p=0.423)
+
     """
     systems = (baseline, *others)
     for system in systems:
@@ -91,6 +92,7 @@ class Comparison:
         Number of queries that were ranked.
     differences : tuple of Difference
         One for each system and measure, system by system.
+
     """
 
     baseline: str

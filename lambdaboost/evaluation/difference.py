@@ -30,6 +30,7 @@ class Difference:
         The queries that are compared.
     before, after : float64 (n,)
         The measure of the baseline and of the system for each of them.
+
     """
 
     baseline: str

@@ -43,6 +43,7 @@ class ERR(Measure):
     >>> from lambdaboost.datasets import Queries
     >>> ERR().per_query([3.0, 2.0, 1.0], Queries([2, 0, 4], sizes=[3]))  # 3/16 + 1/3 * 15/16 * 13/16
     array([0.44140625])
+
     """
 
     k: int | None = None

@@ -36,6 +36,7 @@ class KendallTau(Measure):
     >>> q = Queries([1, 1, 0], sizes=[3], clicks=[0.5, 0.2, 0.1])
     >>> KendallTau().per_query([3.0, 1.0, 2.0], q).round(4)
     array([0.3333])
+
     """
 
     source: str = "clicks"

@@ -36,6 +36,7 @@ class MAP(Measure):
     >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
     >>> MAP().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
     array([0.5833, 0.    ])
+
     """
 
     threshold: float = 1

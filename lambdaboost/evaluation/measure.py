@@ -31,6 +31,7 @@ class Measure(Value, ABC):
     ------
     ValueError, TypeError
         Where a parameter is off, naming it, its value and what is expected.
+
     """
 
     empty: float
@@ -68,6 +69,7 @@ class Measure(Value, ABC):
         Returns
         -------
         float64 (n_queries,)
+
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
@@ -83,6 +85,9 @@ class Measure(Value, ABC):
         - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` gives ``(name, value, True)``;
         - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` gives the same;
         - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``.
+
+        The name is the `repr` without spaces; for XGBoost in lower case, and where it would not begin with
+        ndcg, map, pre or auc, after ``pre-``: XGBoost's early stopping minimises every other name.
         """
         if isinstance(queries, Queries):
             return self._mean(scores, queries)

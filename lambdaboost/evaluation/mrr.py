@@ -39,6 +39,7 @@ class MRR(Measure):
     >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
     >>> MRR().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
     array([0.5, 0. ])
+
     """
 
     k: int | None = None

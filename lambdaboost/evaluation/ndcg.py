@@ -47,6 +47,7 @@ class DiscountedGain(Measure):
         ------
         ValueError
             Where a gain or an ideal overflows, naming the row and its grade.
+
         """
         return q.memo((self._bare(), "normalized gains"), lambda: self._normalized_gains(q))
 
@@ -101,6 +102,7 @@ class NDCG(DiscountedGain):
     array([0.3333, 0.    ])
     >>> round(NDCG(empty=1.0)([0.3, 0.2, 0.1, 0.4, 0.5], q), 4)
     0.982
+
     """
 
     k: int | None = None
@@ -141,6 +143,7 @@ def ndcg_curve(
     >>> from lambdaboost.datasets import Queries
     >>> ndcg_curve([0.1, 0.2, 0.3], Queries([2, 0, 1], sizes=[3]), cutoffs=(1, 3)).round(4)
     array([[0.3333, 0.6885]])
+
     """
     ks = np.array([_checks.whole("cutoffs", k, "give whole numbers ≥ 1") for k in cutoffs], dtype=np.int64)
     if ks.size == 0:

@@ -32,6 +32,7 @@ class PairAccuracy(Measure):
     >>> from lambdaboost.datasets import Queries
     >>> PairAccuracy().per_query([0.1, 0.3, 0.2], Queries([2, 1, 0], sizes=[3])).round(4)
     array([0.3333])
+
     """
 
     empty: float = 0.0

@@ -40,6 +40,7 @@ def ranking(
     --------
     >>> ranking(np.array([0.1, 0.9, 0.9, 3.0, 4.0]), np.array([0, 3, 5]))
     array([1, 2, 0, 1, 0])
+
     """
     order = np.zeros(offsets[-1], dtype=np.int64)
     over_queries(_rank_queries, offsets, scores, ALL if k is None else k, order)

@@ -35,6 +35,7 @@ class System:
     --------
     >>> System("LightGBM", [0.2, 0.1], Queries([1, 0], sizes=[2]))
     System('LightGBM', 1 queries)
+
     """
 
     name: str
@@ -93,6 +94,7 @@ class Figures:
     >>> from lambdaboost.evaluation import NDCG
     >>> Figures("published", {NDCG(3): [0.5, 0.25, 1.0]})
     Figures('published', 3 queries)
+
     """
 
     name: str

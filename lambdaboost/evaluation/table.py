@@ -38,6 +38,7 @@ class Table:
     | LightGBM | **61.66** |
     <BLANKLINE>
     Mean NDCG.
+
     """
 
     header: tuple[str, ...]

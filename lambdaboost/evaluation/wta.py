@@ -35,6 +35,7 @@ class WTA(Measure):
     >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
     >>> WTA().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
     array([0., 0.])
+
     """
 
     threshold: float = 1

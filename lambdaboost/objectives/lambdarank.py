@@ -49,8 +49,8 @@ class LambdaRank(Objective):
     --------
     >>> from lambdaboost import LambdaRank, NDCG, Queries
     >>> grad, hess = LambdaRank(NDCG(k=3)).gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
-    >>> float(round(grad[0], 4))  # |ΔNDCG|/2, |ΔNDCG| = 1 − 1/log2(3)
-    0.1845
+    >>> grad.round(4)  # |ΔNDCG|/2, |ΔNDCG| = 1 − 1/log2(3)
+    array([ 0.1845, -0.1845], dtype=float32)
     >>> LambdaRank(convention="lightgbm", truncation=10)
     LambdaRank(convention='lightgbm', truncation=10)
 

@@ -70,7 +70,7 @@ class Objective(Value):
         for name in self.sources:
             q.source(name)
         lam, mu = self.lambdas(s, q, int(iteration))
-        grad, hess = (-lam).astype(np.float32), mu.astype(np.float32)
+        grad, hess = (0.0 - lam).astype(np.float32), mu.astype(np.float32)
         weights = self.row_weights(q)
         if weights is not None:
             grad *= weights

@@ -56,7 +56,7 @@ class Exponential(Value):
     """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
 
     >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4)
-    (0.1, 0.1534)
+    (0.1, 0.1894)
     """
 
     start: float

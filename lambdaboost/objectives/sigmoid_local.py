@@ -33,8 +33,8 @@ class SigmoidLocal(Objective):
     --------
     >>> from lambdaboost import Queries, SigmoidLocal
     >>> grad, hess = SigmoidLocal().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
-    >>> float(round(grad[0], 4))  # |ΔNDCG|/4, |ΔNDCG| = 1 − 1/log2(3)
-    0.0923
+    >>> grad.round(4)  # |ΔNDCG|/4, |ΔNDCG| = 1 − 1/log2(3)
+    array([ 0.0923, -0.0923], dtype=float32)
 
     """
 

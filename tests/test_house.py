@@ -1,0 +1,88 @@
+"""The house itself: floors, guards, what importing costs, what the wheel holds."""
+
+import ast
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "lambdaboost"
+ROOMS = ("datasets", "evaluation", "objectives")
+FLOORS = {"datasets": 1, "evaluation": 2, "objectives": 3}
+GROUND = {"_jit", "_value"}  # below all rooms
+
+
+def floor_of(module: str) -> int:
+    """The floor of a module of ours by its dotted name without the package."""
+    first = module.split(".")[0]
+    return 0 if first in GROUND else FLOORS.get(first, 4)
+
+
+def imports_of(path: Path):
+    """Our modules that a file imports, at any depth of the code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "lambdaboost":
+            yield node.lineno, node.module.partition(".")[2] or node.names[0].name
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.split(".")[0] == "lambdaboost":
+                    yield node.lineno, name.name.partition(".")[2]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_only_point_down(path):
+    here = floor_of(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
+    for line, module in imports_of(path):
+        assert floor_of(module) <= here, f"line {line} imports {module} from a floor above"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_links_at_the_top_are_the_rooms(room):
+    link = ROOT / room
+    assert link.is_symlink()
+    assert link.resolve() == PACKAGE / room
+    assert os.readlink(link) == f"lambdaboost/{room}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_refuses_its_bare_name(room):
+    run = subprocess.run([sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert f"ImportError: import lambdaboost.{room}, not the folder '{room}'" in run.stderr
+
+
+def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
+    code = (
+        "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"
+        "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "from lambdaboost.objectives import _pairs\n"
+        "assert not _pairs._tile.signatures\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_public_names():
+    import lambdaboost
+
+    for name in lambdaboost.__all__:
+        assert getattr(lambdaboost, name) is not None
+
+
+def test_wheel_holds_the_package_only(tmp_path):
+    pytest.importorskip("setuptools", minversion="77")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps", "--no-build-isolation",
+         "-w", str(tmp_path), str(ROOT)],
+        check=True, capture_output=True, cwd=tmp_path,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"lambdaboost"}
+    assert "lambdaboost/py.typed" in names
+    assert "lambdaboost/objectives/lambdarank.py" in names
+    (ROOT / "build").exists() and __import__("shutil").rmtree(ROOT / "build")

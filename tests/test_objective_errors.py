@@ -1,0 +1,145 @@
+"""Every way to get an objective wrong, once: a clear error before anything is trained."""
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from lambdaboost import (
+    CNDCG,
+    MAP,
+    NDCG,
+    Blend,
+    ClickTier,
+    Constant,
+    Exponential,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    Queries,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    graded,
+)
+from lambdaboost.objectives import parse
+
+Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "make"),
+    [
+        (ValueError, "sigma is 0, expected a finite number > 0", lambda: RankNet(sigma=0)),
+        (ValueError, "sigma is nan", lambda: LambdaRank(sigma=float("nan"))),
+        (TypeError, "sigma is '1', expected a number", lambda: LambdaRank(sigma="1")),
+        (
+            ValueError,
+            "convention is 'catboost', expected one of paper",
+            lambda: LambdaRank(convention="catboost"),
+        ),
+        (ValueError, "truncation=30 belongs to convention=", lambda: LambdaRank(truncation=30)),
+        (ValueError, "norm=True belongs to convention=", lambda: LambdaRank(norm=True)),
+        (ValueError, "truncation is 0", lambda: LambdaRank(convention="lightgbm", truncation=0)),
+        (TypeError, "truncation is 2.5", lambda: LambdaRank(convention="lightgbm", truncation=2.5)),
+        (TypeError, "norm is 1, expected True or False", lambda: LambdaRank(convention="xgboost", norm=1)),
+        (ValueError, "knows NDCG", lambda: LambdaRank(NDCG(k=3), convention="lightgbm")),
+        (
+            ValueError,
+            "score_norm=False belongs to",
+            lambda: LambdaRank(convention="lightgbm", score_norm=False),
+        ),
+        (ValueError, "has σ = 1 only", lambda: LambdaRank(convention="xgboost", sigma=2.0)),
+        (TypeError, "expected a measure of the DCG family", lambda: LambdaRank(MAP())),
+        (TypeError, "expected a measure of the DCG family", lambda: SigmoidLocal("NDCG")),
+        (ValueError, "k is 0", lambda: LambdaRank(NDCG(k=0))),
+        (ValueError, "center is inf", lambda: SigmoidLocal(center=float("inf"))),
+        (TypeError, "within is 'relevance', expected a tuple", lambda: ClickTier(within="relevance")),
+        (ValueError, "is also in within", lambda: ClickTier(source="relevance")),
+        (TypeError, "second is 3, expected an objective", lambda: Blend(LambdaRank(), 3, 0.1)),
+        (ValueError, "weight is 1.5", lambda: Blend(LambdaRank(), RankNet(), 1.5)),
+        (ValueError, "weight is -0.1", lambda: graded(-0.1)),
+        (TypeError, "objective is None", lambda: GradientStep(None)),
+        (ValueError, "normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
+        (ValueError, "2 objectives but 1 weights", lambda: Scorecard((RankNet(), LambdaRank()), (1.0,))),
+        (ValueError, "objectives is empty", lambda: Scorecard((), ())),
+        (ValueError, r"weights\[0\] is -1", lambda: Scorecard((RankNet(),), (-1,))),
+        (TypeError, r"objectives\[0\] is 'x'", lambda: Scorecard(("x",), (1,))),
+        (ValueError, "w is 2", lambda: Constant(2)),
+        (ValueError, "start is -1", lambda: Linear(-1, 0.1)),
+        (ValueError, "rate is nan", lambda: Linear(0.1, float("nan"))),
+        (ValueError, "rate is -3", lambda: Exponential(0.1, -3)),
+        (ValueError, "no 'Lambda' here, known are", lambda: parse("Lambda()")),
+        (ValueError, "not an objective", lambda: parse("NDCG(k=3)")),
+        (ValueError, "cannot read", lambda: parse("LambdaRank(")),
+        (ValueError, "cannot read", lambda: parse("__import__('os').system('true')")),
+        (ValueError, "the form is LambdaRank", lambda: parse("LambdaRank(speed=3)")),
+    ],
+)
+def test_wrong_values(error, message, make):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, r"scores has shape \(2,\), expected \(3,\)", lambda: LambdaRank().gradient([0, 1], Q)),
+        (ValueError, r"scores\[1\] is nan", lambda: LambdaRank().gradient([0, np.nan, 1], Q)),
+        (ValueError, r"scores\[2\] is inf", lambda: LambdaRank().gradient([0, 1, np.inf], Q)),
+        (ValueError, "iteration is -1", lambda: LambdaRank().gradient([0, 1, 2], Q, iteration=-1)),
+        (ValueError, "iteration is 1.5", lambda: LambdaRank().gradient([0, 1, 2], Q, iteration=1.5)),
+        (TypeError, "q is list", lambda: LambdaRank().gradient([0, 1, 2], [0, 1, 2])),
+        (ValueError, "no label source 'fresh'", lambda: ClickTier(source="fresh").gradient([0, 1, 2], Q)),
+        (ValueError, r"must lie in \[0, 1\]", lambda: ClickTier(source="raw").gradient([0, 1, 2], Q)),
+        (ValueError, r"must lie in \[0, 1\]", lambda: LambdaRank(CNDCG(source="raw")).gradient([0, 1, 2], Q)),
+        (
+            ValueError,
+            "gives nan at round 4",
+            lambda: Blend(RankNet(), LambdaRank(), lambda m: float("nan")).gradient(
+                [0, 1, 2], Q, iteration=4
+            ),
+        ),
+        (
+            ValueError,
+            r"expected a number in \[0, 1\]",
+            lambda: Blend(RankNet(), LambdaRank(), lambda m: 1.1).gradient([0, 1, 2], Q),
+        ),
+        (
+            ValueError,
+            "gains? .* overflows|its gain 2",
+            lambda: LambdaRank().gradient([0, 1], Queries([0, 1024], sizes=[2])),
+        ),
+    ],
+)
+def test_wrong_calls(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+X = np.random.default_rng(0).normal(size=(90, 2))
+GRADES = [0, 1, 2] * 30
+
+
+@pytest.mark.parametrize("objective", [SigmoidLocal(), Blend(LambdaRank(), SigmoidLocal(), 0.1)], ids=repr)
+def test_a_curvature_that_changes_sign_is_refused_on_both_engines(objective):
+    with pytest.raises(ValueError, match="train with GradientStep"):
+        lgb.train({"objective": objective, "verbose": -1}, lgb.Dataset(X, GRADES, group=[45, 45]))
+    with pytest.raises(ValueError, match="train with GradientStep"):
+        xgb.train({}, xgb.DMatrix(X, GRADES, qid=[1] * 45 + [2] * 45), obj=objective)
+
+
+def test_data_sets_without_groups():
+    with pytest.raises(ValueError, match=r"lightgbm\.Dataset has no groups"):
+        lgb.train({"objective": LambdaRank(), "verbose": -1}, lgb.Dataset(X, GRADES))
+    with pytest.raises(ValueError, match=r"xgboost\.DMatrix has no groups"):
+        xgb.train({}, xgb.DMatrix(X, GRADES), obj=LambdaRank())
+    with pytest.raises(ValueError, match="no group: pass group="):
+        LambdaRank()(np.zeros(3), np.zeros(3), None, None)
+
+
+def test_data_sets_without_the_source():
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        lgb.train({"objective": graded(), "verbose": -1}, lgb.Dataset(X, GRADES, group=[45, 45]))
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        xgb.train({}, xgb.DMatrix(X, GRADES, qid=[1] * 45 + [2] * 45), obj=graded())

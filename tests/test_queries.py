@@ -1,0 +1,108 @@
+"""`Queries`: what it holds, and every way to get it wrong."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from lambdaboost import Queries
+
+Y = [2, 0, 1, 1, 0]
+
+
+def test_sizes_and_ids_say_the_same():
+    one = Queries(Y, sizes=[3, 2])
+    two = Queries(Y, ids=[7, 7, 7, 3, 3])
+    assert one.offsets.dtype == np.int64
+    assert one.offsets.tolist() == two.offsets.tolist() == [0, 3, 5]
+    assert two.ids.tolist() == [7, 3]
+    assert (one.n_queries, one.n_documents) == (2, 5)
+
+
+def test_labels_are_float32_and_read_only():
+    q = Queries(Y, sizes=[5], clicks=[0.5, np.nan, 0, 0, 1])
+    assert list(q.labels) == ["relevance", "clicks"]
+    assert q.labels["clicks"].dtype == np.float32
+    with pytest.raises(ValueError, match="read-only"):
+        q.labels["clicks"][0] = 1
+    with pytest.raises(AttributeError, match="make a new one"):
+        q.offsets = None
+
+
+def test_the_labels_are_copies():
+    y = np.ones(3, dtype=np.float32)
+    q = Queries(y, sizes=[3])
+    y[0] = 5
+    assert q.relevance.tolist() == [1, 1, 1]
+
+
+def test_weights_per_query_and_per_document():
+    assert Queries(Y, sizes=[3, 2]).query_weight.tolist() == [1, 1]
+    assert Queries(Y, sizes=[3, 2], weight=[2, 4]).weight.tolist() == [2, 2, 2, 4, 4]
+    assert Queries(Y, sizes=[3, 2], weight=[1, 2, 3, 4, 6]).query_weight.tolist() == [2, 5]
+
+
+def test_take_reorder_and_pickle():
+    q = Queries(Y, ids=list("aaabb"), weight=[1, 2], clicks=[0.1, 0.2, 0.3, 0.4, 0.5])
+    part = q.take([1])
+    assert part.ids.tolist() == ["b"]
+    assert part.weight.tolist() == [2, 2]
+    np.testing.assert_allclose(part.labels["clicks"], [0.4, 0.5])
+    assert q.take([True, False]).relevance.tolist() == [2, 0, 1]
+    rows = q.shuffled_rows(seed=1)
+    assert sorted(rows[:3]) == [0, 1, 2]
+    assert q.reordered(rows).relevance.tolist() == q.relevance[rows].tolist()
+    again = pickle.loads(pickle.dumps(q))
+    assert again.ids.tolist() == q.ids.tolist()
+    assert again.labels["clicks"].tobytes() == q.labels["clicks"].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "arguments"),
+    [
+        (ValueError, "sizes sum to 4, but there are 5 rows", {"sizes": [3, 1]}),
+        (ValueError, r"sizes\[1\] is 0", {"sizes": [5, 0]}),
+        (ValueError, r"sizes\[0\] is -1", {"sizes": [-1, 6]}),
+        (TypeError, "sizes must be whole numbers", {"sizes": [2.5, 2.5]}),
+        (ValueError, "sizes is empty", {"sizes": []}),
+        (ValueError, "sizes has shape", {"sizes": [[3, 2]]}),
+        (ValueError, "give one of sizes=", {}),
+        (ValueError, "give one of sizes=", {"sizes": [5], "ids": [1] * 5}),
+        (ValueError, "ids has query 1 in two places, again at row 3", {"ids": [1, 1, 2, 1, 1]}),
+        (ValueError, "ids has shape", {"ids": [1, 1]}),
+        (ValueError, "clicks has 2 rows, relevance has 5", {"sizes": [5], "clicks": [1, 2]}),
+        (ValueError, r"clicks\[2\] is -1", {"sizes": [5], "clicks": [0, 0, -1, 0, 0]}),
+        (ValueError, r"clicks\[1\] is inf", {"sizes": [5], "clicks": [0, np.inf, 0, 0, 0]}),
+        (TypeError, "clicks must be numbers", {"sizes": [5], "clicks": list("abcde")}),
+        (ValueError, "weight has 3 figures", {"sizes": [3, 2], "weight": [1, 2, 3]}),
+        (ValueError, r"weight\[1\] is -2", {"sizes": [3, 2], "weight": [1, -2]}),
+        (ValueError, r"weight\[0\] is nan", {"sizes": [3, 2], "weight": [np.nan, 1]}),
+    ],
+)
+def test_wrong_arguments(error, message, arguments):
+    with pytest.raises(error, match=message):
+        Queries(Y, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("message", "relevance"),
+    [
+        (r"relevance\[1\] is -1", [0, -1, 2]),
+        (r"relevance\[2\] is inf", [0, 1, np.inf]),
+        ("one dimension", [[0, 1, 2]]),
+        ("kept as float32", [0, 1, 1e39]),
+    ],
+)
+def test_wrong_grades(message, relevance):
+    with pytest.raises(ValueError, match=message):
+        Queries(relevance, sizes=[3])
+
+
+def test_wrong_choices():
+    q = Queries(Y, sizes=[3, 2])
+    with pytest.raises(ValueError, match="does not fit the 2 queries"):
+        q.take([2])
+    with pytest.raises(ValueError, match="moves documents between queries"):
+        q.reordered(np.array([4, 1, 2, 3, 0]))
+    with pytest.raises(ValueError, match="no label source 'clicks' here, only relevance"):
+        q.source("clicks")

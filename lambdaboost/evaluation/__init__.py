@@ -22,8 +22,10 @@ from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
 from lambdaboost.evaluation.precision import Precision
+from lambdaboost.evaluation.rank_changes import RankChanges, rank_changes
 from lambdaboost.evaluation.recall import Recall
 from lambdaboost.evaluation.system import Figures, System
+from lambdaboost.evaluation.top_grades import top_grades
 from lambdaboost.evaluation.wta import WTA
 
 MEASURES: dict[str, type[Measure]] = {
@@ -48,12 +50,15 @@ __all__ = [
     "Measure",
     "PairAccuracy",
     "Precision",
+    "RankChanges",
     "Recall",
     "System",
     "compare",
     "ndcg_curve",
     "parse",
+    "rank_changes",
     "read_value",
+    "top_grades",
 ]
 
 

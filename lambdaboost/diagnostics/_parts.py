@@ -1,0 +1,64 @@
+"""What an objective is made of, pair by pair."""
+
+from __future__ import annotations
+
+from lambdaboost.objectives import (
+    Blend,
+    ClickTier,
+    GradientStep,
+    LambdaRank,
+    Objective,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+)
+from lambdaboost.objectives.blend import weight_at
+from lambdaboost.objectives.objective import check_objective
+
+OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
+
+
+def pair_parts(objective: Objective, iteration: int = 0) -> list[tuple[float, Objective]]:
+    """The objectives whose pairs' λ add up to those of `objective`, each with its weight at a round.
+
+    A `GradientStep` counts as what it normalises: the shares of a query are the same.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an objective is not a sum over pairs, or normalises it by the query as the engines' own do.
+
+    """
+    check_objective("objective", objective)
+    if isinstance(objective, GradientStep):
+        return pair_parts(objective.objective, iteration)
+    if isinstance(objective, Blend):
+        w = weight_at(objective.weight, iteration)
+        parts = [(1 - w, objective.first), (w, objective.second)]
+    elif isinstance(objective, Scorecard):
+        weights = (weight_at(weight, iteration, high=float("inf")) for weight in objective.weights)
+        parts = list(zip(weights, objective.objectives, strict=True))
+    else:
+        return [(1.0, _checked(objective))]
+    return [(w * inner, leaf) for w, part in parts for inner, leaf in pair_parts(part, iteration)]
+
+
+def blend_weight(objective: Objective, iteration: int) -> float | None:
+    """The weight of the second part of a blend at a round; None where `objective` is no blend."""
+    if isinstance(objective, GradientStep):
+        return blend_weight(objective.objective, iteration)
+    return weight_at(objective.weight, iteration) if isinstance(objective, Blend) else None
+
+
+def _checked(objective: Objective) -> Objective:
+    if not isinstance(objective, OF_PAIRS):
+        names = ", ".join(cls.__name__ for cls in OF_PAIRS)
+        raise TypeError(
+            f"objective holds {objective!r}, which is no plain sum over pairs: give {names} or blends of them"
+        )
+    if isinstance(objective, LambdaRank) and objective.convention != "paper":
+        raise ValueError(
+            f"objective holds {objective!r}, which scales the pairs of a query together: give LambdaRank(NDCG(k=…)), "
+            "the paper's convention"
+        )
+    return objective

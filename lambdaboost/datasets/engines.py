@@ -104,13 +104,21 @@ def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
     weight = data.get_weight()
     if weight.size:
         parts["weight"] = weight
-    sources = {name: np.asarray(values) for name, values in (getattr(data, "sources", None) or {}).items()}
-    further = [name for name in names if name != RELEVANCE and name not in sources]
+    return parts | _xgboost_sources(data, names)
+
+
+def _xgboost_sources(data: Any, names: Sequence[str]) -> Parts:
+    carried = getattr(data, "sources", None)
+    # A matrix that names its sources keeps some of them in the bounds too: they are nobody else's.
+    if carried:
+        return {name: np.asarray(values) for name, values in carried.items()}
+    bounds = {}
+    further = [name for name in names if name != RELEVANCE]
     for name, field in zip(further, ("label_lower_bound", "label_upper_bound"), strict=False):
         bound = data.get_float_info(field)
         if bound.size:
-            sources[name] = bound
-    return parts | sources
+            bounds[name] = bound
+    return bounds
 
 
 def _cached(owner: Any, parts: Parts) -> Queries:

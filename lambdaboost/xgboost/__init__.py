@@ -1,0 +1,19 @@
+"""The front door to XGBoost: `DMatrix` with label sources, `train`, `cv` and `LambdaRanker`.
+
+>>> from lambdaboost import NDCG
+>>> from lambdaboost.datasets import web_search_log
+>>> from lambdaboost.xgboost import DMatrix, train
+>>> log = web_search_log(queries=20, documents=30, seed=3)
+>>> q = log.queries
+>>> data = DMatrix(log.features, q.relevance, qid=q.query_of_row, sources={"clicks": q.labels["clicks"]})
+>>> booster = train({"max_depth": 3, "nthread": 1}, data, rounds=3, objective="graded")
+>>> booster.predict(data).shape
+(584,)
+"""
+
+from lambdaboost.xgboost.cross_validation import cv
+from lambdaboost.xgboost.dmatrix import DMatrix
+from lambdaboost.xgboost.ranker import LambdaRanker
+from lambdaboost.xgboost.training import train
+
+__all__ = ["DMatrix", "LambdaRanker", "cv", "train"]

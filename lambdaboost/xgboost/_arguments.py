@@ -1,0 +1,144 @@
+"""What `train`, `cv` and `LambdaRanker` share: their arguments, checked before anything is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+
+from lambdaboost._leaves import Leaves, stepped
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.objectives import Objective, parse
+from lambdaboost.xgboost import newton
+
+Metric = Measure | Callable[[Any, xgb.DMatrix], Any]
+DEFAULT_MEASURE = NDCG(3)
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Any number of measures and callables as one ``custom_metric``.
+
+    `names` are the sources that a stock DMatrix's bounds stand for, those of the objective first.
+    """
+
+    metrics: tuple[Metric, ...]
+    names: tuple[str, ...]
+
+    def __call__(self, preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
+        """Name and value of each, on the first column of the scores."""
+        scores = newton.first_column(preds)
+        figures: list[tuple[str, float]] = []
+        for metric in self.metrics:
+            if isinstance(metric, Measure):
+                figures.append((metric._xgboost_name, metric(scores, queries_of(data, self.names))))
+            else:
+                told = metric(scores, data)
+                figures.extend(told if isinstance(told, list) else [told])
+        return figures
+
+    @property
+    def maximize(self) -> bool | None:
+        """Early stopping follows the last metric: higher is better for a measure, XGBoost's guess for a callable."""
+        return True if isinstance(self.metrics[-1], Measure) else None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The arguments for `xgboost.train` and `xgboost.cv`, checked."""
+
+    objective: Objective
+    leaves: Leaves
+    params: dict[str, Any]
+    metrics: Metrics | None
+
+    @property
+    def engine_objective(self) -> Any:
+        """What XGBoost calls each round."""
+        return newton.least_squares_splits(self.objective) if self.leaves == "newton" else self.objective
+
+    def maximize(self, wish: bool | None) -> bool | None:
+        """`wish`, or what the last metric wants."""
+        return self.metrics.maximize if wish is None and self.metrics is not None else wish
+
+    def check(self, name: str, data: Any) -> None:
+        """Raise where `data` lacks groups, labels or a source that is read, or holds what no label may be."""
+        if not isinstance(data, xgb.DMatrix):
+            raise TypeError(
+                f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"
+            )
+        names = self.metrics.names if self.metrics is not None else self.objective.sources
+        try:
+            q = queries_of(data, names)
+            for source in names:
+                q.source(source)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        if self.leaves == "newton" and data.get_base_margin().size:
+            raise ValueError(
+                f"{name} has a base_margin, which leaves='newton' cannot start from: use leaves='engine'"
+            )
+
+
+def plan(
+    params: Mapping[str, Any],
+    objective: Objective | str,
+    leaves: Leaves,
+    custom_metric: Metric | Sequence[Metric] | None,
+    *,
+    evaluated: bool,
+    continued: bool = False,
+) -> Plan:
+    """Check the arguments and fill in what XGBoost's own defaults would get wrong."""
+    chosen = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
+    if not isinstance(params, Mapping):
+        raise TypeError(f"params is {type(params).__name__}, expected a dict of XGBoost's parameters")
+    if params.get("objective", "rank:ndcg") != "rank:ndcg":
+        raise ValueError(
+            f"params['objective'] is {params['objective']!r}: leave it out, and give objective=LambdaRank()"
+        )
+    metrics = _metrics(custom_metric)
+    if not metrics and evaluated and params.get("eval_metric") is None:
+        metrics = (DEFAULT_MEASURE,)
+    settings = _settings(params, continued)
+    if leaves == "newton":
+        settings = newton.settings(settings)
+    measured = [m.source for m in metrics if isinstance(m, Measure)]
+    names = tuple(dict.fromkeys((*chosen.sources, *measured)))
+    return Plan(chosen, leaves, settings, Metrics(metrics, names) if metrics else None)
+
+
+def _settings(params: Mapping[str, Any], continued: bool) -> dict[str, Any]:
+    # The name gives the model its task; the gradients are ours.
+    settings: dict[str, Any] = {**params, "objective": "rank:ndcg"}
+    # XGBoost fits no intercept under a custom objective but starts at 0.5; a continued model has one already.
+    if not continued and settings.get("base_score") is None:
+        settings["base_score"] = 0.0
+    # The metric that comes with rank:ndcg refuses grades above 31.
+    if settings.get("eval_metric") is None:
+        settings.setdefault("disable_default_eval_metric", True)
+    return settings
+
+
+def _metrics(custom_metric: Metric | Sequence[Metric] | None) -> tuple[Metric, ...]:
+    if custom_metric is None:
+        return ()
+    metrics = tuple(custom_metric) if isinstance(custom_metric, list | tuple) else (custom_metric,)
+    for metric in metrics:
+        if not callable(metric) or isinstance(metric, type):
+            raise TypeError(
+                f"custom_metric has {metric!r}, expected a measure such as NDCG(3), or a list of measures"
+            )
+    return metrics
+
+
+def check_rounds(name: str, value: object) -> None:
+    """Raise where `value` is not a whole number ≥ 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, expected a whole number ≥ 1")
+    if value < 1:
+        raise ValueError(f"{name} is {value!r}, expected a whole number ≥ 1")

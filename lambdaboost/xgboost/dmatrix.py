@@ -1,0 +1,178 @@
+"""`DMatrix`: XGBoost's matrix, with any number of label sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets.queries import RELEVANCE
+
+Sources = dict[str, NDArray[np.float32]]
+
+BOUNDS = ("label_lower_bound", "label_upper_bound")
+# Names that `Queries` gives a meaning of their own.
+RESERVED = ("ids", "offsets", "self", "sizes", "weight")
+
+
+class DMatrix(xgb.DMatrix):
+    """An `xgboost.DMatrix` that carries further label sources, and keeps them and the query weights in slices.
+
+    The first two further sources also stand in ``label_lower_bound`` and ``label_upper_bound``, which ranking does not
+    read and which `save_binary` keeps, without their names.
+
+    Parameters
+    ----------
+    data : array, DataFrame, sparse matrix, …
+        The features, as `xgboost.DMatrix` takes them.
+    label : array of shape (n_documents,), optional
+        Grades. XGBoost itself knows no missing label: where one is NaN, the grades are kept as source ``"relevance"``,
+        and XGBoost's own metrics see 0 there.
+    sources : mapping of str to array of shape (n_documents,), optional
+        Further label sources by name, such as ``{"clicks": rate}``; a DataFrame's columns do as well. NaN where a
+        source says nothing. Grades may stand here as ``"relevance"`` in place of `label`.
+    **fields
+        Everything else that `xgboost.DMatrix` takes: ``qid=`` or ``group=``, ``weight=`` (one per query),
+        ``feature_names=``, ….
+
+    Attributes
+    ----------
+    sources : dict of str to float32 (n_documents,), or None
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where sources are no mapping, or one has a wrong length, a reserved name, or comes twice.
+
+    Examples
+    --------
+    >>> data = DMatrix([[0.1], [0.2], [0.3]], [2, 0, 1], qid=[7, 7, 8], sources={"clicks": [0.5, 0.1, float("nan")]})
+    >>> data.sources["clicks"]
+    array([0.5, 0.1, nan], dtype=float32)
+    >>> data.slice([2]).sources["clicks"]
+    array([nan], dtype=float32)
+
+    """
+
+    sources: Sources | None
+
+    def __init__(
+        self,
+        data: Any,
+        label: ArrayLike | None = None,
+        *,
+        sources: Mapping[str, ArrayLike] | None = None,
+        **fields: Any,
+    ) -> None:
+        self.sources = None
+        label, labels = part_labels(label, sources)
+        further = [values for name, values in labels.items() if name != RELEVANCE]
+        for field, values in zip(BOUNDS, further, strict=False):
+            if fields.get(field) is not None:
+                raise ValueError(f"{field} and sources are both given: name that label in sources too")
+            fields[field] = values
+        super().__init__(data, label, **fields)
+        for name, values in labels.items():
+            if values.size != self.num_row():
+                raise ValueError(
+                    f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label a document"
+                )
+        self.sources = labels or None
+
+    def slice(self, rindex: ArrayLike, allow_groups: bool = False) -> DMatrix:
+        """The rows `rindex`, with sources and query weights; queries stay whole, `allow_groups` or not.
+
+        Raises
+        ------
+        ValueError
+            Where `rindex` cuts a query, naming it, or leaves the matrix.
+
+        """
+        return take(self, rindex)
+
+
+def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Sources]:
+    """The label for XGBoost, which takes no NaN, and every source that has to be kept beside it."""
+    labels = _named(sources)
+    if RELEVANCE in labels:
+        if label is not None:
+            raise ValueError("label and sources['relevance'] are both given: give the grades in one of them")
+        return np.nan_to_num(labels[RELEVANCE]), labels
+    if label is None or hasattr(label, "__cuda_array_interface__"):
+        return label, labels
+    grades = np.asarray(label, dtype=np.float32)
+    if np.isnan(grades).any():
+        return np.nan_to_num(grades), {RELEVANCE: grades} | labels
+    return label, labels
+
+
+def _named(sources: Mapping[str, ArrayLike] | None) -> Sources:
+    if sources is None:
+        return {}
+    if not hasattr(sources, "items"):
+        raise TypeError(f"sources is {type(sources).__name__}, expected a dict such as {{'clicks': rate}}")
+    labels = {}
+    for name, values in sources.items():
+        if not isinstance(name, str) or name in RESERVED:
+            raise ValueError(
+                f"sources has the name {name!r}: name a source by text other than {', '.join(RESERVED)}"
+            )
+        try:
+            labels[name] = np.array(values, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"sources[{name!r}] must be numbers, one a document: {error}") from None
+        if labels[name].ndim != 1:
+            raise ValueError(
+                f"sources[{name!r}] has shape {labels[name].shape}, expected one label a document"
+            )
+    return labels
+
+
+def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
+    """Rows of any matrix in main memory as a `DMatrix`, with queries whole, their weights and the sources."""
+    rows = np.asarray(rindex)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise TypeError(f"rindex is {rows.dtype} of shape {rows.shape}, expected a list of row numbers")
+    if rows.size and not (rows.min() >= 0 and rows.max() < data.num_row()):
+        raise ValueError(
+            f"rindex runs from {rows.min()} to {rows.max()}, data has rows 0 to {data.num_row() - 1}"
+        )
+    pointer = data.get_uint_info("group_ptr").astype(np.int64)
+    queries = whole_queries("rindex", rows, pointer) if pointer.size else None
+    taken = _adopt(xgb.DMatrix.slice(data, rows, allow_groups=True))
+    sources = getattr(data, "sources", None)
+    taken.sources = {name: values[rows] for name, values in sources.items()} if sources else None
+    if queries is not None:
+        taken.set_group(np.diff(pointer)[queries])
+        weight = data.get_weight()
+        if weight.size == pointer.size - 1:  # XGBoost's slice drops these
+            taken.set_weight(weight[queries])
+    return taken
+
+
+def _adopt(stock: xgb.DMatrix) -> DMatrix:
+    taken = DMatrix.__new__(DMatrix)
+    xgb.DMatrix.__init__(taken, stock.handle)
+    del stock.handle  # or both would free it
+    return taken
+
+
+def whole_queries(name: str, rows: NDArray[np.integer], pointer: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The queries that `rows` hold, in order; a ValueError where one is cut, scattered or comes twice."""
+    query = np.searchsorted(pointer, rows, side="right") - 1
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    taken, lengths = query[starts], np.diff(starts, append=rows.size)
+    sizes = np.diff(pointer)
+    cut = lengths != sizes[taken]
+    if cut.any():
+        q = taken[cut][0]
+        raise ValueError(
+            f"{name} holds {np.unique(rows[query == q]).size} of the {sizes[q]} rows of query {q} "
+            f"(rows {pointer[q]}:{pointer[q + 1]}), or not side by side: keep every query whole, as GroupKFold does"
+        )
+    if np.unique(rows).size != rows.size:
+        raise ValueError(f"{name} holds a row twice: take each row once")
+    return taken

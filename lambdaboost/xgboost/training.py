@@ -1,0 +1,129 @@
+"""`train`: xgboost.train with a ranking objective."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import xgboost as xgb
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.xgboost import newton
+from lambdaboost.xgboost._arguments import Metric, check_rounds, plan
+
+
+def train(
+    params: Mapping[str, Any],
+    data: xgb.DMatrix,
+    rounds: int = 100,
+    *,
+    objective: Objective | str = LambdaRank(),
+    leaves: Leaves = "engine",
+    evals: Sequence[tuple[xgb.DMatrix, str]] | None = None,
+    custom_metric: Metric | Sequence[Metric] | None = None,
+    early_stopping_rounds: int | None = None,
+    maximize: bool | None = None,
+    evals_result: dict[str, Any] | None = None,
+    verbose_eval: bool | int | None = True,
+    xgb_model: Any = None,
+    callbacks: Sequence[Any] | None = None,
+) -> xgb.Booster:
+    """Train a booster on a ranking objective: `xgboost.train` with the traps filled in.
+
+    Scores start at 0 (XGBoost would start custom objectives at 0.5), the model is saved as a ``rank:ndcg`` one,
+    measures are maximised, and missing groups or label sources are found before the first round.
+
+    XGBoost's default ``min_child_weight=1`` stands, as in its own ``rank:ndcg``. With ``leaves="engine"`` it counts
+    curvature, of which a document has some tenths at first and ever less, so trees shrink over the rounds: on 8,000
+    documents from 49 leaves to 22, which cost no NDCG. Set it to 0 where data is small. With ``leaves="gradient"`` it
+    counts documents.
+
+    Parameters
+    ----------
+    params : mapping
+        XGBoost's parameters, without ``objective``.
+    data : DMatrix
+        With groups and labels; a stock `xgboost.DMatrix` does too. Its ``label_lower_bound`` and ``label_upper_bound``
+        are then the further sources that `objective` reads, in order.
+    rounds : int
+        Boosting rounds.
+    objective : Objective or str
+        An objective or its text, such as ``"graded"``.
+    leaves : "engine", "gradient" or "newton"
+        Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
+        least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
+    evals : sequence of (DMatrix, name), optional
+        Evaluated each round; the last one decides early stopping.
+    custom_metric : measure, callable or list of them, optional
+        What is evaluated, by default NDCG(3) unless ``params["eval_metric"]`` names XGBoost's own. The last one decides
+        early stopping.
+    early_stopping_rounds : int, optional
+        Stop after so many rounds without a better value. As in XGBoost the booster keeps all trees; the best round is
+        its ``best_iteration``.
+    maximize : bool, optional
+        Whether higher is better; by default yes for measures, XGBoost's guess for others.
+    evals_result, verbose_eval, xgb_model, callbacks
+        As in `xgboost.train`. Under ``leaves="newton"`` callbacks see a booster whose predictions have two columns.
+
+    Returns
+    -------
+    xgboost.Booster
+
+    Raises
+    ------
+    ValueError, TypeError
+        For what is said above, before anything is trained.
+    NotImplementedError
+        For ``leaves="newton"`` where XGBoost is older than 3.2.
+
+    Warns
+    -----
+    UserWarning
+        Where no tree of the model has a split.
+
+    """
+    check_rounds("rounds", rounds)
+    evals = list(evals or [])
+    made = plan(
+        params, objective, leaves, custom_metric, evaluated=bool(evals), continued=xgb_model is not None
+    )
+    made.check("data", data)
+    for matrix, name in evals:
+        if "-" in name:
+            raise ValueError(f"evals has the name {name!r}: XGBoost reads no names with '-'")
+        made.check(f"evals {name!r}", matrix)
+    if early_stopping_rounds and not evals:
+        raise ValueError(
+            f"early_stopping_rounds is {early_stopping_rounds}, but there is nothing to watch: give evals="
+        )
+    if xgb_model is not None and leaves == "newton":
+        xgb_model = newton.widened(xgb.Booster(model_file=xgb_model))
+    booster = xgb.train(
+        made.params,
+        data,
+        int(rounds),
+        evals=evals,
+        obj=made.engine_objective,
+        custom_metric=made.metrics,
+        maximize=made.maximize(maximize),
+        early_stopping_rounds=early_stopping_rounds,
+        evals_result=evals_result,
+        verbose_eval=verbose_eval,
+        xgb_model=xgb_model,
+        callbacks=callbacks,
+    )
+    if leaves == "newton":
+        booster = newton.narrowed(booster, made.params)
+    _warn_without_split(booster, params)
+    return booster
+
+
+def _warn_without_split(booster: xgb.Booster, params: Mapping[str, Any]) -> None:
+    if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
+        warnings.warn(
+            "no tree has a split, so all documents score the same. min_child_weight (1 by default) counts "
+            "curvature, of which small data has little: try min_child_weight=0",
+            stacklevel=3,
+        )

@@ -30,6 +30,12 @@ def kernel(function: F) -> F:
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=set(FASTMATH))(function)
 
 
+def inlined(function: F) -> F:
+    """Compile like `kernel`, into its callers: for loops that are short compared with a call's dozens of arguments."""
+    options = {"nogil": True, "error_model": "numpy", "fastmath": set(FASTMATH), "inline": "always"}
+    return numba.njit(**options)(function)
+
+
 def exact(function: F) -> F:
     """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=False)(function)

@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._levels import Levels
 from lambdaboost.objectives._order import order_by_score
@@ -98,7 +98,7 @@ def _curvature_of(force, f, rho, rest):  # type: ignore[no-untyped-def]
     return lambda force, f, rho, rest: f * (rest - rho)
 
 
-@kernel
+@inlined
 def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
     """Four rows of one level (E in re, discount in rd) against a run of columns.
 
@@ -132,7 +132,7 @@ def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyp
     return a0, a1, a2, a3, b0, b1, b2, b3
 
 
-@kernel
+@inlined
 def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
     """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
@@ -150,27 +150,29 @@ def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untype
 
 
 @kernel
-def _rows_by_columns(swap, force, first, last, hi, rows, lo, columns, lam, mu):  # type: ignore[no-untyped-def]
-    """Rows first:last of one level, each above all columns lo:hi; adds to row `rows.lam` and `columns.lam` sums.
+def _rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
+    """Rows first:last of one level, each to be above all of the columns lo:hi.
 
-    `rows` and `columns` are (E, gain, discount) layouts; lam and mu are (row sums, column sums, column scratch).
+    `rows` and `columns` are layouts (E, gain, discount), `row_sums` and `column_sums` their float64 (λ, μ) to add to,
+    `parts` float32 scratch for the columns' sums.
     """
     re, rg, rd = rows
     ce, cg, cd = columns
-    row_lam, col_lam, part_lam = lam
-    row_mu, col_mu, part_mu = mu
+    row_lam, row_mu = row_sums
     gain = rg[first]
     for block in range(first, last, BLOCK):
         block_end = min(block + BLOCK, last)
         for c in range(lo, hi, CHUNK):
             c_end = min(c + CHUNK, hi)
             e, g, d = ce[c:c_end], cg[c:c_end], cd[c:c_end]
-            pl, pm = part_lam[: c_end - c], part_mu[: c_end - c]
-            pl[:] = 0
-            pm[:] = 0
+            part_lam, part_mu = parts[0][: c_end - c], parts[1][: c_end - c]
+            part_lam[:] = 0
+            part_mu[:] = 0
             i = block
             while i + ROWS <= block_end:
-                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(swap, force, gain, re[i:], rd[i:], e, g, d, pl, pm)
+                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
+                    swap, force, gain, re[i:], rd[i:], e, g, d, part_lam, part_mu
+                )
                 row_lam[i] += a0
                 row_lam[i + 1] += a1
                 row_lam[i + 2] += a2
@@ -181,30 +183,14 @@ def _rows_by_columns(swap, force, first, last, hi, rows, lo, columns, lam, mu): 
                 row_mu[i + 3] += b3
                 i += ROWS
             while i < block_end:
-                a0, b0 = _row(swap, force, gain, re[i], rd[i], e, g, d, pl, pm)
+                a0, b0 = _row(swap, force, gain, re[i], rd[i], e, g, d, part_lam, part_mu)
                 row_lam[i] += a0
                 row_mu[i] += b0
                 i += 1
-            for j in range(c_end - c):
-                col_lam[c + j] -= pl[j]
-                col_mu[c + j] += pm[j]
-
-
-@kernel
-def _wide_rows(swap, force, first, last, lo, hi, sigma, center, s, g, d, row_lam, row_mu):  # type: ignore[no-untyped-def]
-    """Like `_rows_by_columns` for scores too far apart for E: one exponential a pair, all in float64."""
-    for i in range(first, last):
-        for j in range(lo, hi):
-            apart = sigma * (s[i] - s[j]) + center
-            rho = 1.0 / (1.0 + math.exp(min(apart, 700.0)))
-            rest = 1.0 / (1.0 + math.exp(min(-apart, 700.0)))
-            w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], d[j]))
-            f = force_of(force, w, rho, rest)
-            c = curvature_of(force, f, rho, rest)
-            row_lam[i] += f
-            row_lam[j] -= f
-            row_mu[i] += c
-            row_mu[j] += c
+            lam, mu = column_sums[0][c:c_end], column_sums[1][c:c_end]
+            for j in range(lam.size):
+                lam[j] -= part_lam[j]
+                mu[j] += part_mu[j]
 
 
 @kernel
@@ -213,163 +199,136 @@ def _pad(n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block_of_queries(  # type: ignore[no-untyped-def]
-    q0,
-    q1,
-    offsets,
-    swap,
-    force,
-    sigma,
-    center,
-    cutoff,
-    scores,
-    gains,
-    discounts,
-    levels,
-    hint,
-    order,
-    out_lam,
-    out_mu,
-):
-    """λ and μ of queries q0:q1. One query after the other through the same scratch memory."""
-    of_document, level_first, level_start, level_end, level_run_end = levels
-    longest = 0
-    most_levels = 0
-    for q in range(q0, q1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-        most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    room = _pad(longest) + LANES
-    e, g, d = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
-    s = np.empty(room, np.float64)
-    row_lam, row_mu = np.empty(room, np.float64), np.empty(room, np.float64)
-    top_e, top_g, top_d = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
-    top_lam, top_mu = np.empty(room, np.float64), np.empty(room, np.float64)
-    part_lam, part_mu = np.empty(min(room, CHUNK), np.float32), np.empty(min(room, CHUNK), np.float32)
-    document = np.empty(room, np.int32)
-    next_slot = np.empty(most_levels, np.int32)
-    top_end = np.empty(most_levels, np.int32)
+def _stop(lo, hi, m):  # type: ignore[no-untyped-def]
+    """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
+    return lo + _pad(hi - lo) if hi == m else hi
 
-    for q in range(q0, q1):
-        a, b = offsets[q], offsets[q + 1]
-        n = b - a
-        here = scores[a:b]
-        by_rank = order[a:b]
-        order_by_score(here, hint[a:b], by_rank)
-        n_levels = level_first[q + 1] - level_first[q]
-        start = level_start[level_first[q] : level_first[q + 1]]
-        end = level_end[level_first[q] : level_first[q + 1]]
-        run_end = level_run_end[level_first[q] : level_first[q + 1]]
-        if n_levels < 2:
-            continue
-        m = end[n_levels - 1]
-        best, worst = here[by_rank[0]], here[by_rank[n - 1]]
-        wide = sigma * (best - worst) + abs(center) > RANGE
 
-        # The layout: level by level, inside a level by rank.
-        next_slot[:n_levels] = start
-        top_end[:n_levels] = start
-        shift = np.float32(math.exp(center))
-        for rank in range(n):
-            i = by_rank[rank]
-            level = of_document[a + i]
-            if level < 0:
-                continue
+@kernel
+def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+    """Pairs whose better document stands above the cutoff; without a cutoff all pairs."""
+    for level in range(start.size):
+        lo, hi = end[level], run_end[level]
+        if lo < hi and start[level] < top_end[level]:
+            stop = _stop(lo, hi, end[-1])
+            _rows_by_columns(
+                swap, force, start[level], top_end[level], rows, lo, stop, columns, sums, sums, parts
+            )
+
+
+@kernel
+def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+    """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for."""
+    e, g, d = columns
+    lam, mu = sums
+    n_levels = start.size
+    first = np.zeros(n_levels + 1, np.int64)  # of each level among the documents above the cutoff
+    for level in range(n_levels):
+        first[level + 1] = first[level] + top_end[level] - start[level]
+    room = first[n_levels] + LANES
+    top_e, top_g, top_d = np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.float32)
+    top_lam, top_mu = np.zeros(room, np.float64), np.zeros(room, np.float64)
+    for level in range(n_levels):
+        here, there = slice(first[level], first[level + 1]), slice(start[level], top_end[level])
+        top_e[here], top_g[here], top_d[here] = e[there], g[there], d[there]
+    for level in range(n_levels):
+        lo, hi = first[level + 1], first[np.searchsorted(start, run_end[level])]
+        if lo < hi and top_end[level] < end[level]:
+            _rows_by_columns(
+                swap, force, top_end[level], end[level], rows, lo, _stop(lo, hi, first[n_levels]),
+                (top_e, top_g, top_d), sums, (top_lam, top_mu), parts,
+            )  # fmt: skip
+    for level in range(n_levels):
+        here, there = slice(first[level], first[level + 1]), slice(start[level], top_end[level])
+        lam[there] += top_lam[here]
+        mu[there] += top_mu[here]
+
+
+@kernel
+def _wide_pairs(swap, force, start, end, run_end, sigma, center, s, g, d, lam, mu):  # type: ignore[no-untyped-def]
+    """All pairs of scores too far apart for E: one exponential a pair, all in float64."""
+    for level in range(start.size):
+        for i in range(start[level], end[level]):
+            for j in range(end[level], run_end[level]):
+                apart = sigma * (s[i] - s[j]) + center
+                rho = 1.0 / (1.0 + math.exp(min(apart, 700.0)))
+                rest = 1.0 / (1.0 + math.exp(min(-apart, 700.0)))
+                w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], d[j]))
+                f = force_of(force, w, rho, rest)
+                c = curvature_of(force, f, rho, rest)
+                lam[i] += f
+                lam[j] -= f
+                mu[i] += c
+                mu[j] += c
+
+
+@kernel
+def _lay_out(here, gains, level_of, by_rank, discounts, cutoff, next_slot, top_end, document, s, g, d):  # type: ignore[no-untyped-def]
+    """Put the documents of a query level by level, inside a level by rank; returns how many stand in a level."""
+    m = 0
+    for rank in range(by_rank.size):
+        i = by_rank[rank]
+        level = level_of[i]
+        if level >= 0:
             slot = next_slot[level]
             next_slot[level] = slot + 1
             if rank < cutoff:
                 top_end[level] = slot + 1
-            document[slot] = i
-            g[slot] = gains[a + i]
-            d[slot] = discounts[rank]
-            s[slot] = here[i]
-        row_lam[: m + LANES] = 0
-        row_mu[: m + LANES] = 0
-        if wide:
-            for level in range(n_levels):
-                _wide_rows(
-                    swap, force, start[level], end[level], end[level], run_end[level],
-                    sigma, center, s, g, d, row_lam, row_mu,
-                )  # fmt: skip
-        else:
-            for slot in range(m):
-                e[slot] = math.exp(sigma * (s[slot] - best))
-            for slot in range(m, m + LANES):
-                e[slot] = g[slot] = d[slot] = 0
-            n_top = 0
-            for level in range(n_levels):
-                for slot in range(start[level], top_end[level]):
-                    top_e[n_top], top_g[n_top], top_d[n_top] = e[slot], g[slot], d[slot]
-                    n_top += 1
-            for slot in range(n_top, n_top + LANES):
-                top_e[slot] = top_g[slot] = top_d[slot] = 0
-            top_lam[: n_top + LANES] = 0
-            top_mu[: n_top + LANES] = 0
-            _pairs_of_query(
-                swap, force, shift, start, end, run_end, top_end, n_top,
-                (e, g, d), (top_e, top_g, top_d),
-                row_lam, row_mu, top_lam, top_mu, part_lam, part_mu,
-            )  # fmt: skip
-            n_top = 0
-            for level in range(n_levels):
-                for slot in range(start[level], top_end[level]):
-                    row_lam[slot] += top_lam[n_top]
-                    row_mu[slot] += top_mu[n_top]
-                    n_top += 1
-        for slot in range(m):
-            out_lam[a + document[slot]] = row_lam[slot]
-            out_mu[a + document[slot]] = row_mu[slot]
+            document[slot], s[slot], g[slot], d[slot] = i, here[i], gains[i], discounts[rank]
+            m += 1
+    return m
 
 
 @kernel
-def _pairs_of_query(  # type: ignore[no-untyped-def]
-    swap,
-    force,
-    shift,
-    start,
-    end,
-    run_end,
-    top_end,
-    n_top,
-    all_,
-    top,
-    row_lam,
-    row_mu,
-    top_lam,
-    top_mu,
-    part_lam,
-    part_mu,
-):
-    """Every pair with a document above the cutoff, once.
+def _block_of_queries(  # type: ignore[no-untyped-def]
+    q0, q1, offsets, swap, force, sigma, center, cutoff, scores, gains, discounts, levels, hint, order, out_lam, out_mu
+):  # fmt: skip
+    """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
+    level_of, level_first, level_start, level_end, level_run_end = levels
+    longest = most_levels = 0
+    for q in range(q0, q1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+        most_levels = max(most_levels, level_first[q + 1] - level_first[q])
+    room = longest + 2 * LANES
+    e, g, d = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
+    s, lam, mu = np.empty(room, np.float64), np.empty(room, np.float64), np.empty(room, np.float64)
+    parts = np.empty(min(room, CHUNK), np.float32), np.empty(min(room, CHUNK), np.float32)
+    document = np.empty(room, np.int32)
+    next_slots, top_ends = np.empty(most_levels, np.int32), np.empty(most_levels, np.int32)
+    shift = np.float32(math.exp(center))
 
-    Rows above the cutoff meet all their columns, rows below it only the columns above it: swapping two documents below
-    the cutoff changes nothing.
-    """
-    m = end[-1]
-    e, g, d = all_
-    shifted = e
-    if shift != ONE:
-        shifted = e * shift
-    top_first = np.zeros(start.size + 1, np.int64)
-    for level in range(start.size):
-        top_first[level + 1] = top_first[level] + top_end[level] - start[level]
-    for level in range(start.size):
-        lo, hi = end[level], run_end[level]
-        if lo < hi:
-            if start[level] < top_end[level]:
-                stop = lo + _pad(hi - lo) if hi == m else hi
-                _rows_by_columns(
-                    swap, force, start[level], top_end[level], stop, (shifted, g, d), lo, all_,
-                    (row_lam, row_lam, part_lam), (row_mu, row_mu, part_mu),
-                )  # fmt: skip
-            if top_end[level] < end[level]:
-                top_lo = top_first[level + 1]
-                top_hi = top_first[np.searchsorted(start, hi)]
-                stop = top_lo + _pad(top_hi - top_lo) if top_hi == n_top else top_hi
-                if top_lo < top_hi:
-                    _rows_by_columns(
-                        swap, force, top_end[level], end[level], stop, (shifted, g, d), top_lo, top,
-                        (row_lam, top_lam, part_lam), (row_mu, top_mu, part_mu),
-                    )  # fmt: skip
+    for q in range(q0, q1):
+        a, b = offsets[q], offsets[q + 1]
+        here, by_rank = scores[a:b], order[a:b]
+        order_by_score(here, hint[a:b], by_rank)
+        la, lb = level_first[q], level_first[q + 1]
+        if lb - la < 2:
+            continue
+        start, end, run_end = level_start[la:lb], level_end[la:lb], level_run_end[la:lb]
+        next_slot, top_end = next_slots[: lb - la], top_ends[: lb - la]
+        next_slot[:] = start
+        top_end[:] = start
+        m = _lay_out(
+            here, gains[a:b], level_of[a:b], by_rank, discounts, cutoff, next_slot, top_end, document, s, g, d
+        )
+        lam[: m + LANES] = 0
+        mu[: m + LANES] = 0
+        best = here[by_rank[0]]
+        if sigma * (best - here[by_rank[-1]]) + abs(center) > RANGE:
+            _wide_pairs(swap, force, start, end, run_end, sigma, center, s, g, d, lam, mu)
+        else:
+            for slot in range(m):
+                e[slot] = math.exp(sigma * (s[slot] - best))
+            e[m : m + LANES] = 0
+            g[m : m + LANES] = 0
+            d[m : m + LANES] = 0
+            rows, columns = (e * shift if shift != ONE else e, g, d), (e, g, d)
+            _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, (lam, mu), parts)
+            if cutoff < b - a:
+                _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, (lam, mu), parts)
+        for slot in range(m):
+            out_lam[a + document[slot]] = lam[slot]
+            out_mu[a + document[slot]] = mu[slot]
 
 
 def pair_gradient(

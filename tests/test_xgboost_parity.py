@@ -1,0 +1,93 @@
+"""The convention "xgboost" against XGBoost's own rank:ndcg, trained side by side."""
+
+import numpy as np
+import pytest
+
+from lambdaboost import NDCG, LambdaRank
+from lambdaboost.datasets import read_letor, web_search_log
+from lambdaboost.xgboost import DMatrix, train
+
+xgb = pytest.importorskip("xgboost")
+
+ROUNDS = 30
+PARAMS = {"nthread": 1, "base_score": 0.0, "max_depth": 4, "objective": "rank:ndcg"}
+WIDE = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 32}
+
+
+def matrix(collection, weight=None, divide=1.0):
+    q = collection.queries
+    return DMatrix(collection.features, q.relevance / divide, qid=q.query_of_row, weight=weight)
+
+
+def largest_difference(data, native, objective, **params):
+    """The largest difference of two models' predictions, as a share of the predictions' range."""
+    theirs = xgb.train({**PARAMS, **params, **WIDE, **native}, data, ROUNDS).predict(data)
+    ours = train({**PARAMS, **params}, data, ROUNDS, objective=objective).predict(data)
+    return np.abs(ours - theirs).max() / np.ptp(theirs)
+
+
+SETTINGS = [
+    pytest.param(
+        {
+            "lambdarank_num_pair_per_sample": truncation,
+            "lambdarank_normalization": norm,
+            "lambdarank_score_normalization": score_norm,
+        },
+        LambdaRank(convention="xgboost", truncation=truncation, norm=norm, score_norm=score_norm),
+        id=f"top{truncation}-norm{norm:d}-score{score_norm:d}",
+    )
+    for truncation in (32, 30, 3)
+    for norm in (True, False)
+    for score_norm in (True, False)
+]
+
+
+@pytest.fixture(scope="module")
+def log():
+    return web_search_log(queries=60, documents=40, seed=1)
+
+
+@pytest.mark.parametrize(("native", "objective"), SETTINGS)
+def test_equals_rank_ndcg(log, native, objective):
+    assert largest_difference(matrix(log), native, objective) < 1e-6
+
+
+def test_its_defaults_are_rank_ndcgs(log):
+    theirs = xgb.train(PARAMS, matrix(log), ROUNDS).predict(matrix(log))
+    ours = train({**PARAMS}, matrix(log), ROUNDS, objective=LambdaRank(convention="xgboost"))
+    assert np.abs(ours.predict(matrix(log)) - theirs).max() < 1e-6 * np.ptp(theirs)
+
+
+@pytest.mark.parametrize(("native", "objective"), [SETTINGS[0], SETTINGS[-1]])
+def test_query_weights(log, native, objective):
+    weight = np.random.default_rng(0).uniform(0.1, 3, log.queries.n_queries)
+    weight[::7] = 0
+    assert largest_difference(matrix(log, weight), native, objective) < 1e-6
+
+
+@pytest.mark.parametrize("divide", [1.0, 2.5], ids=["whole", "fractional"])
+def test_linear_gain(log, divide):
+    native = {"ndcg_exp_gain": False}
+    objective = LambdaRank(NDCG(gain="linear"), convention="xgboost")
+    assert largest_difference(matrix(log, divide=divide), native, objective) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"booster": "dart", "rate_drop": 0.3},
+        {"subsample": 0.5},
+        {"tree_method": "approx"},
+        {"num_parallel_tree": 2},
+    ],
+    ids=str,
+)
+def test_other_boosters(log, params):
+    assert largest_difference(matrix(log), {}, LambdaRank(convention="xgboost"), **params) < 1e-6
+
+
+@pytest.mark.parametrize(("native", "objective"), [SETTINGS[0], SETTINGS[-1]])
+def test_real_data(data, native, objective):
+    if not (data / "mq2008" / "S1.txt.xz").exists():
+        pytest.skip("no mq2008/S1.txt.xz in LAMBDABOOST_DATA")
+    assert largest_difference(matrix(read_letor(data / "mq2008" / "S1.txt.xz")), native, objective) < 1e-6

@@ -1,0 +1,20 @@
+"""Floor 4, LightGBM: data with any number of label sources, training, cross-validation, and the scikit-learn ranker.
+
+>>> import numpy as np
+>>> from lambdaboost import Blend, ClickTier, LambdaRank, Linear
+>>> from lambdaboost.datasets import web_search_log
+>>> from lambdaboost.lightgbm import Dataset, train
+>>> X, q = web_search_log(queries=20, documents=30, seed=3)
+>>> data = Dataset(X, q.relevance, group=q.sizes, sources={"clicks": q.labels["clicks"]})
+>>> clicks_later = Blend(LambdaRank(), ClickTier(), Linear(0.0, 0.01))
+>>> booster = train({"num_leaves": 7, "verbose": -1}, data, rounds=3, objective=clicks_later)
+>>> booster.predict(X).shape
+(584,)
+"""
+
+from lambdaboost.lightgbm.cross_validation import cv
+from lambdaboost.lightgbm.dataset import Dataset
+from lambdaboost.lightgbm.ranker import LambdaRanker
+from lambdaboost.lightgbm.training import train
+
+__all__ = ["Dataset", "LambdaRanker", "cv", "train"]

@@ -1,0 +1,217 @@
+"""Least-squares splits with Newton leaves, inside LightGBM's own training loop.
+
+LightGBM splits and fills leaves by the same gradient and hessian. MART splits by least squares on the gradient and then
+takes Newton's step in each leaf. `set_leaf_output` changes a tree, but not the scores that LightGBM keeps of the
+training and validation rows; only adding and removing trees changes these. So each round, with F the scores so far:
+
+1. grow a tree by hess = 1: leaves T, scores F + T; read off which row fell into which leaf, work out Newton's leaves V;
+2. set the leaves to 2T − V and remove the tree: scores F + T − (2T − V) = F + V − T;
+3. let LightGBM grow the same tree again: scores F + V, for every metric that follows; set the leaves to V.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.lightgbm._callback import Callback, boosters_of
+from lambdaboost.objectives import Objective
+
+Floats = NDArray[np.float64]
+
+# Growing the same tree twice needs growth without chance; Newton's leaves leave no room for other rules of leaves.
+PLAIN = {
+    "boosting": "gbdt",
+    "data_sample_strategy": "bagging",
+    "tree_learner": "serial",
+    "device_type": "cpu",
+    "feature_fraction": "1",
+    "feature_fraction_bynode": "1",
+    "extra_trees": "0",
+    "linear_tree": "0",
+    "use_quantized_grad": "0",
+    "lambda_l1": "0",
+    "max_delta_step": "0",
+    "path_smooth": "0",
+    "monotone_constraints": "",
+    "cegb_penalty_split": "0",
+    "cegb_penalty_feature_lazy": "",
+    "cegb_penalty_feature_coupled": "",
+}
+BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
+LEARNING_RATE = ("learning_rate", "shrinkage_rate", "eta")
+LAMBDA_L2 = ("lambda_l2", "reg_lambda", "lambda")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A booster's last tree: its leaves' outputs, and the printed learning rate and λ2 that they were made with."""
+
+    outputs: Floats
+    rate: float
+    l2: float
+
+
+class NewtonStep:
+    """The objective that `lightgbm.train` or `lightgbm.cv` gets for ``leaves="newton"``, with its `callbacks`."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        self.callbacks = [Callback(self._before, True), Callback(self._after, False)]
+        self._params: dict[str, Any] = {}
+        # By training data and by booster, in the course of one round.
+        self._boosters: dict[Any, Any] = {}
+        self._steps: dict[Any, tuple[Floats, Floats]] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # LightGBM copies its parameters, and the callbacks must share state with the copy.
+        return self
+
+    def __call__(self, scores: Floats, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The gradient and ones, after the scores were set off by V − T."""
+        grad, hess = self.objective(scores, data)
+        booster = self._boosters[data]
+        step = _offset(booster, scores.copy(), grad, hess, self._params)
+        if step is not None:
+            self._steps[booster] = step
+        return grad, np.ones_like(grad)
+
+    def _before(self, env: Any) -> None:
+        self._params = env.params
+        for booster in boosters_of(env):
+            if env.iteration == env.begin_iteration:
+                refuse_other_growth(_parameters(_last_tree_text(booster)))
+            self._boosters[booster.train_set] = booster
+
+    def _after(self, env: Any) -> None:
+        for booster in boosters_of(env):
+            step = self._steps.pop(booster, None)
+            if step is not None:
+                grown, newton = step
+                _check_grown_again(_last_tree(booster).outputs, grown)
+                _set_leaves(booster, newton)
+        self._boosters.clear()
+
+
+def refuse_other_growth(parameters: dict[str, str]) -> None:
+    """Raise where a tree could not be grown twice, or its leaves are not plain."""
+    for name, plain in PLAIN.items():
+        value = parameters.get(name, plain)
+        if value != plain:
+            raise ValueError(
+                f"{name} is {value}: leaves='newton' needs trees that grow the same twice, with plain leaves; "
+                f"leave {name} at {plain or 'its default'}, or use leaves='gradient' or 'engine'"
+            )
+    if parameters.get("bagging_freq", "0") != "0":
+        for name in BAGGING:
+            if parameters.get(name, "1") != "1":
+                raise ValueError(
+                    f"{name} is {parameters[name]}: leaves='newton' cannot tell which rows a tree was grown from; "
+                    "leave bagging off, or use leaves='gradient' or 'engine'"
+                )
+
+
+def _offset(
+    booster: Any, scores: Floats, grad: NDArray[np.float32], hess: NDArray[np.float32], params: dict[str, Any]
+) -> tuple[Floats, Floats] | None:
+    """Steps 1 and 2: T and V, the booster left without the tree at scores F + V − T; None where nothing splits."""
+
+    def least_squares(*_: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return grad, np.ones_like(grad)
+
+    if booster.update(fobj=least_squares):
+        return None
+    tree = _last_tree(booster)
+    marks = np.zeros_like(tree.outputs)
+    leaf = _nearest_leaf(_scores(booster) - scores, tree.outputs, np.abs(scores).max())
+    if leaf is None:
+        # Leaves of equal output cannot be told apart: remove the tree so that each row bears its leaf's mark.
+        marks = np.arange(tree.outputs.size, dtype=np.float64) * 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
+        _set_leaves(booster, tree.outputs - marks)
+        booster.rollback_one_iter()
+        leaf = np.rint((_scores(booster) - scores) / marks[1]).astype(np.intp)
+        booster.update(fobj=least_squares)
+    newton = _newton_outputs(leaf, grad, hess, tree, params)
+    _set_leaves(booster, marks + 2 * tree.outputs - newton)
+    booster.rollback_one_iter()
+    return tree.outputs, newton
+
+
+def _nearest_leaf(steps: Floats, outputs: Floats, scale: float) -> NDArray[np.intp] | None:
+    """The leaf of each row, by how far its score moved; None where two leaves are too close to tell."""
+    order = np.argsort(outputs)
+    ordered = outputs[order]
+    if np.diff(ordered).min() <= 1e-12 * (scale + np.abs(outputs).max()):
+        return None
+    return order[np.searchsorted((ordered[1:] + ordered[:-1]) / 2, steps)]
+
+
+def _newton_outputs(
+    leaf: NDArray[np.intp],
+    grad: NDArray[np.float32],
+    hess: NDArray[np.float32],
+    tree: Tree,
+    params: dict[str, Any],
+) -> Floats:
+    """V = −rate·G/(H + λ2) of each leaf, 0 where no document of the leaf has a gradient."""
+    n = tree.outputs.size
+    g, h = np.bincount(leaf, grad, n), np.bincount(leaf, hess, n) + _as_given(tree.l2, params, LAMBDA_L2)
+    return -_as_given(tree.rate, params, LEARNING_RATE) * np.divide(g, h, where=h > 0, out=np.zeros(n))
+
+
+def _as_given(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
+    """The parameter in force in full precision: LightGBM prints six digits, and tells which alias counts."""
+    for name in names:
+        if name in params and math.isclose(float(params[name]), printed, rel_tol=1e-5):
+            return float(params[name])
+    return printed
+
+
+def _scores(booster: Any) -> Floats:
+    """A copy of the scores of the training rows."""
+    seen: list[Floats] = []
+
+    def look(scores: Floats, _: Any) -> list[Any]:
+        seen.append(scores.copy())
+        return []
+
+    booster.eval_train(look)
+    return seen[0]
+
+
+def _set_leaves(booster: Any, outputs: Floats) -> None:
+    tree = booster.num_trees() - 1
+    for leaf, output in enumerate(outputs.tolist()):
+        booster.set_leaf_output(tree, leaf, output)
+
+
+def _last_tree_text(booster: Any) -> str:
+    return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
+
+
+def _last_tree(booster: Any) -> Tree:
+    text = _last_tree_text(booster)
+    lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
+    outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
+    return Tree(outputs, float(lines["shrinkage"]), float(_parameters(text)["lambda_l2"]))
+
+
+def _parameters(text: str) -> dict[str, str]:
+    """Every parameter as LightGBM understood it, aliases resolved, from the text of a model."""
+    lines = text[text.index("\nparameters:") : text.index("end of parameters")].splitlines()
+    pairs = (line[1:-1].split(":", 1) for line in lines if line.startswith("["))
+    return {name: value.strip() for name, value in pairs}
+
+
+def _check_grown_again(outputs: Floats, before: Floats) -> None:
+    scale = np.abs(before).max()
+    if outputs.size != before.size or np.abs(outputs - before).max() > 1e-6 * scale:
+        raise RuntimeError(
+            "LightGBM grew another tree from the same gradients, which leaves='newton' cannot use: "
+            "set deterministic=True and force_row_wise=True, or use leaves='gradient'"
+        )

@@ -1,0 +1,111 @@
+"""What `train` and `cv` share: the objective in LightGBM's terms, the measures, and checks before the first round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import lightgbm as lgb
+
+from lambdaboost._leaves import Leaves, stepped
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.evaluation import NDCG
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.lightgbm._callback import Callback, boosters_of
+from lambdaboost.lightgbm._newton import NewtonStep
+from lambdaboost.objectives import Objective, parse
+
+OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
+METRIC = ("metric", "metrics", "metric_types")
+BOOSTING = ("boosting", "boosting_type", "boost")
+
+Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Arguments for `lightgbm.train` or `lightgbm.cv`."""
+
+    params: dict[str, Any]
+    feval: list[Callable[..., Any]] | None
+    callbacks: list[Any]
+
+
+def planned(
+    params: dict[str, Any],
+    data: Any,
+    objective: Objective | str,
+    leaves: Leaves,
+    feval: Feval,
+    callbacks: Sequence[Any] | None,
+) -> Plan:
+    """The plan, with everything checked that can be before data are constructed."""
+    if not isinstance(data, lgb.Dataset):
+        raise TypeError(
+            f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
+        )
+    rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
+    _check_params(params)
+    measures = _measures(params, feval)
+    check = _Check(rule, measures or [])
+    ours = [Callback(check, True)]
+    step: Any = rule
+    if leaves == "newton":
+        step = NewtonStep(rule)
+        ours += step.callbacks
+    return Plan({**params, "objective": step}, measures, [*ours, *(callbacks or [])])
+
+
+def _check_params(params: object) -> None:
+    if not isinstance(params, dict):
+        raise TypeError(f"params is a {type(params).__name__}, expected a dict of LightGBM's parameters")
+    for name in OBJECTIVE:
+        if name in params:
+            raise ValueError(f"params has {name}={params[name]!r}: give it as objective= of the call instead")
+    for name in BOOSTING:
+        if params.get(name) in ("rf", "random_forest"):
+            raise ValueError(
+                f"params has {name}={params[name]!r}: LightGBM's forests take no objective but its own"
+            )
+    if params.get("bagging_by_query") in (True, 1, "true", "True", "1"):
+        raise ValueError(
+            "params has bagging_by_query: under any objective but its own LightGBM then silently leaves bagging off; "
+            "use bagging_fraction and bagging_freq alone"
+        )
+
+
+def _measures(params: dict[str, Any], feval: Feval) -> list[Callable[..., Any]] | None:
+    """The measures to evaluate by; NDCG at 3 where nothing else was asked for."""
+    if feval is None:
+        return None if any(name in params for name in METRIC) else [NDCG(k=3)]
+    measures = [feval] if callable(feval) else list(feval)
+    for measure in measures:
+        if not callable(measure):
+            raise TypeError(f"feval has {measure!r}, expected measures such as NDCG(k=3), or callables")
+    return measures
+
+
+class _Check:
+    """Raises before the first round where data have no queries, or not the sources that will be asked of them."""
+
+    def __init__(self, objective: Objective, measures: Sequence[Callable[..., Any]]) -> None:
+        self.objective = objective
+        self.measured = [measure.source for measure in measures if isinstance(measure, Measure)]
+
+    def __call__(self, env: Any) -> None:
+        if env.iteration != env.begin_iteration:
+            return
+        for booster in boosters_of(env):
+            _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
+            for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):
+                _require(valid, self.measured, f"{name}, for the measures")
+
+
+def _require(data: Any, sources: Sequence[str], where: str) -> None:
+    try:
+        q = queries_of(data, sources)
+        for name in sources:
+            q.source(name)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None

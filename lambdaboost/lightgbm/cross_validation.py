@@ -1,0 +1,111 @@
+"""`cv`: `lightgbm.cv` over folds that keep each query whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.lightgbm._plan import Feval, planned
+from lambdaboost.objectives import LambdaRank, Objective
+
+Rows = NDArray[np.int64]
+Fold = tuple[Rows, Rows]
+
+
+def cv(
+    params: dict[str, Any],
+    data: lgb.Dataset,
+    rounds: int = 100,
+    *,
+    objective: Objective | str = LambdaRank(),
+    leaves: Leaves = "engine",
+    nfold: int = 5,
+    folds: Any = None,
+    seed: int = 0,
+    feval: Feval = None,
+    callbacks: Sequence[Any] | None = None,
+    return_cvbooster: bool = False,
+) -> dict[str, Any]:
+    """Cross-validate a ranker with `lightgbm.cv`, every query whole in one fold.
+
+    Parameters
+    ----------
+    params, data, rounds, objective, leaves, feval, callbacks
+        As of `lambdaboost.lightgbm.train`.
+    nfold : int
+        Folds, of equally many queries but for one.
+    seed : int
+        Draws the folds.
+    folds : splitter or iterable of (training rows, validation rows), optional
+        In place of `nfold`; a splitter gets the query of each row as ``groups``.
+    return_cvbooster : bool
+        Whether to add the boosters under ``"cvbooster"``.
+
+    Returns
+    -------
+    dict
+        As `lightgbm.cv` returns it: ``{"valid NDCG(k=3)-mean": […], "valid NDCG(k=3)-stdv": […]}``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `train`, and where there are fewer queries than folds, or a fold splits a query.
+
+    """
+    if folds is None and (isinstance(nfold, bool) or not isinstance(nfold, int | np.integer) or nfold < 2):
+        raise ValueError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+    plan = planned(params, data, objective, leaves, feval, callbacks)
+    return lgb.cv(
+        plan.params,
+        data,
+        num_boost_round=rounds,
+        folds=_WholeQueries(data, nfold, seed, folds),
+        feval=plan.feval,
+        callbacks=plan.callbacks,
+        return_cvbooster=return_cvbooster,
+    )
+
+
+class _WholeQueries:
+    """Folds as LightGBM asks for them, once data are constructed: a splitter that never splits a query."""
+
+    def __init__(self, data: Any, nfold: int, seed: int, folds: Any) -> None:
+        self.data, self.nfold, self.seed, self.folds = data, nfold, seed, folds
+
+    def split(self, X: Any, y: Any, groups: Rows) -> Iterator[Fold]:
+        """Training and validation rows of each fold."""
+        queries_of(self.data)  # says what is missing where there are no groups
+        if self.folds is None:
+            return _random_folds(groups, self.nfold, self.seed)
+        given = self.folds.split(X, y, groups) if hasattr(self.folds, "split") else self.folds
+        return _checked(given, groups)
+
+
+def _random_folds(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
+    n_queries = int(query[-1]) + 1
+    if n_queries < nfold:
+        raise ValueError(f"nfold is {nfold}, but there are {n_queries} queries: each fold needs one")
+    fold_of_query = np.random.default_rng(seed).permutation(n_queries) % nfold
+    fold = fold_of_query[query]
+    return ((np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(nfold))
+
+
+def _checked(folds: Iterable[Fold], query: Rows) -> Iterator[Fold]:
+    size = np.bincount(query)
+    for number, (train, valid) in enumerate(folds):
+        for rows in (train, valid):
+            chosen = np.bincount(query[np.asarray(rows)], minlength=size.size)
+            split = np.flatnonzero((chosen > 0) & (chosen != size))
+            if split.size:
+                q = int(split[0])
+                raise ValueError(
+                    f"folds: fold {number} splits query {q}, rows {np.searchsorted(query, q)} to "
+                    f"{np.searchsorted(query, q, side='right') - 1}: keep queries whole, as GroupKFold does"
+                )
+        yield train, valid

@@ -1,0 +1,222 @@
+"""`LambdaRanker`: LightGBM's scikit-learn ranker with our objectives, leaves, label sources and measures."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.evaluation import NDCG
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.lightgbm._plan import METRIC
+from lambdaboost.lightgbm.dataset import Dataset, Sources
+from lambdaboost.lightgbm.training import train
+from lambdaboost.objectives import LambdaRank, Objective, parse
+from lambdaboost.objectives.objective import check_objective
+
+
+class LambdaRanker(lgb.LGBMRanker):
+    """`lightgbm.LGBMRanker` with an objective of ours.
+
+    Parameters
+    ----------
+    objective : Objective or str
+        An objective, or its text.
+    leaves : "engine", "gradient" or "newton"
+        As of `lambdaboost.lightgbm.train`.
+    **kwargs
+        As of `lightgbm.LGBMRanker`: ``n_estimators``, ``learning_rate``, ``num_leaves``, ….
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import web_search_log
+    >>> from lambdaboost.lightgbm import LambdaRanker
+    >>> X, q = web_search_log(queries=20, documents=30, seed=3)
+    >>> ranker = LambdaRanker(objective="LambdaRank(NDCG(k=3))", n_estimators=3, verbose=-1)
+    >>> ranker.fit(X, q.relevance, group=q.sizes).predict(X).shape
+    (584,)
+
+    """
+
+    def __init__(
+        self, *, objective: Objective | str = LambdaRank(), leaves: Leaves = "engine", **kwargs: Any
+    ) -> None:
+        super().__init__(objective=objective, **kwargs)
+        self.leaves = leaves
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        sources: Sources | None = None,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
+        eval_names: Sequence[str] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_sources: Sequence[Sources] | None = None,
+        eval_sample_weight: Sequence[ArrayLike] | None = None,
+        eval_init_score: Sequence[ArrayLike] | None = None,
+        eval_metric: Any = None,
+        eval_at: Sequence[int] = (1, 2, 3, 4, 5),
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: Sequence[Any] | None = None,
+        init_model: Any = None,
+    ) -> Self:
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features, the rows of one query adjacent.
+        y : array of shape (n_rows,)
+            Grades ≥ 0, NaN where missing.
+        group, qid
+            Documents of each query, or the query of each row; give one.
+        sources : mapping of str to array of shape (n_rows,), or pandas.DataFrame, optional
+            Further label sources. As a DataFrame they are cut row by row in `sklearn.model_selection`.
+        sample_weight, init_score : array of shape (n_rows,), optional
+            As of `lightgbm.LGBMRanker`.
+        eval_set : list of (X, y), optional
+            Validation data; the other `eval_…` lists go with it, one item each.
+        eval_names, eval_group, eval_qid, eval_sources, eval_sample_weight, eval_init_score : list, optional
+            What `eval_set` has for names, queries, sources, weights and initial scores.
+        eval_metric : measure, callable, str or list of them, optional
+            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])`` and names as of
+            LightGBM. By default NDCG at each of `eval_at`.
+        eval_at : sequence of int
+            Cutoffs of the default, and of LightGBM's own metrics.
+        feature_name, categorical_feature, callbacks, init_model
+            As of `lightgbm.LGBMRanker`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `lambdaboost.lightgbm.train`, and where the `eval_…` lists do not go with `eval_set`.
+
+        """
+        if group is None and qid is None:
+            raise ValueError("no queries: give group=[documents of each query] or qid=[query of each row]")
+        # What the base class turns into parameters, there and at predict.
+        self._objective = parse(self.objective) if isinstance(self.objective, str) else self.objective
+        check_objective("objective", self._objective)
+        self._eval_at = list(eval_at)
+        params = self._process_params("fit")
+        del params["objective"]
+        feval = self._measures(params, eval_metric)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        data = Dataset(
+            X,
+            y,
+            weight=sample_weight,
+            group=group,
+            qid=qid,
+            init_score=init_score,
+            feature_name=feature_name,
+            categorical_feature=categorical_feature,
+            sources=sources,
+        )
+        lists = {
+            "eval_group": eval_group,
+            "eval_qid": eval_qid,
+            "eval_sources": eval_sources,
+            "eval_sample_weight": eval_sample_weight,
+            "eval_init_score": eval_init_score,
+        }
+        history: dict[str, Any] = {}
+        booster = train(
+            params,
+            data,
+            self.n_estimators,
+            objective=self._objective,
+            leaves=self.leaves,
+            valid_sets=_valid_sets(data, X, y, eval_set or [], lists),
+            valid_names=eval_names,
+            feval=feval,
+            init_model=getattr(init_model, "booster_", init_model),
+            callbacks=[*(callbacks or []), lgb.record_evaluation(history)],
+        )
+        self.n_features_in_ = X.shape[1]
+        self._fitted_with_feature_names = hasattr(X, "columns") or feature_name != "auto"
+        self._Booster = booster
+        self._n_features = booster.num_feature()
+        self._evals_result = history
+        self._best_iteration = booster.best_iteration
+        self._best_score = booster.best_score
+        self.fitted_ = True
+        return self
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        params = super()._process_params(stage)
+        del params["leaves"]
+        if stage == "predict":
+            params["objective"] = "None"
+        return params
+
+    def _measures(self, params: dict[str, Any], eval_metric: Any) -> list[Callable[..., Any]] | None:
+        """Measures of ours and callables, for feval; the names of LightGBM's own metrics go to `params`."""
+        asked = (
+            []
+            if eval_metric is None
+            else eval_metric
+            if isinstance(eval_metric, list | tuple)
+            else [eval_metric]
+        )
+        for metric in asked:
+            if not isinstance(metric, str) and not callable(metric):
+                raise TypeError(
+                    f"eval_metric has {metric!r}, expected measures such as NDCG(k=3), callables or names"
+                )
+        names = [metric for metric in asked if isinstance(metric, str)]
+        named = params.pop("metric")
+        if any(alias in self.get_params() for alias in METRIC):
+            names += [named] if isinstance(named, str) else list(named or [])
+        if names:
+            params["metric"] = names
+        feval = [
+            metric if isinstance(metric, Measure) else _feval(metric) for metric in asked if callable(metric)
+        ]
+        return feval or (None if names else [NDCG(k=k) for k in self._eval_at])
+
+
+def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
+    """scikit-learn's form of a metric, ``(y_true, y_pred[, weight[, group]])``, as `lightgbm.train` calls it."""
+    n = len(inspect.signature(metric).parameters)
+
+    def evaluate(scores: Any, data: Any) -> Any:
+        return metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
+
+    return evaluate
+
+
+def _valid_sets(
+    data: Dataset,
+    X: Any,
+    y: Any,
+    eval_set: Sequence[tuple[Any, Any]],
+    lists: Mapping[str, Sequence[Any] | None],
+) -> list[Dataset] | None:
+    for name, values in lists.items():
+        if values is not None and len(values) != len(eval_set):
+            raise ValueError(f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each")
+    if eval_set and lists["eval_group"] is None and lists["eval_qid"] is None:
+        raise ValueError("eval_set without queries: give eval_group or eval_qid, one item for each set")
+    sets = []
+    for i, (X_valid, y_valid) in enumerate(eval_set):
+        given = {
+            name.removeprefix("eval_"): values[i] for name, values in lists.items() if values is not None
+        }
+        same = X_valid is X and y_valid is y
+        weight = given.pop("sample_weight", None)
+        sets.append(data if same else data.create_valid(X_valid, y_valid, weight=weight, **given))
+    return sets or None

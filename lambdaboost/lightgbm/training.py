@@ -1,0 +1,92 @@
+"""`train`: `lightgbm.train` with an objective of ours, and with Newton leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.lightgbm._plan import Feval, planned
+from lambdaboost.objectives import LambdaRank, Objective
+
+
+def train(
+    params: dict[str, Any],
+    data: lgb.Dataset,
+    rounds: int = 100,
+    *,
+    objective: Objective | str = LambdaRank(),
+    leaves: Leaves = "engine",
+    valid_sets: lgb.Dataset | Sequence[lgb.Dataset] | None = None,
+    valid_names: str | Sequence[str] | None = None,
+    feval: Feval = None,
+    init_model: str | Path | lgb.Booster | None = None,
+    keep_training_booster: bool = False,
+    callbacks: Sequence[Any] | None = None,
+) -> lgb.Booster:
+    r"""Train a ranker with `lightgbm.train`.
+
+    Parameters
+    ----------
+    params : dict
+        LightGBM's parameters, without an objective.
+    data : Dataset
+        Training data with groups, and with the label sources that the objective reads.
+    rounds : int
+        Boosting rounds; as everywhere in LightGBM, ``num_iterations`` in `params` goes before it.
+    objective : Objective or str
+        An objective, or its text: ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``.
+    leaves : "engine", "gradient" or "newton"
+        ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
+        objective. ``"newton"``: MART's, splits by least squares on the gradient, then in each leaf Newton's step
+        :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums; each tree is grown twice, so it
+        refuses what grows trees by chance (bagging, feature sampling, dart, goss, extra_trees) and other rules of
+        leaves (lambda_l1, max_delta_step, path_smooth, linear_tree, monotone_constraints).
+    valid_sets, valid_names, init_model, keep_training_booster, callbacks
+        As of `lightgbm.train`.
+    feval : measure, callable or list of them, optional
+        What to evaluate `valid_sets` by, such as ``[NDCG(k=3), CNDCG(k=3)]``. Without it and without ``metric`` in
+        `params` it is ``NDCG(k=3)``. LightGBM's own ``metric="ndcg"`` works too, but its gains are one table for the
+        whole process.
+
+    Returns
+    -------
+    lightgbm.Booster
+        As `lightgbm.train` returns it, cut at the best round after early stopping.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before the first round: where `params` name an objective, data lack groups or a label source, or Newton leaves
+        meet what they cannot work with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaboost.lightgbm import Dataset, train
+    >>> data = Dataset(np.arange(8.0)[:, None], [0, 0, 1, 1, 0, 0, 1, 1], group=[4, 4])
+    >>> train({"min_data_in_leaf": 1, "verbose": -1}, data, rounds=2, leaves="newton").num_trees()
+    2
+
+    """
+    plan = planned(params, data, objective, leaves, feval, callbacks)
+    return lgb.train(
+        plan.params,
+        data,
+        num_boost_round=rounds,
+        valid_sets=_listed(valid_sets),
+        valid_names=_listed(valid_names),
+        feval=plan.feval,
+        init_model=init_model,
+        keep_training_booster=keep_training_booster,
+        callbacks=plan.callbacks,
+    )
+
+
+def _listed(value: Any) -> list[Any] | None:
+    if value is None:
+        return None
+    return [value] if isinstance(value, lgb.Dataset | str) else list(value)

@@ -1,0 +1,18 @@
+"""A small search log as LightGBM data, for the tests of the front door."""
+
+from lambdaboost.datasets import web_search_log
+from lambdaboost.lightgbm import Dataset
+
+X, Q = web_search_log(queries=30, documents=20, features=16, seed=5)
+X_VALID, Q_VALID = web_search_log(queries=20, documents=20, features=16, seed=6)
+PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 5, "min_data_in_leaf": 10, "deterministic": True}
+
+
+def dataset(**more):
+    return Dataset(X, Q.relevance, **{"group": Q.sizes, "sources": {"clicks": Q.labels["clicks"]}} | more)
+
+
+def valid(train):
+    return train.create_valid(
+        X_VALID, Q_VALID.relevance, group=Q_VALID.sizes, sources={"clicks": Q_VALID.labels["clicks"]}
+    )

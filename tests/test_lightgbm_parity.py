@@ -1,0 +1,67 @@
+"""`LambdaRank(convention="lightgbm")` against LightGBM's own lambdarank: the same trees to the last digit."""
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+from lambdaboost import LambdaRank
+from lambdaboost.datasets import cubic_polynomial, read_letor, web_search_log
+from lambdaboost.lightgbm import train
+
+PARAMS = {"verbose": -1, "num_leaves": 15, "min_data_in_leaf": 5, "num_threads": 1, "deterministic": True}
+ROUNDS = 30
+
+
+def trees(booster):
+    text = booster.model_to_string(num_iteration=-1)
+    return text[text.index("Tree=0") : text.index("end of trees")]
+
+
+def assert_same_model(X, q, truncation, norm, sigma, weight=None, **params):
+    def data():
+        return lgb.Dataset(X, q.relevance, group=q.sizes, weight=weight)
+
+    native = {"objective": "lambdarank", "lambdarank_truncation_level": truncation, "lambdarank_norm": norm}
+    expected = lgb.train({**PARAMS, **params, **native, "sigmoid": sigma}, data(), ROUNDS)
+    objective = LambdaRank(convention="lightgbm", truncation=truncation, norm=norm, sigma=sigma)
+    got = train({**PARAMS, **params}, data(), ROUNDS, objective=objective)
+    a, b = got.predict(X), expected.predict(X)
+    assert np.abs(a - b).max() <= 1e-3 * np.ptp(b)
+    assert trees(got) == trees(expected)
+
+
+@pytest.fixture(scope="module")
+def log():
+    return web_search_log(queries=40, documents=25, features=20, seed=1)
+
+
+@pytest.mark.parametrize(("truncation", "sigma"), [(3, 1.0), (30, 1.0), (30, 2.0)])
+@pytest.mark.parametrize("norm", [True, False])
+def test_same_trees(log, norm, truncation, sigma):
+    assert_same_model(*log, truncation, norm, sigma)
+
+
+@pytest.mark.parametrize("norm", [True, False])
+def test_same_trees_with_weights(log, norm):
+    X, q = log
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, q.n_documents)
+    assert_same_model(X, q, 30, norm, 1.0, weight)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"bagging_fraction": 0.5, "bagging_freq": 1}, {"data_sample_strategy": "goss"}, {"extra_trees": True}],
+    ids=str,
+)
+def test_same_trees_grown_by_chance(log, params):
+    assert_same_model(*log, 30, True, 1.0, **params)
+
+
+def test_same_trees_on_cubic_polynomials():
+    X, q = cubic_polynomial(queries=20, documents=30, features=10, seed=2)
+    assert_same_model(X, q, 30, True, 1.0)
+
+
+def test_same_trees_on_real_data(data):
+    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz", cache=False)
+    assert_same_model(X, q, 30, True, 1.0)

@@ -1,0 +1,235 @@
+"""The commands, their options and their help; what they do stands in a file each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lambdaboost import __version__
+
+app = typer.Typer(
+    name="lambdaboost",
+    help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
+    epilog="Every command shows an example with --help. Files are LETOR text, lines 'grade qid:Q 1:v 2:v …', plain or "
+    "as gzip, xz or bzip2; LightGBM's form without qid needs its .query file beside.",
+    rich_markup_mode="rich",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class EngineName(StrEnum):
+    """The engines."""
+
+    lightgbm = "lightgbm"
+    xgboost = "xgboost"
+
+
+class LeavesName(StrEnum):
+    """The kinds of leaves, as `lambdaboost.lightgbm.train` takes them."""
+
+    engine = "engine"
+    gradient = "gradient"
+    newton = "newton"
+
+
+EngineOption = Annotated[EngineName, typer.Option("--engine", help="Which stock engine grows the trees.")]
+MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        help="A measure such as 'NDCG(k=3)', MAP or 'CNDCG(k=3)'; may be repeated. NDCG at 10, 5, 3 and 1 without it.",
+    ),
+]
+SourceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        metavar="NAME=COLUMN[:rate]",
+        help="A feature column, counted from 1, becomes a label source and leaves the features; may be repeated. "
+        "':rate' turns click counts into log1p(count) / largest log1p(count) of the query, in 0 to 1.",
+    ),
+]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, help="Orders documents of equal score, and the rows of a query in training."
+    ),
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lambdaboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Print the traceback of a failure; may stand anywhere.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    epilog="Example: lambdaboost demo --engine xgboost --queries 1500",
+    short_help="Train against the engine's own objective on made-up search data; print the table.",
+)
+def demo(
+    queries: Annotated[int, typer.Option(min=12, help="Queries to make, for all three parts.")] = 2400,
+    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds of every system.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Makes the data and seeds the engine.")] = 0,
+    engine: EngineOption = EngineName.lightgbm,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
+) -> None:
+    """Make a web search log, train three systems on it, and compare them on queries that none has seen.
+
+    The systems are the engine's own ranking objective, LambdaRank of this package with the engine's Newton steps, and
+    the same with normalised gradient steps. All get equal rounds, equal trees and the same grid of learning rates, out
+    of which NDCG@3 on the validation part chooses for each.
+    """
+    from lambdaboost.cli.demo import run_demo
+
+    run_demo(engine.value, queries, rounds, seed, as_json)
+
+
+@app.command(
+    epilog="Example: lambdaboost train train.txt --valid vali.txt --test test.txt "
+    "--objective 'iteration_dependent(metric=NDCG(3))' --rounds 500 --early-stopping 50 --out model.txt",
+    short_help="Train a model on LETOR files and measure it.",
+)
+def train(
+    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="LETOR text to train on.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="MODEL", help="Model file to write, with MODEL.json beside."),
+    ],
+    valid: Annotated[
+        Path | None, typer.Option("--valid", help="LETOR text to measure on after every round.")
+    ] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="LETOR text to measure on at the end.")] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="An objective as Python prints it, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent.",
+        ),
+    ] = "LambdaRank()",
+    leaves: Annotated[
+        LeavesName,
+        typer.Option(
+            "--leaves",
+            help="Leaves by the engine's Newton steps, by gradient steps, or by Newton steps on least-squares splits.",
+        ),
+    ] = LeavesName.engine,
+    engine: EngineOption = EngineName.lightgbm,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Boosting rounds.")] = 100,
+    early_stopping: Annotated[
+        int | None,
+        typer.Option(
+            "--early-stopping",
+            metavar="N",
+            min=1,
+            help="Stop once the first --measure on --valid has not risen for N rounds; keep the best round.",
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="KEY=VALUE",
+            help="A parameter of the engine, such as num_leaves=63; may be repeated.",
+        ),
+    ] = None,
+    measure: MeasureOption = None,
+    source: SourceOption = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."
+        ),
+    ] = None,
+    features: Annotated[
+        int | None,
+        typer.Option(
+            "--features", min=1, help="Columns of the files, where TRAIN does not name the last ones."
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Train a model on LETOR text, print its measures, and write it as a plain model file of the engine.
+
+    Beside MODEL stands MODEL.json, which says how it was trained and which columns it takes: predict and evaluate read
+    it. Parsed copies of the texts are kept beside them as *.lambdaboost.npz.
+    """
+    from lambdaboost.cli.train import Request, run_train
+
+    run_train(
+        Request(
+            train=train_file,
+            valid=valid,
+            test=test,
+            out=out,
+            objective=objective,
+            leaves=leaves.value,
+            engine=engine.value,
+            rounds=rounds,
+            early_stopping=early_stopping,
+            params=tuple(param or ()),
+            measures=tuple(measure or ()),
+            sources=tuple(source or ()),
+            dropped=tuple(drop or ()),
+            n_features=features,
+            seed=seed,
+        )
+    )
+
+
+@app.command(
+    epilog="Example: lambdaboost predict model.txt test.txt --out scores.txt",
+    short_help="Score the documents of a file with a model.",
+)
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by train.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text to score.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="SCORES", help="File to write; standard output without it."),
+    ] = None,
+) -> None:
+    """Print the score of each document, one a line, in the order of the file; higher ranks first."""
+    from lambdaboost.cli.predict import run_predict
+
+    run_predict(model, file, out)
+
+
+@app.command(
+    epilog="Example: lambdaboost evaluate test.txt --model model.txt --measure 'NDCG(k=3)' --measure MAP",
+    short_help="Measure scores, or a model, on a file.",
+)
+def evaluate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text with the grades.")],
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", help="Scores, one a line in the order of FILE, as predict writes them."),
+    ] = None,
+    model: Annotated[Path | None, typer.Option("--model", help="Model file written by train.")] = None,
+    measure: MeasureOption = None,
+    source: SourceOption = None,
+    seed: SeedOption = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
+) -> None:
+    """Print ranking measures of scores, or of a model's, on the documents of a file."""
+    from lambdaboost.cli.evaluate import run_evaluate
+
+    run_evaluate(file, scores, model, tuple(measure or ()), tuple(source or ()), seed, as_json)

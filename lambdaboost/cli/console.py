@@ -1,0 +1,27 @@
+"""Where the command line writes: results to standard output, progress and notes to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+
+OUT = Console(highlight=False)
+ERR = Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """A line beside the results."""
+    print(text, file=sys.stderr)
+
+
+def tell(text: str) -> None:
+    """A line of the results, wrapped on a terminal only."""
+    OUT.print(text, markup=False, soft_wrap=not OUT.is_terminal)
+
+
+def print_json(value: Any) -> None:
+    """A JSON document alone on standard output."""
+    print(json.dumps(value, indent=2, allow_nan=False))

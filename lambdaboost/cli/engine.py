@@ -1,0 +1,80 @@
+"""`Engine`: what the command line needs of an engine, the same few things of each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives import Objective
+
+# Called after every round with the measure on the validation part, if there is one.
+OnRound = Callable[[float | None], None]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is asked of an engine: how to train, and on what to measure each round."""
+
+    objective: Objective
+    leaves: Leaves
+    rounds: int
+    params: Mapping[str, Any]
+    measure: Measure | None = None
+    early_stopping: int | None = None
+
+
+class Engine(ABC):
+    """A stock engine.
+
+    `native` is its own ranking objective; `reserved` are parameters that the command line has options of its own for.
+    """
+
+    name: ClassVar[str]
+    native: ClassVar[str]
+    reserved: ClassVar[frozenset[str]]
+
+    def unknown(self, key: str) -> str | None:
+        """What to do where the engine knows no parameter `key` and would pass over it in silence, else None."""
+        return None
+
+    @abstractmethod
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """A collection as the engine's data set, with its label sources; `reference` is the training data."""
+
+    @abstractmethod
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """A booster, cut at its best round where it stopped early."""
+
+    @abstractmethod
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """A booster of the engine's own ranking objective."""
+
+    @abstractmethod
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        """The booster's scores, shape (n_documents,)."""
+
+    @abstractmethod
+    def dump(self, booster: Any, suffix: str) -> bytes:
+        """The booster as the engine's model file, for a name with that suffix."""
+
+    @abstractmethod
+    def load(self, model: bytes) -> Any:
+        """The booster of a model file."""
+
+    @abstractmethod
+    def n_rounds(self, booster: Any) -> int:
+        """Rounds that the booster keeps."""
+
+
+def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:
+    """The label sources other than relevance."""
+    return {name: labels for name, labels in collection.queries.labels.items() if name != RELEVANCE}

@@ -1,0 +1,90 @@
+"""`XGBoost` as the command line needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.cli.engine import Engine, OnRound, Training, sources_of
+from lambdaboost.datasets import Collection
+
+
+class XGBoost(Engine):
+    """Stock XGBoost; its model files are UBJSON, or JSON where the name ends in .json."""
+
+    name = "xgboost"
+    native = "rank:ndcg"
+    reserved = frozenset(
+        (
+            *("objective", "eval_metric", "disable_default_eval_metric", "num_boost_round", "n_estimators"),
+            *("early_stopping_rounds", "seed", "random_state"),
+        )
+    )
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """A DMatrix."""
+        from lambdaboost.xgboost import DMatrix
+
+        q = collection.queries
+        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
+
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """Through the front door."""
+        from lambdaboost.xgboost import train
+
+        booster = train(
+            {**training.params, "disable_default_eval_metric": True},
+            data,
+            training.rounds,
+            objective=training.objective,
+            leaves=training.leaves,
+            evals=None if valid is None else [(valid, "valid")],
+            custom_metric=training.measure,
+            early_stopping_rounds=training.early_stopping,
+            callbacks=[_each_round(on_round)],
+            verbose_eval=False,
+        )
+        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
+        return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
+
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """With objective rank:ndcg."""
+        import xgboost as xgb
+
+        own = {**params, "objective": self.native, "disable_default_eval_metric": True}
+        return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
+
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        """Scores, float32."""
+        import xgboost as xgb
+
+        return np.asarray(booster.predict(xgb.DMatrix(features)))
+
+    def dump(self, booster: Any, suffix: str) -> bytes:
+        """UBJSON or JSON."""
+        return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+    def load(self, model: bytes) -> Any:
+        """A Booster."""
+        import xgboost as xgb
+
+        return xgb.Booster(model_file=bytearray(model))
+
+    def n_rounds(self, booster: Any) -> int:
+        """All rounds."""
+        return int(booster.num_boosted_rounds())
+
+
+def _each_round(on_round: OnRound) -> Any:
+    from xgboost.callback import TrainingCallback
+
+    class EachRound(TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            figures = [values for of_set in evals_log.values() for values in of_set.values()]
+            on_round(float(figures[0][-1]) if figures else None)
+            return False
+
+    return EachRound()

@@ -1,0 +1,24 @@
+"""``lambdaboost predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lambdaboost.cli import model_file
+from lambdaboost.datasets._files import replacing
+
+
+def run_predict(model_path: Path, file: Path, out: Path | None) -> None:
+    """Write one score a line."""
+    if out is not None:
+        model_file.check_place(out)
+    model = model_file.load(model_path)
+    scores = model.scores(model.columns.read(file, measured=False).features)
+    # The shortest text that reads back to the same number of the engine's precision, so ties stay ties.
+    text = "".join(f"{score!s}\n" for score in scores)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    with replacing(out) as opened:
+        opened.write(text.encode())

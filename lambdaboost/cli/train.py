@@ -1,0 +1,190 @@
+"""``lambdaboost train``."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lambdaboost._leaves import Leaves, stepped
+from lambdaboost.cli import model_file
+from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.console import OUT, note, tell
+from lambdaboost.cli.engine import Engine, Training
+from lambdaboost.cli.engines import ENGINES
+from lambdaboost.cli.measuring import (
+    DEFAULT,
+    check_sources,
+    figures_of,
+    figures_table,
+    json_figures,
+    parse_measures,
+    remark,
+)
+from lambdaboost.cli.model_file import SavedModel
+from lambdaboost.cli.progress import Rounds, progress_bars
+from lambdaboost.cli.warm_up import warm_up
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets._files import sha256
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives import Objective, parse
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options as they were given."""
+
+    train: Path
+    valid: Path | None
+    test: Path | None
+    out: Path
+    objective: str
+    leaves: Leaves
+    engine: str
+    rounds: int
+    early_stopping: int | None
+    params: tuple[str, ...]
+    measures: tuple[str, ...]
+    sources: tuple[str, ...]
+    dropped: tuple[str, ...]
+    n_features: int | None
+    seed: int
+
+
+def run_train(request: Request) -> None:
+    """Train, measure, write: nothing is trained before every option and file has been checked."""
+    engine = ENGINES[request.engine]
+    measures = parse_measures(request.measures or DEFAULT)
+    training = _training(request, engine, measures)
+    columns = Columns.parse(request.sources, request.dropped, request.n_features)
+    _check_wanted(training.objective, measures, columns)
+    model_file.check_place(request.out)
+    parts, columns = _read(request, columns)
+
+    booster, seconds = _trained(engine, training, parts, request.seed)
+    figures: dict[str, dict[str, float]] = {}
+    for part in ("valid", "test"):
+        if part in parts:
+            scores = engine.scores(booster, parts[part].features)
+            figures[part] = figures_of(measures, scores, parts[part].queries, request.seed)
+    about = _about(request, training, parts, figures)
+    about["rounds_kept"] = kept = engine.n_rounds(booster)
+    model_file.save(request.out, SavedModel(engine, booster, columns, about))
+    note(f"trained {training.objective!r} in {seconds:.1f} s; {request.out} keeps {kept} rounds")
+    if figures:
+        OUT.print(figures_table(figures))
+    for part in figures:
+        tell(remark(part, parts[part].queries))
+
+
+def _training(request: Request, engine: Engine, measures: tuple[Measure, ...]) -> Training:
+    try:
+        objective = parse(request.objective)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"--objective {request.objective!r}: {error}") from None
+    stepped(objective, request.leaves)
+    if request.early_stopping is not None and request.valid is None:
+        raise ValueError("--early-stopping needs --valid: it watches a measure on the validation part")
+    params = {"seed": request.seed, **parse_params(request.params, engine)}
+    measure = None if request.valid is None else measures[0]
+    return Training(objective, request.leaves, request.rounds, params, measure, request.early_stopping)
+
+
+def parse_params(texts: Iterable[str], engine: Engine) -> dict[str, Any]:
+    """Read the option ``--param``: numbers and true or false as such, anything else as text."""
+    params: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise ValueError(f"--param {text!r}: expected KEY=VALUE, such as num_leaves=63")
+        if key in engine.reserved:
+            raise ValueError(
+                f"--param {text!r}: {key} has an option of its own; see lambdaboost train --help"
+            )
+        if unknown := engine.unknown(key):
+            raise ValueError(f"--param {text!r}: {engine.name} knows no parameter {key!r}; {unknown}")
+        if key in params:
+            raise ValueError(f"--param {text!r}: {key} is given twice; give it once")
+        params[key] = _value(value)
+    return params
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return text
+
+
+def _check_wanted(objective: Objective, measures: tuple[Measure, ...], columns: Columns) -> None:
+    wanted = {measure.source: f"--measure {measure!r}" for measure in measures}
+    wanted |= dict.fromkeys(objective.sources, f"--objective {objective!r}")
+    check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
+
+
+def _read(request: Request, columns: Columns) -> tuple[dict[str, Collection], Columns]:
+    """Each part by name, and the columns as the training part fixes them."""
+    parts = {"train": columns.read(request.train)}
+    columns = columns.fixed_by(parts["train"])
+    parts["train"] = columns.read(request.train)
+    for name, path in (("valid", request.valid), ("test", request.test)):
+        if path is not None:
+            parts[name] = columns.read(path)
+    return parts, columns
+
+
+def _trained(
+    engine: Engine, training: Training, parts: Mapping[str, Collection], seed: int
+) -> tuple[Any, float]:
+    """The booster and the seconds of its training."""
+    train = parts["train"].shuffled(seed)
+    measured = () if training.measure is None else (training.measure,)
+    warm_up(train.queries, [stepped(training.objective, training.leaves)], measured)
+    data = engine.data(train)
+    valid = engine.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
+    start = time.perf_counter()
+    with progress_bars() as progress:
+        label = "training" if training.measure is None else f"training, {training.measure!r} on valid"
+        rounds = Rounds(progress, label, training.rounds)
+        booster = engine.train(training, data, valid, rounds.advance)
+    return booster, time.perf_counter() - start
+
+
+def _about(
+    request: Request,
+    training: Training,
+    parts: Mapping[str, Collection],
+    figures: Mapping[str, Mapping[str, float]],
+) -> dict[str, Any]:
+    """What the description of the model says of its making."""
+    paths = {"train": request.train, "valid": request.valid, "test": request.test}
+    return {
+        "objective": repr(training.objective),
+        "leaves": training.leaves,
+        "rounds": training.rounds,
+        "early_stopping": training.early_stopping,
+        "params": dict(training.params),
+        "seed": request.seed,
+        "versions": {name: version(name) for name in ("lambdaboost", request.engine, "numpy", "numba")},
+        "data": {
+            name: {
+                "file": path.name,
+                "sha256": sha256(path),
+                "queries": parts[name].queries.n_queries,
+                "documents": parts[name].queries.n_documents,
+            }
+            for name, path in paths.items()
+            if path is not None
+        },
+        "measures": {part: json_figures(of_part) for part, of_part in figures.items()},
+    }

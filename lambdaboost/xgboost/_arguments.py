@@ -42,6 +42,11 @@ class Metrics:
         return figures
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that the measures read."""
+        return tuple(metric.source for metric in self.metrics if isinstance(metric, Measure))
+
+    @property
     def maximize(self) -> bool | None:
         """Early stopping follows the last metric: higher is better for a measure, XGBoost's guess for a callable."""
         return True if isinstance(self.metrics[-1], Measure) else None
@@ -65,8 +70,15 @@ class Plan:
         """`wish`, or what the last metric wants."""
         return self.metrics.maximize if wish is None and self.metrics is not None else wish
 
-    def check(self, name: str, data: Any) -> None:
-        """Raise where `data` lacks groups, labels or a source that is read, or holds what no label may be."""
+    def check_trained(self, name: str, data: Any) -> None:
+        """Raise where `data` lacks groups, labels or a source that the objective reads, or has a bad label."""
+        self._check(name, data, self.objective.sources)
+
+    def check_evaluated(self, name: str, data: Any) -> None:
+        """Raise where `data` lacks groups, labels or a source that a measure reads, or has a bad label."""
+        self._check(name, data, self.metrics.sources if self.metrics is not None else ())
+
+    def _check(self, name: str, data: Any, sources: Sequence[str]) -> None:
         if not isinstance(data, xgb.DMatrix):
             raise TypeError(
                 f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"
@@ -74,14 +86,12 @@ class Plan:
         names = self.metrics.names if self.metrics is not None else self.objective.sources
         try:
             q = queries_of(data, names)
-            for source in names:
+            for source in sources:
                 q.source(source)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-        if self.leaves == "newton" and data.get_base_margin().size:
-            raise ValueError(
-                f"{name} has a base_margin, which leaves='newton' cannot start from: use leaves='engine'"
-            )
+        if self.leaves == "newton":
+            newton.check(name, data)
 
 
 def plan(

@@ -61,7 +61,8 @@ def cv(
     """
     check_rounds("rounds", rounds)
     made = plan(params, objective, leaves, custom_metric, evaluated=True)
-    made.check("data", data)
+    made.check_trained("data", data)
+    made.check_evaluated("data", data)
     pointer = data.get_uint_info("group_ptr").astype(np.int64)
     chosen = _drawn(nfold, seed, pointer) if folds is None else _given(folds, data, pointer)
     whole = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))

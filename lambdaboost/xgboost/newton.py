@@ -52,6 +52,18 @@ def settings(params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def check(name: str, data: xgb.DMatrix) -> None:
+    """Raise where `data` holds what training with two scores cannot use."""
+    if data.get_base_margin().size:
+        raise ValueError(
+            f"{name} has a base_margin, which leaves='newton' cannot start from: use leaves='engine'"
+        )
+    if "c" in (data.feature_types or ()):
+        raise ValueError(
+            f"{name} has categorical features, which leaves='newton' cannot split: use leaves='engine'"
+        )
+
+
 def first_column(preds: Any) -> Any:
     """The scores, of predictions with one column or two."""
     return np.ascontiguousarray(preds[:, 0]) if preds.ndim == 2 else preds

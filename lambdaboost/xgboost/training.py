@@ -89,11 +89,11 @@ def train(
     made = plan(
         params, objective, leaves, custom_metric, evaluated=bool(evals), continued=xgb_model is not None
     )
-    made.check("data", data)
+    made.check_trained("data", data)
     for matrix, name in evals:
         if "-" in name:
             raise ValueError(f"evals has the name {name!r}: XGBoost reads no names with '-'")
-        made.check(f"evals {name!r}", matrix)
+        made.check_evaluated(f"evals {name!r}", matrix)
     if early_stopping_rounds and not evals:
         raise ValueError(
             f"early_stopping_rounds is {early_stopping_rounds}, but there is nothing to watch: give evals="

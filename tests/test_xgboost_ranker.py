@@ -1,0 +1,164 @@
+"""`LambdaRanker` over XGBRanker."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from lambdaboost import CNDCG, MRR, NDCG, Blend, LambdaRank, Queries, RankNet, graded, iteration_dependent
+from lambdaboost.datasets import web_search_log
+from lambdaboost.xgboost import DMatrix, LambdaRanker, train
+
+xgb = pytest.importorskip("xgboost")
+
+LOG = web_search_log(queries=40, documents=15, seed=1)
+X, Q = LOG.features, LOG.queries
+QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
+OTHER = web_search_log(queries=30, documents=15, seed=2)
+X_VALID, Q_VALID = OTHER.features, OTHER.queries
+WEIGHT = np.linspace(0.5, 2.0, Q.n_queries)
+SMALL = {"n_estimators": 4, "max_depth": 3, "learning_rate": 0.3, "n_jobs": 1}
+FRAME = pd.DataFrame(X, columns=list(LOG.feature_names)).assign(qid=QID)
+
+
+def test_is_xgbranker_under_its_own_objective():
+    native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
+    theirs = xgb.XGBRanker(**SMALL, **native).fit(X, Q.relevance, qid=QID, sample_weight=WEIGHT)
+    ours = LambdaRanker(objective=LambdaRank(convention="xgboost"), **SMALL)
+    ours.fit(X, Q.relevance, qid=QID, sample_weight=WEIGHT)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-6)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-6)
+
+
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("objective", ["graded", graded()], ids=["text", "value"])
+def test_is_train(objective, leaves):
+    if leaves == "newton" and not hasattr(xgb, "objective"):
+        pytest.importorskip("xgboost.objective")
+    ranker = LambdaRanker(objective=objective, leaves=leaves, **SMALL)
+    ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}, sample_weight=WEIGHT)
+    data = DMatrix(X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, weight=WEIGHT)
+    params = {"max_depth": 3, "eta": 0.3, "nthread": 1}
+    expected = train(params, data, 4, objective=graded(), leaves=leaves).predict(data)
+    scores = ranker.predict(X)
+    assert scores.shape == (len(X),)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+
+
+def test_evaluation_with_sources_and_early_stopping():
+    ranker = LambdaRanker(
+        objective="graded", eval_metric=[MRR(5), "ndcg@5", "NDCG(k=3)", CNDCG(3)], early_stopping_rounds=4,
+        **SMALL | {"n_estimators": 80, "learning_rate": 1.0},
+    )  # fmt: skip
+    ranker.fit(
+        X, Q.relevance, qid=QID, sources={"clicks": CLICKS},
+        eval_set=[(X, Q.relevance), (X_VALID, Q_VALID.relevance)], eval_qid=[QID, Q_VALID.query_of_row],
+        eval_sources=[{"clicks": CLICKS}, pd.DataFrame({"clicks": Q_VALID.labels["clicks"]})],
+    )  # fmt: skip
+    curves = ranker.evals_result()["validation_1"]
+    assert list(curves) == ["ndcg@5", "pre-mrr(k=5)", "ndcg(k=3)", "pre-cndcg(k=3)"]
+    curve = curves["pre-cndcg(k=3)"]
+    assert len(curve) < 80 and ranker.best_iteration == np.argmax(curve)
+    assert ranker.best_score == pytest.approx(CNDCG(3)(ranker.predict(X_VALID), Q_VALID), abs=1e-6)
+
+
+def test_the_default_measure_and_missing_grades():
+    grades = np.where(np.arange(len(X)) % 4, Q.relevance, np.nan)
+    ranker = LambdaRanker(**SMALL).fit(X, grades, qid=QID, eval_set=[(X, grades)], eval_group=[Q.sizes])
+    (curve,) = ranker.evals_result()["validation_0"].values()
+    assert list(ranker.evals_result()["validation_0"]) == ["ndcg(k=3)"]
+    assert curve[-1] == pytest.approx(NDCG(3)(ranker.predict(X), Queries(grades, Q.sizes)), abs=1e-6)
+
+
+def test_frames_names_and_score():
+    ranker = LambdaRanker(eval_metric=NDCG(5), **SMALL).fit(FRAME, Q.relevance)
+    assert list(ranker.feature_names_in_) == list(LOG.feature_names)
+    scores = ranker.predict(FRAME)
+    np.testing.assert_array_equal(scores, LambdaRanker(**SMALL).fit(X, Q.relevance, qid=QID).predict(X))
+    assert ranker.score(FRAME, Q.relevance) == pytest.approx(NDCG(5)(scores, Q), abs=1e-12)
+    native = LambdaRanker(eval_metric="ndcg@5", **SMALL).fit(FRAME, Q.relevance)
+    assert native.score(FRAME, Q.relevance) == pytest.approx(NDCG(5, empty=1.0)(scores, Q), abs=1e-5)
+    with pytest.raises(ValueError, match="X has no column 'qid'"):
+        ranker.score(X, Q.relevance)
+
+
+def test_parameters_clone_and_pickle(tmp_path):
+    ranker = LambdaRanker(objective=iteration_dependent(), leaves="gradient", eval_metric=[NDCG(3)], **SMALL)
+    params = clone(ranker).get_params()
+    assert params == ranker.get_params() | {"missing": params["missing"]}
+    assert params["objective"] == iteration_dependent() and params["leaves"] == "gradient"
+    assert params["eval_metric"] == [NDCG(3)] and params["max_depth"] == 3
+    assert not {"objective", "leaves", "eval_metric"} & set(ranker.get_xgb_params())
+    ranker.fit(X, Q.relevance, qid=QID)
+    assert ranker.get_params()["objective"] == iteration_dependent()
+    joblib.dump(ranker, tmp_path / "ranker.joblib")
+    for same in (pickle.loads(pickle.dumps(ranker)), joblib.load(tmp_path / "ranker.joblib")):
+        np.testing.assert_array_equal(same.predict(X), ranker.predict(X))
+        assert same.objective == ranker.objective
+    ranker.set_params(objective="RankNet", leaves="engine", n_estimators=2)
+    expected = LambdaRanker(objective=RankNet(), **SMALL | {"n_estimators": 2}).fit(X, Q.relevance, qid=QID)
+    np.testing.assert_array_equal(ranker.fit(X, Q.relevance, qid=QID).predict(X), expected.predict(X))
+
+
+def test_saved_and_loaded_and_fitted_again(tmp_path):
+    ranker = LambdaRanker(**SMALL).fit(FRAME, Q.relevance)
+    ranker.save_model(tmp_path / "model.ubj")
+    loaded = LambdaRanker(objective=RankNet(), **SMALL)
+    loaded.load_model(tmp_path / "model.ubj")
+    np.testing.assert_array_equal(loaded.predict(FRAME), ranker.predict(FRAME))
+    assert loaded.objective == RankNet()
+    loaded.fit(FRAME, Q.relevance)
+    expected = LambdaRanker(objective=RankNet(), **SMALL).fit(FRAME, Q.relevance).predict(FRAME)
+    np.testing.assert_array_equal(loaded.predict(FRAME), expected)
+
+
+def test_the_schedule_sees_the_round():
+    rounds = []
+    objective = Blend(LambdaRank(), RankNet(), lambda m: rounds.append(m) or 0.5)
+    first = LambdaRanker(objective=objective, **SMALL).fit(X, Q.relevance, qid=QID)
+    LambdaRanker(objective=objective, **SMALL).fit(X, Q.relevance, qid=QID, xgb_model=first)
+    assert rounds == list(range(8))
+
+
+def test_grid_search_splits_features_and_sources_together():
+    search = GridSearchCV(
+        LambdaRanker(**SMALL), {"objective": ["graded", LambdaRank()], "max_depth": [2, 3]}, cv=GroupKFold(3)
+    )
+    search.fit(FRAME, Q.relevance, groups=QID, sources=pd.DataFrame({"clicks": CLICKS}))
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.5
+    assert search.predict(FRAME).shape == (len(X),)
+
+
+VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
+
+
+@pytest.mark.parametrize(
+    ("params", "arguments", "error", "text"),
+    [
+        ({}, {"qid": None}, ValueError, "Either `group` or `qid` is required"),
+        ({"objective": "graded"}, {}, ValueError, "data: no label source 'clicks'"),
+        ({"objective": "rank:ndcg"}, {}, ValueError, "cannot read 'rank:ndcg'"),
+        ({"leaves": "mart"}, {}, ValueError, "leaves is 'mart'"),
+        ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows, X has"),
+        ({}, {"sources": CLICKS}, TypeError, "sources is ndarray"),
+        ({}, {"eval_sources": [None]}, ValueError, "eval_sources is given without eval_set"),
+        ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
+        ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
+        ({"eval_metric": "NDGC"}, VALID, ValueError, "no 'NDGC' here"),
+        (
+            {"eval_metric": len},
+            VALID,
+            TypeError,
+            "eval_metric has <built-in function len>, expected a measure",
+        ),
+        ({"early_stopping_rounds": 2}, {}, ValueError, "nothing to watch"),
+    ],
+)
+def test_fits_that_are_refused(params, arguments, error, text):
+    with pytest.raises(error, match=text):
+        LambdaRanker(**SMALL, **params).fit(X, Q.relevance, **({"qid": QID} | arguments))

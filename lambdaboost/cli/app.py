@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lambdaboost import __version__
+from lambdaboost.reproduce.command import app as reproduce
 
 app = typer.Typer(
     name="lambdaboost",
@@ -19,6 +20,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(reproduce, name="reproduce")
 
 
 class EngineName(StrEnum):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 app = typer.Typer(help="Repeat a paper's experiments on any data set.", rich_markup_mode="rich")
 
 
-class EngineName(str, Enum):
+class EngineName(StrEnum):
     """The engines."""
 
     lightgbm = "lightgbm"
@@ -42,11 +42,11 @@ def svore2011(
     ] = EngineName.lightgbm,
     quick: Annotated[bool, typer.Option("--quick", help="A coarse grid and 100 rounds.")] = False,
     out: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option("--out", metavar="DIR", help="Folder to write; svore2011-NAME-ENGINE without it."),
     ] = None,
     clicks: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option(
             "--clicks",
             metavar="NAME=COLUMN[:SCALE]",
@@ -56,14 +56,14 @@ def svore2011(
         ),
     ] = None,
     drop: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option("--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."),
     ] = None,
     rounds: Annotated[
-        Optional[int], typer.Option("--rounds", min=1, help="Boosting rounds; 300 without it, 100 with --quick.")
+        int | None, typer.Option("--rounds", min=1, help="Boosting rounds; 300 without it, 100 with --quick.")
     ] = None,
     num_leaves: Annotated[
-        Optional[int],
+        int | None,
         typer.Option("--num-leaves", min=2, help="Leaves of a tree; 30, or 10 under 20,000 training documents."),
     ] = None,
     queries: Annotated[int, typer.Option("--queries", min=5, help="Queries of synthetic data.")] = 4000,
@@ -71,7 +71,7 @@ def svore2011(
         int, typer.Option("--documents", min=2, help="Mean documents of a query of synthetic data.")
     ] = 50,
     workers: Annotated[
-        Optional[int], typer.Option("--workers", min=1, help="Runs at a time, a thread each; all cores without it.")
+        int | None, typer.Option("--workers", min=1, help="Runs at a time, a thread each; all cores without it.")
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Shuffles rows, draws synthetic data, seeds the engine.")

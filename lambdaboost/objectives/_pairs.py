@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
 from lambdaboost.objectives._order import order_by_score
 
@@ -318,7 +319,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
             _wide_pairs(swap, force, start, end, run_end, sigma, center, s, g, d, lam, mu)
         else:
             for slot in range(m):
-                e[slot] = math.exp(sigma * (s[slot] - best))
+                e[slot] = exp_minus(sigma * (best - s[slot]))
             e[m : m + LANES] = 0
             g[m : m + LANES] = 0
             d[m : m + LANES] = 0

@@ -1,0 +1,157 @@
+"""The diagnostics as pictures, after figures 2–7 of the 2011 paper; needs matplotlib.
+
+Each draws into `ax`, or into a new figure, and returns the Axes. What is recorded comes as a `Recorder` or as its
+`frame()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaboost.diagnostics.cost_derivatives import cost_derivatives
+from lambdaboost.diagnostics.recorder import Recorder
+from lambdaboost.diagnostics.schedule_weights import schedule_weights
+from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.schedules import Schedule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Okabe and Ito's colours, which the colour-blind tell apart; lines differ in their dashes as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
+ROUND = "Boosting round"
+
+
+def plot_agreement(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+    """The share of documents that two objectives push the same way, round by round (fig. 2)."""
+    frame = _frame(recorded, "agreement of ", "compare=[(first, second)]")
+    return _curves(ax, frame, {name: name for name in frame}, "Documents whose λ agree (%)", 100)
+
+
+def plot_lambda_shares(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+    """Where the λ of highly relevant documents comes from, round by round (fig. 3a)."""
+    frame = _frame(recorded, "share_", "grades=(3, 4)")
+    return _curves(ax, frame, _grades(frame, "partners of grade "), "λ of highly relevant documents (%)", 100)
+
+
+def plot_top_grades(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+    """Which grades stand at the top of the rankings, round by round (fig. 3b)."""
+    frame = _frame(recorded, "top_")
+    return _curves(ax, frame, _grades(frame, "grade "), "Documents in the top ranks (%)", 100)
+
+
+def plot_rank_changes(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+    """How much of the rankings each round changes, at the top and in all (fig. 4)."""
+    frame = _frame(recorded, "changed_")
+    labels = {"changed_top": "top ranks", "changed_full": "all ranks"}
+    return _curves(ax, frame, labels, "Ranks that change hands in a round (%)", 100)
+
+
+def plot_cost_derivatives(
+    objectives: Mapping[str, Objective], differences: ArrayLike | None = None, ax: Any = None
+) -> Any:
+    """How hard objectives push a pair at each score difference (fig. 5); by default from −6 to 6."""
+    o = np.linspace(-6, 6, 241) if differences is None else np.asarray(differences, dtype=np.float64)
+    curves = {name: cost_derivatives(o, objective) for name, objective in _named(objectives).items()}
+    ax = _axes(
+        ax,
+        "Score difference o = sᵢ − sⱼ of a pair that wants i above j",
+        "|∂O/∂o|, without the swap's weight",
+    )
+    return _lines(ax, {name: (o, values) for name, values in curves.items()})
+
+
+def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: Any = None) -> Any:
+    """The weights of schedules over the rounds (fig. 6)."""
+    curves = {name: schedule_weights(schedule, rounds) for name, schedule in _named(schedules).items()}
+    ax = _axes(ax, ROUND, "Weight w of the second objective")
+    ax.set_ylim(-0.03, 1.03)
+    return _lines(ax, {name: (np.arange(rounds), values) for name, values in curves.items()})
+
+
+def plot_training_share(
+    systems: Mapping[str, TrainingShare], measure: Measure = NDCG(3), ax: Any = None
+) -> Any:
+    """A measure of each system against its share of the training queries (fig. 7); bars are ±1 standard error."""
+    for name, found in _named(systems).items():
+        if measure not in found.values:
+            raise ValueError(
+                f"measure {measure!r} is not in {name!r}, only {list(found.values)}: choose one of these"
+            )
+    ax = _axes(ax, "Training queries used (%)", f"Mean {measure!r} on test queries")
+    for (name, found), style in zip(systems.items(), _styles(), strict=False):
+        order = np.argsort(found.shares)
+        mean, error = mean_and_error(found.values[measure])
+        ax.errorbar(
+            100 * found.shares[order], mean[order], error[order], label=name, marker="o", capsize=3, **style
+        )
+    ax.legend(frameon=False)
+    return ax
+
+
+def _frame(recorded: Recorder | pd.DataFrame, prefix: str, remedy: str = "") -> pd.DataFrame:
+    """The recorded columns that start with `prefix`."""
+    frame = recorded.frame() if isinstance(recorded, Recorder) else recorded
+    if not hasattr(frame, "columns"):
+        raise TypeError(f"recorded is {type(frame).__name__}: give a Recorder or its frame()")
+    columns = [name for name in frame.columns if str(name).startswith(prefix)]
+    if not columns or not len(frame):
+        hint = f" made with {remedy}" if remedy else ""
+        raise ValueError(
+            f"nothing recorded under {prefix.strip()!r}: train with a Recorder{hint} as a callback"
+        )
+    return frame[columns]
+
+
+def _named(given: Any) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(f"expected a dict of at least one label and what to draw, got {given!r}")
+    return given
+
+
+def _grades(frame: pd.DataFrame, text: str) -> dict[str, str]:
+    return {name: text + name.rpartition("_")[2] for name in frame}
+
+
+def _curves(ax: Any, frame: pd.DataFrame, labels: dict[str, str], ylabel: str, scale: float) -> Any:
+    ax = _axes(ax, ROUND, ylabel)
+    ax.set_ylim(bottom=0)
+    rounds = frame.index.to_numpy()
+    return _lines(ax, {label: (rounds, scale * frame[name].to_numpy()) for name, label in labels.items()})
+
+
+def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
+    for (label, (x, y)), style in zip(curves.items(), _styles(), strict=False):
+        # A curve of few rounds would vanish without its points.
+        ax.plot(x, y, label=label, marker="o" if len(x) < 25 else None, markersize=4, **style)
+    ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+    ax.legend(frameon=False)
+    return ax
+
+
+def _styles() -> list[dict[str, Any]]:
+    """More colours with dashes than anyone can tell apart."""
+    return [
+        {"color": c, "linestyle": DASHES[(at + turn) % 7]}
+        for turn in range(7)
+        for at, c in enumerate(COLOURS)
+    ]
+
+
+def _axes(ax: Any, xlabel: str, ylabel: str) -> Any:
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25)
+    return ax

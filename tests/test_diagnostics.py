@@ -1,0 +1,395 @@
+"""The diagnostics' arrays against slow references, figures worked by hand, and each user error once."""
+
+import math
+from dataclasses import dataclass
+
+import drawn
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from lambdaboost import (
+    CNDCG,
+    MAP,
+    NDCG,
+    Blend,
+    ClickTier,
+    Exponential,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    Queries,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    graded,
+    iteration_dependent,
+)
+from lambdaboost.diagnostics import (
+    cost_derivatives,
+    lambda_agreement,
+    lambda_share_by_grade,
+    nested_queries,
+    rank_changes,
+    schedule_weights,
+    top_grades,
+    training_share,
+)
+from lambdaboost.objectives import Objective
+
+# Agreement
+
+
+def test_agreement_by_hand():
+    # Grades push up, down, down; clicks push nothing, up, down: the second document disagrees.
+    q = Queries([1, 0, 0], sizes=[3], clicks=[0.0, 0.5, 0.25])
+    tie = [0.0, 0.0, 0.0]
+    assert lambda_agreement(LambdaRank(), ClickTier(), tie, q) == pytest.approx(2 / 3)
+    # The other way round the first document disagrees too: one says nothing, the other does not.
+    assert lambda_agreement(ClickTier(), LambdaRank(), tie, q) == pytest.approx(1 / 3)
+    assert lambda_agreement(RankNet(), LambdaRank(), tie, q) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_agreement_equals_the_reference(seed):
+    scores, q = drawn.make(seed, [40, 1, 25, 60], missing=seed == 1)
+    same = []
+    for rows, labels in drawn.rows(q):
+        one, _ = naive.lambdarank(scores[rows], labels["relevance"])
+        two, _ = naive.click_tier(scores[rows], labels["clicks"], [labels["relevance"]])
+        same += [np.sign(a) == np.sign(b) or b == 0 for a, b in zip(one, two, strict=True)]
+    assert lambda_agreement(LambdaRank(), ClickTier(), scores, q) == np.mean(same)
+    assert 0.3 < np.mean(same) < 1
+
+
+def test_agreement_at_a_round():
+    q = Queries([1, 0], sizes=[2], clicks=[0.25, 0.5])
+    turning = Blend(LambdaRank(), LambdaRank(CNDCG()), Linear(0.0, 0.5))
+    agreements = [lambda_agreement(LambdaRank(), turning, [0.0, 0.0], q, m) for m in (0, 2)]
+    assert agreements == [1, 0]
+
+
+# Shares of λ by the partner's grade
+
+
+def shares_of(pair_lambda, scores, q, grades):
+    """Eq. 11 as it stands: one loop over all ordered pairs."""
+    highest = int(np.nanmax(q.relevance))
+    shares = []
+    for rows, labels in drawn.rows(q):
+        s, l = scores[rows], labels["relevance"]
+        matrix = pair_lambda(s, labels)
+        for j in range(len(s)):
+            if l[j] not in grades:
+                continue
+            by_grade = [
+                abs(sum(matrix[j, k] for k in range(len(s)) if l[k] == v)) for v in range(highest + 1)
+            ]
+            if sum(by_grade) > 0:
+                shares.append(np.array(by_grade) / sum(by_grade))
+    return np.mean(shares, axis=0) if shares else np.full(highest + 1, np.nan)
+
+
+def matrix_of(pairs, weight, force, s):
+    """λ_jk of every ordered pair."""
+    matrix = np.zeros((len(s), len(s)))
+    for i, j in pairs:
+        lam = weight(i, j) * force(s[i] - s[j])[0]
+        matrix[i, j] += lam
+        matrix[j, i] -= lam
+    return matrix
+
+
+def lam_l(s, labels, k=None, force=naive.logistic):
+    l = labels["relevance"]
+    r, gains = naive.ranks(s), [naive.exponential(x) for x in l]
+    return matrix_of(naive.graded_pairs(l), lambda i, j: naive.swap_ndcg(gains, r, i, j, k), force, s)
+
+
+def lam_click(s, labels, within):
+    c, l = labels["clicks"], labels["relevance"]
+    r, gains = naive.ranks(s), [naive.click_gain(x) for x in c]
+    pairs = [
+        (i, j) for i, j in naive.graded_pairs(c) if not within or (c[i] != 0 and c[j] != 0 and l[i] == l[j])
+    ]
+    return matrix_of(pairs, lambda i, j: naive.swap_ndcg(gains, r, i, j), naive.logistic, s)
+
+
+def unit(s, labels):
+    return matrix_of(naive.graded_pairs(labels["relevance"]), lambda i, j: 1.0, naive.logistic, s)
+
+
+SHARES = [
+    (RankNet(), unit),
+    (LambdaRank(), lam_l),
+    (LambdaRank(NDCG(3)), lambda s, y: lam_l(s, y, 3)),
+    (SigmoidLocal(), lambda s, y: lam_l(s, y, force=naive.local)),
+    (GradientStep(SigmoidLocal(NDCG(5))), lambda s, y: lam_l(s, y, 5, naive.local)),
+    (LambdaRank(CNDCG()), lambda s, y: lam_click(s, y, within=False)),
+    (graded(0.3), lambda s, y: 0.7 * lam_l(s, y) + 0.3 * lam_click(s, y, within=True)),
+    (
+        Scorecard((RankNet(), ClickTier(), RankNet()), (0.5, Linear(0.0, 0.1), 0.0)),
+        lambda s, y: 0.5 * unit(s, y) + 0.4 * lam_click(s, y, within=True),
+    ),
+    (
+        iteration_dependent(Linear(0.1, 0.1)),
+        lambda s, y: 0.5 * lam_l(s, y) + 0.5 * lam_l(s, y, force=naive.local),
+    ),
+]
+
+
+@pytest.mark.parametrize(("objective", "reference"), SHARES, ids=[repr(row[0]) for row in SHARES])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("grades", [(3, 4), (0, 2), (2,)], ids=str)
+def test_shares_equal_the_reference(objective, reference, seed, grades):
+    scores, q = drawn.make(seed, [40, 1, 25, 7, 60], spread=2.0, decimals=[None, 1][seed], missing=seed == 1)
+    got = lambda_share_by_grade(objective, scores, q, grades, iteration=4)
+    expected = shares_of(reference, scores, q, grades)
+    assert got.dtype == np.float64
+    np.testing.assert_allclose(got, expected, atol=2e-6)
+    assert got.sum() == pytest.approx(1)
+
+
+def test_shares_of_the_papers_example():
+    # §5.1: a perfect document at rank 1, bad ones at ranks 4 and 50; here the lists are 50 long, all else ungraded.
+    grades = np.full(50, np.nan)
+    grades[[0, 3, 49]] = 4, 0, 0
+    scores = -np.arange(50.0)
+    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
+    np.testing.assert_allclose(share, [1, 0, 0, 0, 0])
+    # With the nearer one graded 1: |ΔNDCG| is as 14 (1 − 1/log2 5) to 15 (1 − 1/log2 51), ρ 1/(1 + e³) to 1/(1 + e⁴⁹).
+    grades[3] = 1
+    near = 14 * (1 - 1 / math.log2(5)) / (1 + math.exp(3))
+    far = 15 * (1 - 1 / math.log2(51)) / (1 + math.exp(49))
+    share = lambda_share_by_grade(LambdaRank(), scores, Queries(grades, sizes=[50]))
+    np.testing.assert_allclose(
+        share, [far / (near + far), near / (near + far), 0, 0, 0], rtol=1e-5, atol=1e-20
+    )
+
+
+def test_shares_again_with_other_scores_are_not_remembered():
+    scores, q = drawn.make(3, [40, 30], spread=2.0)
+    first = lambda_share_by_grade(LambdaRank(), scores, q, (2,))
+    lambda_share_by_grade(LambdaRank(), -scores, q, (2,))
+    assert lambda_share_by_grade(LambdaRank(), scores, q, (2,)).tobytes() == first.tobytes()
+
+
+def test_shares_leave_the_queries_as_they_are():
+    scores, q = drawn.make(3, [40, 30], spread=2.0)
+    before = [a.copy() for a in LambdaRank().gradient(scores, q)]
+    lambda_share_by_grade(graded(), scores, q, (2,))
+    for a, b in zip(LambdaRank().gradient(scores, q), before, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_no_shares_where_nothing_pulls():
+    assert np.isnan(lambda_share_by_grade(LambdaRank(), [1.0, 0.0], Queries([3, 3], sizes=[2]))).all()
+
+
+# Grades at the top
+
+
+def test_top_grades_by_hand():
+    q = Queries([0, 4, 1, 1, 2], sizes=[4, 1])
+    # Ranks of the first query hold 4, 1, 1, 0; the second has one document, and counts as much.
+    np.testing.assert_allclose(
+        top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q), [0, (2 / 3) / 2, 1 / 2, 0, (1 / 3) / 2]
+    )
+    np.testing.assert_allclose(top_grades([0.0, 9.0, 5.0, 4.0, 0.0], q, k=1), [0, 0, 0.5, 0, 0.5])
+
+
+def test_top_grades_leave_out_what_is_not_graded():
+    nan = float("nan")
+    q = Queries([nan, 1, 0, nan, nan], sizes=[3, 2])
+    np.testing.assert_allclose(top_grades([3.0, 2.0, 1.0, 0.0, 0.0], q, k=2), [0, 1])
+    assert np.isnan(top_grades([0.0, 0.0], Queries([nan, nan], sizes=[2]))).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=drawn.query_sets())
+def test_top_grades_equal_the_reference(case):
+    scores, q = case
+    q = Queries(np.round(q.relevance), q.sizes)
+    n = 1 + int(np.nan_to_num(q.relevance).max())
+    for k in (1, 3, 50):
+        parts = []
+        for rows, labels in drawn.rows(q):
+            r = naive.ranks(scores[rows])
+            held = [l for l, rank in zip(labels["relevance"], r, strict=True) if rank <= k and l == l]
+            if held:
+                parts.append([held.count(v) / len(held) for v in range(n)])
+        expected = np.mean(parts, axis=0) if parts else np.full(n, np.nan)
+        np.testing.assert_allclose(top_grades(scores, q, k), expected, atol=1e-12)
+
+
+# Rank changes
+
+
+def test_rank_changes_by_hand():
+    q = Queries(np.zeros(7), sizes=[5, 2])
+    before = [5.0, 4.0, 3.0, 2.0, 1.0, 2.0, 1.0]
+    after = [5.0, 4.0, 2.0, 3.0, 1.0, 1.0, 2.0]  # ranks 3 and 4 change hands, and both of the second query
+    assert rank_changes(before, after, q) == pytest.approx(((1 / 3 + 1) / 2, (2 / 5 + 1) / 2))
+    assert rank_changes(before, after, q, k=2).top == pytest.approx((0 + 1) / 2)
+    assert rank_changes(before, before, q) == (0, 0)
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=drawn.query_sets())
+def test_rank_changes_equal_the_reference(case):
+    before, q = case
+    after = before + np.random.default_rng(0).normal(size=before.size).round(1)
+    tops, fulls = [], []
+    for rows, _ in drawn.rows(q):
+        one, two = naive.ranks(before[rows]), naive.ranks(after[rows])
+        holder = [(one.index(r), two.index(r)) for r in range(1, len(one) + 1)]
+        tops.append(np.mean([a != b for a, b in holder[:3]]))
+        fulls.append(np.mean([a != b for a, b in holder]))
+    assert rank_changes(before, after, q) == pytest.approx((np.mean(tops), np.mean(fulls)))
+
+
+# Cost derivatives and schedules
+
+O = np.array([-300.0, -5.0, -0.5, 0.0, 0.5, 5.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    ("objective", "force"),
+    [
+        (RankNet(), naive.logistic),
+        (RankNet(sigma=2.0), lambda o: naive.logistic(o, 2.0)),
+        (LambdaRank(), naive.logistic),
+        (LambdaRank(NDCG(1)), naive.logistic),
+        (ClickTier(sigma=0.5), lambda o: naive.logistic(o, 0.5)),
+        (SigmoidLocal(), naive.local),
+        (GradientStep(SigmoidLocal(NDCG(3), center=1.5)), lambda o: naive.local(o, 1.5)),
+    ],
+    ids=repr,
+)
+def test_cost_derivatives(objective, force):
+    expected = [force(o)[0] for o in O]
+    np.testing.assert_allclose(cost_derivatives(O, objective), expected, rtol=1e-5, atol=1e-12)
+
+
+def test_cost_derivatives_of_a_blend_at_a_round():
+    blend = Blend(LambdaRank(), SigmoidLocal(), Linear(0.25, 0.25))
+    expected = [0.25 * naive.logistic(o)[0] + 0.75 * naive.local(o)[0] for o in O]
+    np.testing.assert_allclose(cost_derivatives(O, blend, iteration=2), expected, rtol=1e-5, atol=1e-12)
+
+
+def test_schedule_weights():
+    expected = [naive.exponential_weight(0.1, 100.0, m) for m in range(300)]
+    np.testing.assert_allclose(schedule_weights(Exponential(0.1, 100.0), 300), expected, rtol=1e-12)
+    assert schedule_weights(0.5, 2).tolist() == [0.5, 0.5]
+    assert schedule_weights(lambda m: m / 4, 3).tolist() == [0, 0.25, 0.5]
+
+
+# Shares of the training data
+
+
+def test_training_shares_are_nested_and_seeded():
+    small, half, every = nested_queries(10, [0.2, 0.5, 1.0], seed=3)
+    assert (small.size, half.size, every.size) == (2, 5, 10)
+    assert set(small) < set(half) < set(every) == set(range(10))
+    assert all((np.diff(queries) > 0).all() for queries in (small, half, every))
+    assert (
+        half.tolist()
+        == nested_queries(10, [0.5], seed=3)[0].tolist()
+        != nested_queries(10, [0.5], seed=4)[0].tolist()
+    )
+    assert nested_queries(10, [0.001])[0].size == 1
+
+
+def test_training_share_measures_every_query_of_every_share():
+    test = Queries([0, 1, 2, 1, 0], sizes=[3, 2])
+    seen = []
+
+    def fit(queries):
+        seen.append(queries)
+        return np.arange(5.0) * (1 if queries.size > 2 else -1)
+
+    nan = float("nan")
+    found = training_share(fit, 4, test, [NDCG(1), MAP(threshold=2, empty=nan)], shares=[0.5, 1.0])
+    assert [queries.size for queries in seen] == found.n_queries.tolist() == [2, 4]
+    assert found.values[NDCG(1)].tolist() == [[0, 1], [1, 0]]
+    frame = found.frame()
+    assert list(frame.columns) == ["share", "queries", "measure", "mean", "standard_error"]
+    assert frame["mean"].round(4).tolist() == [0.5, 0.5, 0.3333, 1.0]
+    # Two figures 0 and 1: standard deviation √½, over √2; the second measure has one query only.
+    assert frame["standard_error"].tolist()[:2] == [0.5, 0.5] and frame["standard_error"][2:].isna().all()
+
+
+# What a user can get wrong
+
+
+@dataclass(frozen=True, repr=False)
+class Strange(Objective):
+    """An objective of the user's own."""
+
+
+Q = Queries([3, 0], sizes=[2])
+S = [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: lambda_agreement("x", RankNet(), S, Q), TypeError, "first is 'x'"),
+        (lambda: lambda_agreement(RankNet(), NDCG(), S, Q), TypeError, "second is NDCG"),
+        (lambda: lambda_agreement(RankNet(), ClickTier(), S, Q), ValueError, "no label source 'clicks'"),
+        (lambda: lambda_share_by_grade("x", S, Q), TypeError, "objective is 'x'"),
+        (lambda: lambda_share_by_grade(RankNet(), S, [3, 0]), TypeError, "q is list"),
+        (lambda: lambda_share_by_grade(RankNet(), [0.0], Q), ValueError, "scores has shape"),
+        (lambda: lambda_share_by_grade(RankNet(), S, Q, ()), ValueError, "grades is"),
+        (lambda: lambda_share_by_grade(RankNet(), S, Q, (3.5,)), ValueError, "grades is"),
+        (
+            lambda: lambda_share_by_grade(RankNet(), S, Q, (1, 2)),
+            ValueError,
+            r"run to 3; give grades=\(3,\)",
+        ),
+        (
+            lambda: lambda_share_by_grade(RankNet(), S, Queries([0.5, 0], [2])),
+            ValueError,
+            r"relevance\[0\] is 0.5",
+        ),
+        (lambda: lambda_share_by_grade(ClickTier(), S, Q), ValueError, "no label source 'clicks'"),
+        (
+            lambda: lambda_share_by_grade(Blend(RankNet(), LambdaRank(convention="lightgbm"), 0.5), S, Q),
+            ValueError,
+            "the paper's convention",
+        ),
+        (lambda: lambda_share_by_grade(Strange(), S, Q), TypeError, "no plain sum over pairs"),
+        (lambda: top_grades(S, Q, k=0), ValueError, "k is 0"),
+        (lambda: top_grades(S, [3, 0]), TypeError, "q is a list"),
+        (
+            lambda: top_grades(S, Queries([0.5, 0], sizes=[2])),
+            ValueError,
+            r"relevance\[0\] is 0.5: give whole grades",
+        ),
+        (lambda: top_grades(S, Queries([256, 0], sizes=[2])), ValueError, r"relevance\[0\] is 256"),
+        (lambda: rank_changes(S, S, Q, k=1.5), TypeError, "k is 1.5"),
+        (lambda: rank_changes(S, S, None), TypeError, "q is a NoneType"),
+        (lambda: rank_changes(S, [0.0], Q), ValueError, "scores has shape"),
+        (lambda: cost_derivatives([[0.0]], RankNet()), ValueError, "differences is"),
+        (lambda: cost_derivatives([float("nan")], RankNet()), ValueError, "differences is"),
+        (
+            lambda: cost_derivatives([0.0], LambdaRank(NDCG(gain=(1.0, 1.0)))),
+            ValueError,
+            "tell grade 1 from 0",
+        ),
+        (lambda: schedule_weights(Linear(0.1, 0.1), 0), ValueError, "rounds is 0"),
+        (lambda: schedule_weights(lambda m: 2.0, 3), ValueError, "gives 2.0 at round 0"),
+        (lambda: nested_queries(0, [0.5]), ValueError, "n_queries is 0"),
+        (lambda: nested_queries(5, []), ValueError, r"shares is \[\]"),
+        (lambda: nested_queries(5, [0.5, 1.5]), ValueError, "shares is"),
+        (lambda: training_share(None, 5, Q), TypeError, "fit is None"),
+        (lambda: training_share(len, 5, None), TypeError, "test is NoneType"),
+        (lambda: training_share(len, 5, Q, []), TypeError, "measures is"),
+        (lambda: training_share(len, 5, Q, [CNDCG()]), ValueError, "no label source 'clicks'"),
+        (lambda: training_share(lambda queries: [0.0], 5, Q), ValueError, "scores has shape"),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

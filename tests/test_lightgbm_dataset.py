@@ -66,9 +66,7 @@ def test_validation_sets_and_their_subsets():
     made = valid(data)
     assert isinstance(made, Dataset)
     assert made.reference is data
-    np.testing.assert_array_equal(
-        labels_of(made.subset(range(10)))["clicks"], made.sources["clicks"][:10]
-    )
+    np.testing.assert_array_equal(labels_of(made.subset(range(10)))["clicks"], made.sources["clicks"][:10])
     assert data.create_valid(X).sources == {}
 
 
@@ -83,7 +81,11 @@ def test_sources_of_a_stock_dataset_are_an_attribute():
     [
         ({"qid": np.roll(QID, 3)}, ValueError, r"qid: .*in two places.*sort the rows"),
         ({"qid": QID, "group": Q.sizes}, ValueError, "group and qid are both given"),
-        ({"sources": {"clicks": CLICKS[:5]}}, ValueError, r"sources\['clicks'\] has shape \(5,\), expected \(\d+,\)"),
+        (
+            {"sources": {"clicks": CLICKS[:5]}},
+            ValueError,
+            r"sources\['clicks'\] has shape \(5,\), expected \(\d+,\)",
+        ),
         ({"sources": {"relevance": CLICKS}}, ValueError, "what label= gives"),
         ({"sources": {"weight": CLICKS}}, ValueError, "'weight', which is taken"),
         ({"sources": {3: CLICKS}}, TypeError, "names of label sources are text"),

@@ -4,7 +4,8 @@ LightGBM splits and fills leaves by the same gradient and hessian. MART splits b
 takes Newton's step in each leaf. `set_leaf_output` changes a tree, but not the scores that LightGBM keeps of the
 training and validation rows; only adding and removing trees changes these. So each round, with F the scores so far:
 
-1. grow a tree by hess = 1: leaves T, scores F + T; read off which row fell into which leaf, work out Newton's leaves V;
+1. grow a tree by hess = 1, or the weights of the rows: leaves T, scores F + T; read off which row fell into which leaf,
+   work out Newton's leaves V;
 2. set the leaves to 2T − V and remove the tree: scores F + T − (2T − V) = F + V − T;
 3. let LightGBM grow the same tree again: scores F + V, for every metric that follows; set the leaves to V.
 """
@@ -19,10 +20,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.engines import queries_of
 from lambdaboost.lightgbm._callback import Callback, boosters_of
 from lambdaboost.objectives import Objective
 
 Floats = NDArray[np.float64]
+Derivative = NDArray[np.floating]
 
 # Growing the same tree twice needs growth without chance; Newton's leaves leave no room for other rules of leaves.
 PLAIN = {
@@ -72,14 +75,16 @@ class NewtonStep:
         # LightGBM copies its parameters, and the callbacks must share state with the copy.
         return self
 
-    def __call__(self, scores: Floats, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The gradient and ones, after the scores were set off by V − T."""
+    def __call__(self, scores: Floats, data: Any) -> tuple[Derivative, Derivative]:
+        """What grows a tree by least squares, after the scores were set off by V − T."""
         grad, hess = self.objective(scores, data)
+        weights = self.objective.row_weights(queries_of(data, self.objective.sources))
+        least_squares = grad, np.ones_like(grad) if weights is None else weights
         booster = self._boosters[data]
-        step = _offset(booster, scores.copy(), grad, hess, self._params)
+        step = _offset(booster, scores.copy(), hess, least_squares, self._params)
         if step is not None:
             self._steps[booster] = step
-        return grad, np.ones_like(grad)
+        return least_squares
 
     def _before(self, env: Any) -> None:
         self._params = env.params
@@ -117,26 +122,27 @@ def refuse_other_growth(parameters: dict[str, str]) -> None:
 
 
 def _offset(
-    booster: Any, scores: Floats, grad: NDArray[np.float32], hess: NDArray[np.float32], params: dict[str, Any]
+    booster: Any,
+    scores: Floats,
+    hess: Derivative,
+    least_squares: tuple[Derivative, Derivative],
+    params: dict[str, Any],
 ) -> tuple[Floats, Floats] | None:
     """Steps 1 and 2: T and V, the booster left without the tree at scores F + V − T; None where nothing splits."""
-
-    def least_squares(*_: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return grad, np.ones_like(grad)
-
-    if booster.update(fobj=least_squares):
+    if booster.update(fobj=lambda *_: least_squares):
         return None
     tree = _last_tree(booster)
     marks = np.zeros_like(tree.outputs)
     leaf = _nearest_leaf(_scores(booster) - scores, tree.outputs, np.abs(scores).max())
     if leaf is None:
         # Leaves of equal output cannot be told apart: remove the tree so that each row bears its leaf's mark.
-        marks = np.arange(tree.outputs.size, dtype=np.float64) * 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
+        mark = 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
+        marks = np.arange(tree.outputs.size, dtype=np.float64) * mark
         _set_leaves(booster, tree.outputs - marks)
         booster.rollback_one_iter()
-        leaf = np.rint((_scores(booster) - scores) / marks[1]).astype(np.intp)
-        booster.update(fobj=least_squares)
-    newton = _newton_outputs(leaf, grad, hess, tree, params)
+        leaf = np.rint((_scores(booster) - scores) / mark).astype(np.intp)
+        booster.update(fobj=lambda *_: least_squares)
+    newton = _newton_outputs(leaf, least_squares[0], hess, tree, params)
     _set_leaves(booster, marks + 2 * tree.outputs - newton)
     booster.rollback_one_iter()
     return tree.outputs, newton
@@ -152,11 +158,7 @@ def _nearest_leaf(steps: Floats, outputs: Floats, scale: float) -> NDArray[np.in
 
 
 def _newton_outputs(
-    leaf: NDArray[np.intp],
-    grad: NDArray[np.float32],
-    hess: NDArray[np.float32],
-    tree: Tree,
-    params: dict[str, Any],
+    leaf: NDArray[np.intp], grad: Derivative, hess: Derivative, tree: Tree, params: dict[str, Any]
 ) -> Floats:
     """V = −rate·G/(H + λ2) of each leaf, 0 where no document of the leaf has a gradient."""
     n = tree.outputs.size

@@ -146,7 +146,7 @@ class LambdaRanker(lgb.LGBMRanker):
             init_model=getattr(init_model, "booster_", init_model),
             callbacks=[*(callbacks or []), lgb.record_evaluation(history)],
         )
-        self.n_features_in_ = X.shape[1]
+        self._n_features_in = X.shape[1]
         self._fitted_with_feature_names = hasattr(X, "columns") or feature_name != "auto"
         self._Booster = booster
         self._n_features = booster.num_feature()

@@ -1,0 +1,219 @@
+"""`LambdaRanker`: scikit-learn's manners, sources, and the attributes of a fitted ranker."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from lambdaboost import CNDCG, MRR, NDCG, ClickTier, GradientStep, KendallTau, LambdaRank, Queries, graded
+from lambdaboost.lightgbm import LambdaRanker, train
+
+SIZE = {
+    "n_estimators": 4,
+    "num_leaves": 5,
+    "min_child_samples": 10,
+    "n_jobs": 1,
+    "verbose": -1,
+    "deterministic": True,
+}
+CLICKS = Q.labels["clicks"]
+EVAL = {
+    "eval_set": [(X_VALID, Q_VALID.relevance)],
+    "eval_group": [Q_VALID.sizes],
+    "eval_sources": [{"clicks": Q_VALID.labels["clicks"]}],
+}
+
+
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("objective", [graded(), "Blend(LambdaRank(), ClickTier(), 0.1)"], ids=str)
+def test_same_model_as_training(objective, leaves):
+    ranker = LambdaRanker(objective=objective, leaves=leaves, **SIZE)
+    assert ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}) is ranker
+    expected = train(PARAMS, dataset(), 4, objective=graded(), leaves=leaves).predict(X)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+    assert ranker.objective_ == graded()
+
+
+def test_same_model_as_the_stock_ranker():
+    stock = lgb.LGBMRanker(objective=LambdaRank(), **SIZE).fit(X, Q.relevance, group=Q.sizes)
+    ours = LambdaRanker(**SIZE).fit(X, Q.relevance, qid=Q.query_of_row)
+    np.testing.assert_array_equal(ours.predict(X), stock.predict(X))
+
+
+def test_measures_on_sources_and_early_stopping():
+    ranker = LambdaRanker(**SIZE | {"n_estimators": 60, "learning_rate": 0.5})
+    ranker.fit(
+        X, Q.relevance, group=Q.sizes, **EVAL, eval_names=["held out"], eval_metric=[CNDCG(3), MRR()],
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )  # fmt: skip
+    curves = ranker.evals_result_["held out"]
+    assert list(curves) == ["CNDCG(k=3)", "MRR()"]
+    best = int(np.argmax(curves["CNDCG(k=3)"]))
+    assert ranker.best_iteration_ == best + 1 < len(curves["CNDCG(k=3)"])
+    assert ranker.best_score_["held out"]["CNDCG(k=3)"] == max(curves["CNDCG(k=3)"])
+    assert CNDCG(3)(ranker.predict(X_VALID), Q_VALID) == pytest.approx(max(curves["CNDCG(k=3)"]), abs=1e-12)
+
+
+def test_default_measures_and_training_data_as_validation():
+    ranker = LambdaRanker(**SIZE)
+    ranker.fit(
+        X, Q.relevance, qid=Q.query_of_row, eval_at=[3, 10],
+        eval_set=[(X, Q.relevance), (X_VALID, Q_VALID.relevance)], eval_qid=[Q.query_of_row, Q_VALID.query_of_row],
+    )  # fmt: skip
+    assert list(ranker.evals_result_) == ["training", "valid_1"]
+    assert list(ranker.evals_result_["valid_1"]) == ["NDCG(k=3)", "NDCG(k=10)"]
+    last = ranker.evals_result_["training"]["NDCG(k=3)"][-1]
+    assert last == pytest.approx(NDCG(3)(ranker.predict(X), Q), abs=1e-12)
+
+
+def test_native_metrics_and_callables():
+    def rows(y_true, y_pred):
+        return "rows", len(y_pred), True
+
+    def weighted(y_true, y_pred, weight, group):
+        return "weight", weight.sum() * len(group), True
+
+    ranker = LambdaRanker(**SIZE)
+    ranker.fit(
+        X, Q.relevance, group=Q.sizes, **EVAL, eval_sample_weight=[np.full(len(X_VALID), 2.0)],
+        eval_metric=["map", rows, weighted], eval_at=[5],
+    )  # fmt: skip
+    curves = ranker.evals_result_["valid_0"]
+    assert list(curves) == ["map@5", "rows", "weight"]
+    assert curves["rows"][0] == len(X_VALID)
+    assert curves["weight"][0] == 2 * len(X_VALID) * 20
+    named = LambdaRanker(metric="map", **SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, eval_at=[2])
+    assert list(named.evals_result_["valid_0"]) == ["map@2"]
+
+
+def test_fitted_attributes_and_frames():
+    frame = pd.DataFrame(X).add_prefix("f")
+    ranker = LambdaRanker(**SIZE)
+    with pytest.raises(NotFittedError):
+        ranker.predict(frame)
+    ranker.fit(frame, pd.Series(Q.relevance), group=Q.sizes)
+    assert ranker.n_features_in_ == ranker.n_features_ == 16
+    assert list(ranker.feature_names_in_) == ranker.feature_name_ == list(frame)
+    assert ranker.feature_importances_.sum() == 4 * 4
+    assert ranker.n_estimators_ == ranker.n_iter_ == ranker.booster_.num_trees() == 4
+    assert ranker.best_iteration_ == 0
+    assert ranker.evals_result_ == {}
+    plain = LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes)
+    assert not hasattr(plain, "feature_names_in_")
+    np.testing.assert_array_equal(plain.predict(X), ranker.predict(frame))
+    with pytest.raises(ValueError, match="features"):
+        plain.predict(X[:, :3])
+
+
+def test_continued_fit_and_weights():
+    weight = np.linspace(0.5, 2, len(X))
+    whole = LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, sample_weight=weight)
+    half = LambdaRanker(**SIZE | {"n_estimators": 2}).fit(X, Q.relevance, group=Q.sizes, sample_weight=weight)
+    rest = clone(half).fit(X, Q.relevance, group=Q.sizes, sample_weight=weight, init_model=half)
+    np.testing.assert_allclose(rest.predict(X), whole.predict(X), rtol=0, atol=1e-13)
+    assert not np.allclose(
+        whole.predict(X), LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes).predict(X)
+    )
+
+
+def test_parameters_are_scikit_learns():
+    ranker = LambdaRanker(objective=graded(), leaves="newton", **SIZE)
+    params = ranker.get_params()
+    assert params["objective"] == graded() and params["leaves"] == "newton" and params["num_leaves"] == 5
+    assert params.keys() >= lgb.LGBMRanker().get_params().keys()
+    twin = clone(ranker)
+    assert twin is not ranker and twin.get_params() == params
+    assert twin.set_params(objective=ClickTier(), leaves="engine").objective == ClickTier()
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        twin.fit(X, Q.relevance, group=Q.sizes)
+
+
+def test_pickle_and_joblib(tmp_path):
+    ranker = LambdaRanker(objective=graded(), **SIZE).fit(
+        X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}
+    )
+    joblib.dump(ranker, tmp_path / "ranker")
+    for copy in (pickle.loads(pickle.dumps(ranker)), joblib.load(tmp_path / "ranker")):
+        np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
+        assert copy.objective_ == graded()
+
+
+def test_grid_search_over_objectives():
+    """Rows of `qid` and of a frame of sources are cut as scikit-learn cuts X."""
+
+    def ndcg(ranker, rows, y):
+        return NDCG(10)(ranker.predict(rows), Queries(y, ids=rows[:, -1]))
+
+    objectives = [LambdaRank(), LambdaRank(NDCG(k=3)), "GradientStep(LambdaRank())", graded()]
+    search = GridSearchCV(
+        LambdaRanker(**SIZE),
+        {"objective": objectives, "leaves": ["engine", "gradient"]},
+        scoring=ndcg,
+        cv=GroupKFold(3),
+    )
+    rows = np.column_stack([X, Q.query_of_row])  # the scorer, too, must know the queries
+    search.fit(
+        rows, Q.relevance, groups=Q.query_of_row, qid=Q.query_of_row, sources=pd.DataFrame({"clicks": CLICKS})
+    )
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.predict(rows).shape == (len(X),)
+
+
+def test_rankers_in_threads_do_not_mix():
+    objectives = [LambdaRank(), GradientStep(LambdaRank()), graded(0.5), ClickTier()] * 2
+
+    def fitted(objective):
+        ranker = LambdaRanker(objective=objective, leaves="engine", **SIZE)
+        return ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}, **EVAL).predict(X)
+
+    alone = [fitted(objective) for objective in objectives]
+    with ThreadPoolExecutor(4) as pool:
+        for a, b in zip(alone, pool.map(fitted, objectives), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"group": None}, ValueError, "no queries: give group="),
+        ({"qid": Q.query_of_row}, ValueError, "group and qid are both given"),
+        ({"group": None, "qid": np.roll(Q.query_of_row, 2)}, ValueError, "in two places"),
+        ({"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has shape"),
+        ({"eval_set": EVAL["eval_set"]}, ValueError, "eval_set without queries"),
+        ({**EVAL, "eval_group": [Q_VALID.sizes] * 2}, ValueError, "eval_group has 2 items, eval_set 1"),
+        ({"eval_group": [Q_VALID.sizes]}, ValueError, "eval_group has 1 items, eval_set 0"),
+        ({**EVAL, "eval_metric": 3}, TypeError, "eval_metric has 3"),
+        ({**EVAL, "eval_sources": None, "eval_metric": CNDCG()}, ValueError, "no label source 'clicks'"),
+    ],
+)
+def test_wrong_arguments_of_fit(arguments, error, words):
+    with pytest.raises(error, match=words):
+        LambdaRanker(**SIZE).fit(X, Q.relevance, **{"group": Q.sizes} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"objective": "lambdarank"}, ValueError, "lambdarank"),
+        ({"objective": None}, TypeError, "objective is None"),
+        ({"leaves": "oak"}, ValueError, "leaves is 'oak'"),
+    ],
+)
+def test_wrong_parameters(parameters, error, words):
+    with pytest.raises(error, match=words):
+        LambdaRanker(**SIZE | parameters).fit(X, Q.relevance, group=Q.sizes)
+
+
+def test_kendall_tau_of_clicks_evaluates_too():
+    ranker = LambdaRanker(objective=ClickTier(), **SIZE)
+    ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}, **EVAL, eval_metric=KendallTau())
+    (curve,) = ranker.evals_result_["valid_0"].values()
+    assert curve[-1] == pytest.approx(KendallTau()(ranker.predict(X_VALID), Q_VALID), abs=1e-12)

@@ -122,7 +122,8 @@ def _trainer(
         params = {"learning_rate": rate, "seed": seed}
         if contender.leaves is None:
             return engine.train_native(params, data, rounds, on_round)
-        return engine.train(Training(LambdaRank(), contender.leaves, rounds, params), data, on_round=on_round)
+        training = Training(LambdaRank(), contender.leaves, rounds, params)
+        return engine.train(training, data, None, on_round)
 
     return train
 

@@ -66,7 +66,5 @@ def remark(part: str, q: Queries) -> str:
     empty = int((np.fmax.reduceat(np.nan_to_num(q.relevance), q.offsets[:-1]) == 0).sum())
     text = f"{part}: {q.n_queries} queries"
     if empty:
-        text += (
-            f"; {empty} without a relevant document count as a measure's empty=, 0 unless it says otherwise"
-        )
+        text += f"; {empty} have no relevant document and count as 0, unless a measure says empty="
     return text

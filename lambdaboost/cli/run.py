@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 import warnings
@@ -77,5 +78,5 @@ def _of_file(error: OSError) -> str:
 
 
 def _reason(text: str) -> str:
-    """What an engine says, without the stack of its own calls."""
-    return text.partition("Stack trace")[0].strip().rstrip(".")
+    """What an engine says, without the stack of its own calls and the places in its sources."""
+    return re.sub(r" at \S+, line \d+", "", text.partition("Stack trace")[0]).strip().rstrip(".")

@@ -1,0 +1,416 @@
+"""The command line on small files: every command on both engines, and every mistake told in one line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from lambdaboost import __version__
+from lambdaboost.cli.columns import Columns, Source
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost.evaluation import MAP
+
+ENGINES = ("lightgbm", "xgboost")
+SMALL = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """train, valid and test of LETOR text; column 17 holds clicks."""
+    folder = tmp_path_factory.mktemp("letor")
+    log = web_search_log(queries=36, documents=20, features=16, seed=0)
+    for name, queries in (("train", range(20)), ("valid", range(20, 28)), ("test", range(28, 36))):
+        part = log.take(list(queries))
+        clicks = np.round(part.queries.labels["clicks"] * 200)
+        write_letor(
+            folder / f"{name}.txt",
+            type(part)(np.column_stack([part.features, clicks]).astype(np.float32), part.queries),
+        )
+    return folder
+
+
+def call(capsys, *args):
+    """Exit code, standard output and standard error of one command."""
+    capsys.readouterr()
+    code = run([str(a) for a in args])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def refused(capsys, *args):
+    """The one line that a mistake is answered with."""
+    code, out, err = call(capsys, *args)
+    assert (code, out) == (2, "")
+    assert err.startswith("lambdaboost: ") and err.count("\n") == 1 and "Traceback" not in err
+    return err
+
+
+def trained(capsys, folder, out, engine, *further):
+    code, stdout, err = call(
+        capsys,
+        "train",
+        folder / "train.txt",
+        "--engine",
+        engine,
+        "--rounds",
+        5,
+        *SMALL[engine],
+        "--out",
+        out,
+        *further,
+    )
+    assert code == 0, err
+    return stdout
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
+    model, scores = tmp_path / "model", tmp_path / "scores.txt"
+    test, measures = folder / "test.txt", ("--measure", "NDCG(k=3)", "--measure", "MAP")
+    table = trained(
+        capsys,
+        folder,
+        model,
+        engine,
+        "--valid",
+        folder / "valid.txt",
+        "--test",
+        test,
+        "--early-stopping",
+        3,
+        *measures,
+    )
+    about = json.loads((tmp_path / "model.json").read_text())
+    assert about["objective"] == "LambdaRank()" and about["engine"] == engine
+    assert about["data"]["train"]["queries"] == 20 and about["rounds_kept"] <= 5
+    assert call(capsys, "predict", model, test, "--out", scores) == (0, "", "")
+    assert call(capsys, "predict", model, test)[1] == scores.read_text()
+    by_scores = json.loads(call(capsys, "evaluate", test, "--scores", scores, "--json", *measures)[1])
+    by_model = json.loads(call(capsys, "evaluate", test, "--model", model, "--json", *measures)[1])
+    assert by_scores == by_model
+    assert by_model["measures"] == about["measures"]["test"]
+    assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in table
+    q = read_letor(test).queries
+    values = np.loadtxt(scores)
+    if np.unique(values).size == values.size:
+        assert by_model["measures"]["MAP()"] == pytest.approx(MAP()(values, q))
+    shown = call(capsys, "evaluate", test, "--model", model, "--measure", "NDCG(k=3)")[1]
+    assert f"{by_model['measures']['NDCG(k=3)']:.4f}" in shown and "8 queries" in shown
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_model_is_the_engines_own(capsys, folder, tmp_path, engine):
+    model = tmp_path / "model.json"
+    trained(capsys, folder, model, engine)
+    features = read_letor(folder / "test.txt").features
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        expected = lgb.Booster(model_file=model).predict(features)
+    else:
+        import xgboost as xgb
+
+        expected = xgb.Booster(model_file=model).predict(xgb.DMatrix(features))
+    scores = call(capsys, "predict", model, folder / "test.txt")[1].split()
+    assert np.array_equal(np.array(scores, dtype=expected.dtype), expected)
+
+
+@pytest.mark.parametrize("leaves", ["gradient", "newton"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_kind_of_leaves(capsys, folder, tmp_path, engine, leaves):
+    trained(capsys, folder, tmp_path / "m", engine, "--leaves", leaves, "--valid", folder / "valid.txt")
+    about = json.loads((tmp_path / "m.json").read_text())
+    assert about["leaves"] == leaves and about["rounds_kept"] == 5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
+    model = tmp_path / "model"
+    options = (
+        "--objective",
+        "graded",
+        "--source",
+        "clicks=17:rate",
+        "--drop",
+        "15,16",
+        "--measure",
+        "CNDCG(k=3)",
+    )
+    trained(capsys, folder, model, engine, *options, "--valid", folder / "valid.txt")
+    about = json.loads((tmp_path / "model.json").read_text())
+    assert about["columns"] == {
+        "sources": [{"name": "clicks", "column": 17, "rate": True}],
+        "dropped": [15, 16],
+        "n_features": 17,
+        "sparse": False,
+    }
+    plain = call(capsys, "predict", model, folder / "test.txt")[1]
+    # Neither the clicks nor the dropped columns of a file bear on its scores.
+    part = read_letor(folder / "test.txt")
+    part.features[:, 14:] = 0.25
+    write_letor(tmp_path / "other.txt", part)
+    assert call(capsys, "predict", model, tmp_path / "other.txt")[1] == plain
+    code, out, _ = call(
+        capsys, "evaluate", folder / "test.txt", "--model", model, "--json", "--measure", "CNDCG"
+    )
+    assert code == 0 and 0 < json.loads(out)["measures"]["CNDCG()"] <= 1
+
+
+def test_evaluate_scores_with_a_source(capsys, folder, tmp_path):
+    scores = tmp_path / "scores"
+    part = Columns.parse(["clicks=17:rate"], []).read(folder / "test.txt")
+    np.savetxt(scores, part.queries.labels["clicks"])
+    command = ("evaluate", folder / "test.txt", "--scores", scores, "--source", "clicks=17:rate", "--json")
+    figures = json.loads(call(capsys, *command, "--measure", "CNDCG")[1])["measures"]
+    assert figures["CNDCG()"] == pytest.approx(1.0, abs=1e-6) or figures["CNDCG()"] > 0.8
+
+
+def test_a_sorted_file_gains_nothing_from_ties(capsys, tmp_path):
+    lines = [f"{grade} qid:{q} 1:0.5\n" for q in range(200) for grade in (1, 0)]
+    (tmp_path / "sorted.txt").write_text("".join(lines))
+    (tmp_path / "scores").write_text("0\n" * 400)
+    command = (
+        "evaluate",
+        tmp_path / "sorted.txt",
+        "--scores",
+        tmp_path / "scores",
+        "--json",
+        "--measure",
+        "WTA",
+    )
+    assert 0.35 < json.loads(call(capsys, *command)[1])["measures"]["WTA()"] < 0.65
+
+
+def test_lightgbms_form_without_qid(capsys, folder, tmp_path):
+    part = read_letor(folder / "train.txt")
+    lines = (folder / "train.txt").read_text().splitlines()
+    (tmp_path / "rank.train").write_text(
+        "\n".join(" ".join(w for w in line.split() if "qid" not in w) for line in lines)
+    )
+    (tmp_path / "rank.train.query").write_text("\n".join(map(str, part.queries.sizes)))
+    for out, file in (("a", tmp_path / "rank.train"), ("b", folder / "train.txt")):
+        assert call(capsys, "train", file, "--rounds", 3, "--out", tmp_path / out)[0] == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_narrow_files_are_widened_and_wide_ones_refused(capsys, folder, tmp_path):
+    trained(capsys, folder, tmp_path / "m", "lightgbm")
+    narrow, wide = tmp_path / "narrow.txt", tmp_path / "wide.txt"
+    narrow.write_text("1 qid:1 1:0.5\n0 qid:1 2:0.5\n")
+    wide.write_text("1 qid:1 1:0.5 18:1\n0 qid:1 2:0.5\n")
+    assert call(capsys, "predict", tmp_path / "m", narrow)[0] == 0
+    assert "has 18 features, more than the 17 of training" in refused(capsys, "predict", tmp_path / "m", wide)
+    message = refused(capsys, "train", folder / "train.txt", "--valid", wide, "--out", tmp_path / "n")
+    assert "--features 18" in message and not (tmp_path / "n").exists()
+    code, _, err = call(
+        capsys,
+        "train",
+        folder / "train.txt",
+        "--valid",
+        wide,
+        "--features",
+        18,
+        "--rounds",
+        2,
+        "--out",
+        tmp_path / "n",
+    )
+    assert code == 0, err
+
+
+def test_sparse_training_scores_dense_files_alike(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for q in range(30):
+        for _ in range(8):
+            column = int(rng.integers(1, 30))
+            lines.append(f"{int(column > 20)} qid:{q} {column}:1\n")
+    (tmp_path / "sparse.txt").write_text("".join(lines))
+    dense = "".join(
+        f"{line.split()[0]} {line.split()[1]} "
+        + " ".join(f"{c}:{int(line.split()[2] == f'{c}:1')}" for c in range(1, 31))
+        + "\n"
+        for line in lines
+    )
+    (tmp_path / "dense.txt").write_text(dense)
+    for engine in ENGINES:
+        model = tmp_path / engine
+        command = ("train", tmp_path / "sparse.txt", "--features", 30, "--engine", engine, *SMALL[engine])
+        assert call(capsys, *command, "--rounds", 3, "--out", model)[0] == 0
+        assert json.loads((tmp_path / f"{engine}.json").read_text())["columns"]["sparse"]
+        scores = [call(capsys, "predict", model, tmp_path / name)[1] for name in ("sparse.txt", "dense.txt")]
+        assert scores[0] == scores[1] and len(set(scores[0].split())) > 1
+
+
+TRAIN = [
+    (["--objective", "LamdaRank"], "--objective 'LamdaRank': cannot read"),
+    (["--objective", "LambdaRank(sigma='a')"], "sigma is 'a', expected a number"),
+    (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
+    (["--objective", "graded"], "reads the label source 'clicks', but there is only relevance"),
+    (["--measure", "NDGC"], "--measure 'NDGC': cannot read"),
+    (["--measure", "CNDCG"], "--measure CNDCG() reads the label source 'clicks'"),
+    (["--source", "clicks"], "expected NAME=COLUMN or NAME=COLUMN:rate"),
+    (["--source", "clicks=99"], "has no column 99, only 1 to 17"),
+    (["--source", "clicks=0"], "has no column 0, only 1 to 17"),
+    (["--source", "relevance=3"], "a label source cannot be called 'relevance'"),
+    (["--source", "clicks=17", "--source", "clicks=16"], "there is a label source 'clicks' already"),
+    (["--source", "clicks=17", "--drop", "17"], "column 17 is asked for twice"),
+    (["--drop", "x"], "--drop 'x': expected column numbers"),
+    (["--drop", ",".join(map(str, range(1, 18)))], "leave no feature"),
+    (["--features", "3"], "has 17 features, more than the 3"),
+    (["--param", "num_leaves"], "expected KEY=VALUE"),
+    (["--param", "learning_rte=1"], "knows no parameter 'learning_rte'; did you mean learning_rate"),
+    (["--param", "num_trees=9"], "num_trees has an option of its own"),
+    (["--param", "num_leaves=9", "--param", "num_leaves=8"], "num_leaves is given twice"),
+    (["--early-stopping", "5"], "--early-stopping needs --valid"),
+    (["--leaves", "newtons"], "See lambdaboost train --help"),
+    (["--rounds", "0"], "See lambdaboost train --help"),
+    (["--rouns", "7"], "See lambdaboost train --help"),
+    (["--engine", "catboost"], "See lambdaboost train --help"),
+    (["--valid", "nowhere.txt"], "nowhere.txt: No such file or directory; check the path"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), TRAIN, ids=[" ".join(wrong)[:40] for wrong, _ in TRAIN])
+def test_train_refuses(capfd, folder, tmp_path, wrong, message):
+    out = tmp_path / "model"
+    out.write_text("an older model")
+    assert message in refused(capfd, "train", folder / "train.txt", "--out", out, *wrong)
+    assert out.read_text() == "an older model" and os.listdir(tmp_path) == ["model"]
+
+
+def test_an_engines_refusal_is_told(capsys, folder, tmp_path):
+    """LightGBM's C++ prints a line of its own before."""
+    code, _, err = call(
+        capsys, "train", folder / "train.txt", "--out", tmp_path / "m", "--param", "num_leaves=1"
+    )
+    last = "lambdaboost: lightgbm refuses: Check failed: (num_leaves) > (1); correct --param or the data"
+    assert code == 2 and err.splitlines()[-1] == last and os.listdir(tmp_path) == []
+
+
+def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):
+    train = folder / "train.txt"
+    assert "there is no folder" in refused(capsys, "train", train, "--out", tmp_path / "no" / "model")
+    assert "is a folder" in refused(capsys, "train", train, "--out", tmp_path)
+    assert "check the path" in refused(capsys, "train", tmp_path / "none.txt", "--out", tmp_path / "m")
+    assert "give a file" in refused(capsys, "train", tmp_path, "--out", tmp_path / "m")
+    assert "See lambdaboost train --help" in refused(capsys, "train", train)
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1 qid:1 1:0.5\n0 qid:1 2:zero\n")
+    assert f"{bad}:2: " in refused(capsys, "train", bad, "--out", tmp_path / "m")
+    assert os.listdir(tmp_path) == ["bad.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_folder(capsys, folder, tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        assert "cannot be written to" in refused(
+            capsys, "train", folder / "train.txt", "--out", tmp_path / "m"
+        )
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_write_that_fails_keeps_the_model_that_stands(capsys, folder, tmp_path):
+    model = tmp_path / "m"
+    trained(capsys, folder, model, "lightgbm")
+    before = model.read_bytes()
+    (tmp_path / "m.json").unlink()
+    (tmp_path / "m.json").mkdir()  # nothing can take this place
+    code, _, err = call(capsys, "train", folder / "train.txt", "--rounds", 2, "--out", model)
+    assert code == 2 and err.count("lambdaboost: ") == 1
+    assert model.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["m", "m.json"]
+
+
+def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
+    test, model = folder / "test.txt", tmp_path / "m"
+    trained(capsys, folder, model, "lightgbm")
+    n = read_letor(test).queries.n_documents
+    assert "give one of --scores SCORES and --model MODEL" in refused(capsys, "evaluate", test)
+    assert "give one of" in refused(capsys, "evaluate", test, "--scores", test, "--model", model)
+    assert "--source belongs to --scores" in refused(
+        capsys, "evaluate", test, "--model", model, "--source", "c=1"
+    )
+    assert "check the path" in refused(capsys, "predict", tmp_path / "none", test)
+    assert "check the path" in refused(capsys, "predict", model, tmp_path / "none")
+    assert "no folder" in refused(capsys, "predict", model, test, "--out", tmp_path / "no" / "s")
+    scores = tmp_path / "scores"
+    scores.write_text("1\n")
+    assert f"has 1 lines, {test} has {n} documents" in refused(capsys, "evaluate", test, "--scores", scores)
+    scores.write_text("1\n" * (n - 1) + "high\n")
+    assert f"{scores}:{n}: 'high' is no finite number" in refused(
+        capsys, "evaluate", test, "--scores", scores
+    )
+    about = (tmp_path / "m.json").read_text()
+    model.write_text(model.read_text() + "\n")
+    assert "describes another model" in refused(capsys, "predict", model, test)
+    (tmp_path / "m.json").write_text(about[:50])
+    assert "is no description of a model" in refused(capsys, "predict", model, test)
+    (tmp_path / "m.json").unlink()
+    assert "m.json beside" in refused(capsys, "predict", model, test)
+
+
+def test_help_is_a_table_of_contents(capsys):
+    assert call(capsys, "--version") == (0, f"lambdaboost {__version__}\n", "")
+    for args in ([], ["--help"]):
+        code, out, _ = call(capsys, *args)
+        assert code == 0 and all(name in out for name in ("demo", "train", "predict", "evaluate"))
+    for name in ("demo", "train", "predict", "evaluate"):
+        code, out, _ = call(capsys, name, "--help")
+        assert code == 0 and f"Example: lambdaboost {name}" in out
+    assert "See lambdaboost --help" in refused(capsys, "trian")
+
+
+def test_debug_prints_the_traceback(capsys, tmp_path):
+    code, _, err = call(capsys, "predict", tmp_path / "a", tmp_path / "b", "--debug")
+    assert code == 2 and "Traceback" in err and err.splitlines()[-1].startswith("lambdaboost: ")
+
+
+def test_sources_are_counted_from_one():
+    assert Source.parse("clicks=134:rate") == Source("clicks", 134, rate=True)
+    assert str(Source.parse(" fresh=2 ")) == "fresh=2"
+    with pytest.raises(ValueError, match="expected NAME=COLUMN"):
+        Source.parse("clicks=134:log")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_demo(capsys, engine):
+    code, out, err = call(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["queries"] == {"train": 6, "valid": 6, "test": 12}
+    native, newton, gradient = told["systems"]
+    assert native["p_value"] is None and native["name"].startswith(engine)
+    for system in (newton, gradient):
+        assert set(system["ndcg"]) == set(system["p_value"]) == {str(k) for k in range(1, 11)}
+        best = max(system["validation"], key=system["validation"].get)
+        assert float(best) == system["learning_rate"] and system["seconds"] > 0
+
+
+def test_demo_prints_one_table(capsys):
+    code, out, _ = call(capsys, "demo", "--queries", 24, "--rounds", 3)
+    assert code == 0 and "@10" in out and "seconds" in out and "paired t-test" in out
+    assert all(len(line) <= 80 for line in out.splitlines() if "│" in line)
+
+
+def test_module_and_interrupt(folder, tmp_path):
+    """As another process: silent progress in a pipe, 130 on Ctrl-C, and no model left behind."""
+    command = [sys.executable, "-m", "lambdaboost"]
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"lambdaboost {__version__}\n" and done.stderr == ""
+    arguments = ["train", str(folder / "train.txt"), "--rounds", "1000000", "--out", str(tmp_path / "m")]
+    process = subprocess.Popen(
+        [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "") and err == "lambdaboost: stopped, nothing written\n"
+    assert os.listdir(tmp_path) == []

@@ -63,7 +63,7 @@ class Clicks:
                 f"--clicks {text!r}: expected NAME=COLUMN or NAME=COLUMN:SCALE, such as url=135 for counts, "
                 f"SCALE one of {', '.join(SCALES)}"
             )
-        check_source_name(found["name"], {RELEVANCE: None})  # type: ignore[dict-item]
+        check_source_name(found["name"], {RELEVANCE: None})
         return cls(found["name"], int(found["column"]), scale)
 
     def __str__(self) -> str:

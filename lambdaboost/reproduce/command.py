@@ -50,28 +50,33 @@ def svore2011(
         typer.Option(
             "--clicks",
             metavar="NAME=COLUMN[:SCALE]",
-            help="A column, counted from 1, as click labels; it leaves the features. May be repeated: each is a click "
-            "setting of Table 1. SCALE: 'rate' for counts (log1p over the query's largest), which is the default, 'max' "
-            "(over the query's largest), 'percent' (over 100), 'unit' (in 0 to 1 as it is).",
+            help="A column, counted from 1, as click labels; it leaves the features. May be repeated: each is a "
+            "click setting of Table 1. SCALE: 'rate' for counts (log1p over the query's largest), which is the "
+            "default, 'max' (over the query's largest), 'percent' (over 100), 'unit' (in 0 to 1 as it is).",
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option("--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."),
+        typer.Option(
+            "--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."
+        ),
     ] = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", min=1, help="Boosting rounds; 300 without it, 100 with --quick.")
     ] = None,
     num_leaves: Annotated[
         int | None,
-        typer.Option("--num-leaves", min=2, help="Leaves of a tree; 30, or 10 under 20,000 training documents."),
+        typer.Option(
+            "--num-leaves", min=2, help="Leaves of a tree; 30, or 10 under 20,000 training documents."
+        ),
     ] = None,
     queries: Annotated[int, typer.Option("--queries", min=5, help="Queries of synthetic data.")] = 4000,
     documents: Annotated[
         int, typer.Option("--documents", min=2, help="Mean documents of a query of synthetic data.")
     ] = 50,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Runs at a time, a thread each; all cores without it.")
+        int | None,
+        typer.Option("--workers", min=1, help="Runs at a time, a thread each; all cores without it."),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Shuffles rows, draws synthetic data, seeds the engine.")
@@ -99,7 +104,9 @@ def svore2011(
         raise ValueError(f"DATA is {data!r}: give a folder of LETOR text, or the word synthetic")
     writable(out)
     loaded = (
-        synthetic(queries, documents, seed) if is_synthetic else read_folder(Path(data), settings, dropped, seed)
+        synthetic(queries, documents, seed)
+        if is_synthetic
+        else read_folder(Path(data), settings, dropped, seed)
     )
     request = Request(
         engine=engine.value,
@@ -118,5 +125,7 @@ def _columns(texts: list[str] | tuple[str, ...]) -> list[int]:
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if not word.isdecimal():
-            raise ValueError(f"--drop {word!r}: expected column numbers counted from 1, such as 135 or 135,136")
+            raise ValueError(
+                f"--drop {word!r}: expected column numbers counted from 1, such as 135 or 135,136"
+            )
     return sorted(set(map(int, words)))

@@ -43,7 +43,9 @@ class Data:
         whole = self.joined(fold.train)
         kept = np.flatnonzero(has_relevant(whole))
         if not kept.size:
-            raise ValueError(f"no training query of {fold.name} has a relevant document: there is nothing to learn")
+            raise ValueError(
+                f"no training query of {fold.name} has a relevant document: there is nothing to learn"
+            )
         return whole.take(kept[nested_queries(kept.size, [share], seed)[0]])
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,15 +74,16 @@ def diagnose(results: Results) -> Diagnosis:
     trial, _ = results.selected(NEWTON, fold)
     train, valid = data.training(fold, seed=setting.seed), data.joined(fold.valid)
     grades = _highly_relevant(train)
-    pairs = [
-        (LambdaRank(), other) for clicks in data.clicks for other in both_click_lambdas(clicks.name)
-    ]
+    pairs = [(LambdaRank(), other) for clicks in data.clicks for other in both_click_lambdas(clicks.name)]
     every = max(1, setting.rounds // POINTS)
-    shared = {"every": every, "sample": SAMPLE, "seed": setting.seed}
-    recorders = (
-        Recorder(*train, LambdaRank(), compare=pairs, grades=grades, **shared),
-        Recorder(*valid, LambdaRank(), grades=(), **shared),
-    )
+
+    def recorder(
+        part: Collection, compare: Sequence[tuple[Objective, Objective]], high: tuple[int, ...]
+    ) -> Recorder:
+        x, q = part
+        return Recorder(x, q, LambdaRank(), compare, 3, high, every, SAMPLE, setting.seed)
+
+    recorders = recorder(train, pairs, grades), recorder(valid, (), ())
     runs = RUNS[setting.engine]
     runs.train(trial, setting, runs.data(train), [runs.callback(r) for r in recorders])
     return Diagnosis(*recorders, grades)

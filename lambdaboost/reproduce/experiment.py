@@ -6,7 +6,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.reproduce.data import Data
@@ -48,7 +55,9 @@ def reproduce_svore2011(data: Data, request: Request) -> Results:
     store = Store(writable(request.out / "runs"))
     systems = swept_systems(request.grid, request.engine, [clicks.name for clicks in data.clicks])
     total = n_runs(systems, request.grid, data, request.engine)
-    note(f"{data.name}: at most {total} runs of {setting.rounds} rounds; finished ones are kept in {store.folder}")
+    note(
+        f"{data.name}: at most {total} runs of {setting.rounds} rounds; finished ones are kept in {store.folder}"
+    )
     try:
         with _progress() as bar, Pool(data, setting, store, request.workers) as pool:
             task = bar.add_task("runs", total=total)

@@ -22,8 +22,8 @@ Draw = Callable[[Any], None]
 def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> list[tuple[Path, str]]:
     """Draw all figures; their files with what they show, in the paper's order."""
     recorded = (
-        f"Recorded while {results.data.folds[0].name} trains the Newton baseline, on {diagnosis.train.queries.n_queries} "
-        "of its training queries."
+        f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
+        f"on {diagnosis.train.queries.n_queries} of its training queries."
     )
     figures: list[tuple[str, str, tuple[Draw, ...]]] = []
     if results.data.clicks:
@@ -38,16 +38,16 @@ def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> list[tupl
         f"Figure 3: (a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
         f"(b) grades in the top 3. {recorded}"
     )
-    figures.append(("figure_3", text, (_shares(diagnosis, "share", "share of λ"), _shares(diagnosis, "top", "in the top 3"))))
+    shares = _shares(diagnosis, "share", "share of λ"), _shares(diagnosis, "top", "in the top 3")
+    figures.append(("figure_3", text, shares))
     text = f"Figure 4: documents that change rank in a round, and NDCG@3. {recorded}"
     figures.append(("figure_4", text, (_changes(diagnosis),)))
     figures.append(("figure_5", "Figure 5: derivatives of the two costs.", (_costs,)))
-    figures.append(
-        ("figure_6", "Figure 6: weights of λS at each round.", (_weights(results, "exponential"), _weights(results, "linear")))
-    )
+    weights = _weights(results, "exponential"), _weights(results, "linear")
+    figures.append(("figure_6", "Figure 6: weights of λS at each round.", weights))
     text = (
-        "Figure 7: mean NDCG of all test queries after training on shares of the training queries; bars are one standard "
-        "error."
+        "Figure 7: mean NDCG of all test queries after training on shares of the training queries; bars are one "
+        "standard error."
     )
     figures.append(("figure_7", text, tuple(_growth(results, k) for k in (1, 3, 10))))
     return [(_drawn(out / f"{name}.png", draws), text) for name, text, draws in figures]
@@ -67,7 +67,9 @@ def _drawn(path: Path, draws: tuple[Draw, ...]) -> Path:
 
 def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
     def draw(axes: Any) -> None:
-        for other, label in zip(both_click_lambdas(clicks), ("all pairs", "equal grade, both clicked"), strict=True):
+        for other, label in zip(
+            both_click_lambdas(clicks), ("all pairs", "equal grade, both clicked"), strict=True
+        ):
             axes.plot(diagnosis.frame[agreement_column(LambdaRank(), other)] * 100, label=label)
         axes.set(title=f"clicks: {clicks}", xlabel="round", ylabel="% λ agreement")
 

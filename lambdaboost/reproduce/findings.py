@@ -25,7 +25,8 @@ AT_3 = CUTOFFS.index(3)
 RULE = (
     "A system beats another where its mean over the test queries is higher and the paired t-test gives p < 0.05; "
     "“no” is the opposite with p < 0.05; everything else is undecided: here the data cannot tell. Two systems are "
-    "called equal where no truncation level differs with p < 0.05, which is not proof that they are."
+    "called equal where no truncation level differs with p < 0.05, which is not proof that they are. Findings read off "
+    "Figures 2 and 3 compare the two figures given, without a test."
 )
 
 
@@ -57,7 +58,9 @@ def _of_table_1(results: Results, clicks: str) -> list[Finding]:
     by_clicks = differences(results, NEWTON, name, [CNDCG(k, source=clicks) for k in CUTOFFS])
     by_grades = differences(results, NEWTON, name, [NDCG(k) for k in CUTOFFS])
     return [
-        _better(f"The graded objective beats the baseline in CNDCG of {clicks} at all truncations", by_clicks),
+        _better(
+            f"The graded objective beats the baseline in CNDCG of {clicks} at all truncations", by_clicks
+        ),
         _equal(f"Graded by {clicks}, it leaves NDCG unchanged", by_grades),
     ]
 
@@ -88,9 +91,10 @@ def _of_figures(results: Results, diagnosis: Diagnosis) -> list[Finding]:
         gain = tied - every
         found.append(
             Finding(
-                f"λ of {clicks.name} agrees with λL more often on pairs of equal grade and clicks than on all pairs (Figure 2)",
+                f"λ of {clicks.name} agrees with λL more often on clicked pairs of equal grade than on all pairs "
+                "(Figure 2)",
                 "yes" if gain > 0 else "no",
-                f"{100 * tied:.1f}% to {100 * every:.1f}% of documents, mean over rounds; the paper gains almost 15 points",
+                f"{100 * tied:.1f}% of documents to {100 * every:.1f}%, mean over rounds; the paper gains 15 points",
             )
         )
     share = diagnosis.low_grade_share()
@@ -112,16 +116,20 @@ def _of_figure_7(results: Results) -> list[Finding]:
             _change(baseline, LINEAR, measure, values[baseline][at], values[LINEAR][at])
             for at in range(len(SHARES))
         ]
-        shares = ", ".join(
-            f"{share:.0%}: {_figures(d)}" for share, d in zip(SHARES, changes, strict=True)
-        )
+        shares = ", ".join(f"{share:.0%}: {_figures(d)}" for share, d in zip(SHARES, changes, strict=True))
         found.append(
-            Finding(f"{LINEAR} beats {baseline} at @3 on smaller training sets (Figure 7)", _verdict(changes), shares)
+            Finding(
+                f"{LINEAR} beats {baseline} at @3 on smaller training sets (Figure 7)",
+                _verdict(changes),
+                shares,
+            )
         )
     return found
 
 
-def _change(baseline: str, system: str, measure: Measure, before: np.ndarray, after: np.ndarray) -> Difference:
+def _change(
+    baseline: str, system: str, measure: Measure, before: np.ndarray, after: np.ndarray
+) -> Difference:
     one, other = Figures(baseline, {measure: before}), Figures(system, {measure: after})
     return compare(one, other, measures=measure)[system, measure]
 

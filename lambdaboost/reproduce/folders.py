@@ -17,7 +17,9 @@ ROLES = ("train", "vali", "test")
 ENDINGS = {"", ".txt", ".gz", ".xz", ".bz2", ".txt.gz", ".txt.xz", ".txt.bz2"}
 
 
-def read_folder(folder: Path, clicks: Sequence[Clicks] = (), dropped: Sequence[int] = (), seed: int = 0) -> Data:
+def read_folder(
+    folder: Path, clicks: Sequence[Clicks] = (), dropped: Sequence[int] = (), seed: int = 0
+) -> Data:
     """Read a folder of LETOR text, plain or as gzip, xz or bzip2.
 
     S1…S5 make five folds by LETOR's convention: fold 1 trains on S1–S3, validates on S4, tests on S5, and so on around.
@@ -64,13 +66,14 @@ def _folds(folder: Path, files: dict[str, Path]) -> tuple[Fold, ...]:
     if all(name in files for name in FIVE):
         around = FIVE * 2
         return tuple(
-            Fold(f"fold {i + 1}", around[i : i + 3], around[i + 3 : i + 4], around[i + 4 : i + 5]) for i in range(5)
+            Fold(f"fold {i + 1}", around[i : i + 3], around[i + 3 : i + 4], around[i + 4 : i + 5])
+            for i in range(5)
         )
     roles = [tuple(name for name in files if name.startswith(role)) for role in ROLES]
     if not all(roles):
         raise ValueError(
-            f"{folder} has {', '.join(path.name for path in files.values()) or 'no LETOR text of a known name'}: expected "
-            "S1.txt … S5.txt, or train.txt, vali.txt and test.txt, plain or as .gz, .xz or .bz2"
+            f"{folder} has {', '.join(path.name for path in files.values()) or 'no LETOR text of a known name'}: "
+            "expected S1.txt … S5.txt, or train.txt, vali.txt and test.txt, plain or as .gz, .xz or .bz2"
         )
     return (Fold("the one fold", *roles),)
 

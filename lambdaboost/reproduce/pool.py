@@ -65,7 +65,10 @@ class Pool:
         if self._executor is None:
             # A fork would copy the engines' OpenMP without its threads.
             self._executor = ProcessPoolExecutor(
-                self.workers, multiprocessing.get_context("spawn"), _start, (self.data, self.setting, self.store)
+                self.workers,
+                multiprocessing.get_context("spawn"),
+                _start,
+                (self.data, self.setting, self.store),
             )
         try:
             jobs = [self._executor.submit(_run, trial) for trial in trials]
@@ -74,7 +77,7 @@ class Pool:
                 on_done()
         except BrokenProcessPool:
             raise OSError(
-                "a worker was killed, most likely for want of memory: the runs that were finished are kept; give --workers 1"
+                "a worker was killed, most likely for want of memory; finished runs are kept: give --workers 1"
             ) from None
         return trials
 

@@ -113,13 +113,23 @@ def run_protocol(pool: Pool, grid: Grid, advance: Advance) -> Results:
 
     def sweep(trials: dict[tuple[str, str], list[Trial]]) -> None:
         # Runs on the same data side by side, so that a worker seldom has to prepare them anew.
-        asked = [trial for fold in data.folds for (_, f), some in trials.items() if f == fold.name for trial in some]
+        asked = [
+            trial
+            for fold in data.folds
+            for (_, f), some in trials.items()
+            if f == fold.name
+            for trial in some
+        ]
         done = pool.run(asked, advance)
         runs.update({at: {trial: done[trial] for trial in some} for at, some in trials.items()})
 
     own = [system for system in systems if system.follows is None]
     sweep(
-        {(s.name, fold.name): baseline_trials(s, grid, setting.engine, fold) for s in own for fold in data.folds}
+        {
+            (s.name, fold.name): baseline_trials(s, grid, setting.engine, fold)
+            for s in own
+            for fold in data.folds
+        }
     )
     following = {}
     for system in systems:

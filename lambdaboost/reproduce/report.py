@@ -23,9 +23,7 @@ from lambdaboost.reproduce.tables import table_1, table_2
 from lambdaboost.reproduce.training import CURVATURE
 from lambdaboost.reproduce.trial import Trial
 
-PAPER = (
-    "Svore, Volkovs and Burges, *Learning to Rank with Multiple Objective Functions*, WWW 2011, after its section 6"
-)
+PAPER = "Svore, Volkovs and Burges, *Learning to Rank with Multiple Objective Functions*, WWW 2011, after its section 6"
 
 
 def write_report(results: Results, out: Path) -> None:
@@ -68,16 +66,16 @@ def _what_was_run(results: Results) -> str:
             f"of {setting.rounds} rounds with {setting.num_leaves} leaves a tree.",
             f"- lambdaboost {__version__}, {setting.engine} {version(setting.engine)}, numpy {np.__version__}, "
             f"Python {platform.python_version()}; one thread a run, seed {setting.seed}.",
-            f"- Each run is validated every {setting.every} rounds by mean NDCG@3; run and number of rounds are selected "
-            "for each system and fold on the validation part alone, the first of equals. The test part is scored by each "
-            "run at its own best checkpoint, and only the selected run's scores are measured.",
-            "- Rows are shuffled inside each query with the seed, so that round 0, where all scores tie, starts from no "
-            "order of the file. Training queries without a relevant document are left out.",
+            f"- Each run is validated every {setting.every} rounds by mean NDCG@3; run and number of rounds are "
+            "selected for each system and fold on the validation part alone, the first of equals. Each run scores the "
+            "test part at its own best checkpoint, and only the selected run's scores are measured.",
+            "- Rows are shuffled inside each query with the seed, so that round 0, where all scores tie, starts from "
+            "no order of the file. Training queries without a relevant document are left out.",
             "- Test queries of all folds are pooled. A test query without a relevant document counts as NDCG 0, one "
-            "without clicks as CNDCG 0, for every system; the paper does not say how it counts them. Counting "
-            "them as 0 leaves each difference's sign and adds ties to the tests.",
-            "- Significance: paired t-test over test queries, two-sided. Selected parameters differ from fold to fold, and "
-            "runs share training data, so p-values speak for these models and not for other draws of training data.",
+            "without clicks as CNDCG 0, for every system: it lowers all means alike and adds ties to the tests. The "
+            "paper does not say how it counts them.",
+            "- Significance: paired t-test over test queries, two-sided. Selected parameters differ from fold to fold, "
+            "and folds share training data: p-values speak for these models, not for other draws of training data.",
             "- Newton: least-squares splits, Newton leaves ΣλΣμ⁻¹ (MART, the paper's baseline). Gradient descent: "
             "λ of each query over its standard deviation, leaves of mean λ. "
             f"For reference also {NATIVE[setting.engine]}, and λL with the engine's own steps, splits and leaves by "
@@ -90,7 +88,11 @@ def _data(data: Data) -> str:
     lines = [f"- {data.origin}.", f"- SHA-256 of features, labels and queries as used: `{data.digest}`."]
     for clicks in data.clicks:
         source = "made by the click model" if clicks.column is None else f"column {clicks.column}"
-        how = "" if clicks.column is None else f", label = {SCALES[clicks.scale][1]}; the column left the features"
+        how = (
+            ""
+            if clicks.column is None
+            else f", label = {SCALES[clicks.scale][1]}; the column left the features"
+        )
         lines.append(f"- Click labels {clicks.name}: {source}{how}.")
     if not data.clicks:
         lines.append("- No click labels were given, so there is no Table 1.")
@@ -103,7 +105,14 @@ def _data(data: Data) -> str:
         q = part.queries
         counts = [int((q.relevance == g).sum()) for g in range(highest + 1)]
         clicked = [int((q.labels[c.name] > 0).sum()) for c in data.clicks]
-        figures = (q.n_queries, int((~has_relevant(part)).sum()), q.n_documents, part.n_features, *counts, *clicked)
+        figures = (
+            q.n_queries,
+            int((~has_relevant(part)).sum()),
+            q.n_documents,
+            part.n_features,
+            *counts,
+            *clicked,
+        )
         rows.append((Cell(name), *(Cell(str(n)) for n in figures)))
     folds = "; ".join(
         f"{f.name}: training on {'+'.join(f.train)}, validation on {'+'.join(f.valid)}, test on {'+'.join(f.test)}"
@@ -120,25 +129,25 @@ def _grids(grid: Grid, engine: str) -> str:
         "All fixed before any result.",
         "",
         f"- Learning rate: {values(grid.newton_rates)} (Newton, and the reference systems), "
-        f"{values(grid.gradient_rates)} (gradient descent, whose leaves are mean λ of unit spread). The paper: 0.2, 0.5.",
+        f"{values(grid.gradient_rates)} (gradient descent, with leaves of mean λ of unit spread). The paper: 0.2, 0.5.",
         f"- Least documents in a leaf: {values(grid.documents)}. The paper's 6000, 8000 and 10000 are for 19 million "
         "documents.",
         f"- Graded: w of {values(grid.click_weights)}. Iteration-dependent: w0 of {values(grid.starts)}; "
         f"η of {values(grid.exponential_rates)} (exponential), {values(grid.linear_rates)} (linear).",
-        f"- Blended systems take the {grid.reused} best pairs of learning rate and leaf size of their baseline, by validation "
-        "on the same fold: Newton's for graded, gradient descent's for iteration-dependent ones.",
+        f"- Blended systems take the {grid.reused} best pairs of learning rate and leaf size of their baseline, by "
+        "validation on the same fold: Newton's for graded, gradient descent's for iteration-dependent ones.",
         "- Figure 7 trains with the parameters that were selected on all the training data.",
     ]
     if engine == "lightgbm":
         lines.append(
-            "- LightGBM estimates documents in a leaf from hessians: exactly for Newton and gradient descent here, roughly "
-            "for the reference systems."
+            "- LightGBM estimates documents in a leaf from hessians: exactly for Newton and gradient descent here, "
+            "roughly for the reference systems."
         )
     else:
         lines.append(
-            "- XGBoost knows least documents in a leaf for gradient descent; for Newton's vector leaves it knows none, so "
-            f"there is no sweep; for the reference systems `min_child_weight` is {CURVATURE:g} × documents, about their "
-            "curvature in the first rounds."
+            "- XGBoost can keep leaves above a number of documents for gradient descent; for Newton's vector leaves it "
+            "cannot, so there is no such sweep; for the reference systems `min_child_weight` is "
+            f"{CURVATURE:g} × documents, about their curvature in the first rounds."
         )
     return "\n".join(lines)
 
@@ -210,7 +219,5 @@ def _per_query_csv(results: Results) -> str:
             ids = np.arange(q.n_queries) if q.ids is None else q.ids
             figures = results.per_fold[system.name, fold.name]
             columns = {repr(measure): figures.per_query(measure) for measure in results.measures()}
-            parts.append(
-                pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns})
-            )
+            parts.append(pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns}))
     return str(pd.concat(parts).to_csv(index=False, float_format="%.6g"))

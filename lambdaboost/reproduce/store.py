@@ -58,7 +58,7 @@ class Store:
     def load(self, trial: Trial, setting: Setting) -> Outcome | None:
         """The outcome of a run, None where it is not there or damaged."""
         try:
-            with np.load(self._path(trial, setting)) as kept:
+            with self._path(trial, setting).open("rb") as file, np.load(file) as kept:
                 return Outcome(kept["rounds"], kept["valid"], kept["test_scores"], float(kept["seconds"]))
         except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile):
             return None
@@ -90,4 +90,8 @@ def written(path: Path, write: Callable[[BinaryIO], None]) -> None:
 
 def written_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    written(path, lambda file: file.write(text.encode()) and None)
+
+    def write(file: BinaryIO) -> None:
+        file.write(text.encode())
+
+    written(path, write)

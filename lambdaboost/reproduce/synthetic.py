@@ -22,13 +22,17 @@ def synthetic(queries: int, documents: int, seed: int = 0) -> Data:
     # Pages and grades are drawn before any click, so the logs differ in clicks (and in noise columns) alone.
     assert all(np.array_equal(log.queries.relevance, first.relevance) for log in logs)
     clicks = {model: log.queries.labels["clicks"] for model, log in zip(MODELS, logs, strict=True)}
-    whole = Collection(logs[0].features, Queries(first.relevance, first.sizes, **clicks), None, logs[0].feature_names)
+    whole = Collection(
+        logs[0].features, Queries(first.relevance, first.sizes, **clicks), None, logs[0].feature_names
+    )
     cuts = [0, max(1, round(TRAIN * queries)), round((TRAIN + VALID) * queries), queries]
     names = ("train", "vali", "test")
     parts = {
-        name: whole.take(np.arange(a, b)).shuffled(seed) for name, a, b in zip(names, cuts, cuts[1:], strict=False)
+        name: whole.take(np.arange(a, b)).shuffled(seed)
+        for name, a, b in zip(names, cuts, cuts[1:], strict=False)
     }
     fold = Fold("the one fold", ("train",), ("vali",), ("test",))
     settings = tuple(Clicks(model, None) for model in MODELS)
-    origin = f"lambdaboost.datasets.web_search_log({queries}, {documents}, seed={seed}), clicks by " + " and ".join(MODELS)
+    made = f"lambdaboost.datasets.web_search_log({queries}, {documents}, seed={seed})"
+    origin = f"{made}, clicks by {' and '.join(MODELS)}"
     return Data("synthetic", parts, (fold,), settings, origin)

@@ -50,9 +50,9 @@ def table_2(results: Results) -> Table:
     rest = (EXPONENTIAL_AT_3, LINEAR_AT_3, NATIVE[results.setting.engine], ENGINE_LEAVES)
     rows += [_plain(results, name, measures) for name in rest]
     caption = (
-        f"Means over {results.figures[NEWTON].n_queries} test queries, times 100. Paired t-test, bold: better at the 95% "
-        f"level, italic: better at the 90% level, {WORSE.strip()}: worse at the 95% level. Gradient descent is compared "
-        "with Newton, λL + λS with gradient descent; the other rows carry no marks."
+        f"Means over {results.figures[NEWTON].n_queries} test queries, times 100. Paired t-test, bold: better at the "
+        f"95% level, italic: better at the 90% level, {WORSE.strip()}: worse at the 95% level. Gradient descent is "
+        "compared with Newton, λL + λS with gradient descent; the other rows carry no marks."
     )
     return Table(("Method", *HEADER), tuple(rows), caption)
 

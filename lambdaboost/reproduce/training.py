@@ -54,6 +54,7 @@ class LightGBMRuns(EngineRuns):
     """Runs on stock LightGBM."""
 
     def data(self, collection: Collection) -> Any:
+        """A `lambdaboost.lightgbm.Dataset` with all click labels."""
         from lambdaboost.lightgbm import Dataset
 
         q = collection.queries
@@ -64,6 +65,7 @@ class LightGBMRuns(EngineRuns):
         )
 
     def train(self, trial: Trial, setting: Setting, data: Any, callbacks: Sequence[Any] = ()) -> Any:
+        """A booster of all rounds."""
         import lightgbm as lgb
 
         from lambdaboost.lightgbm import train
@@ -88,16 +90,20 @@ class LightGBMRuns(EngineRuns):
         )
 
     def matrix(self, collection: Collection) -> Any:
+        """What `scores` reads."""
         return collection.features
 
     def scores(self, booster: Any, matrix: Any, first: int, last: int) -> NDArray[np.float64]:
+        """What trees first:last add to each document's score."""
         some = {"start_iteration": first, "num_iteration": last - first}
         return np.asarray(booster.predict(matrix, raw_score=True, num_threads=1, **some))
 
     def n_trees(self, booster: Any) -> int:
+        """Trees with a split."""
         return int(booster.current_iteration())
 
     def callback(self, recorder: Any) -> Any:
+        """The recorder as this engine's callback."""
         return recorder
 
 
@@ -105,6 +111,7 @@ class XGBoostRuns(EngineRuns):
     """Runs on stock XGBoost."""
 
     def data(self, collection: Collection) -> Any:
+        """A `lambdaboost.xgboost.DMatrix` with all click labels."""
         from lambdaboost.xgboost import DMatrix
 
         q = collection.queries
@@ -113,6 +120,7 @@ class XGBoostRuns(EngineRuns):
         )
 
     def train(self, trial: Trial, setting: Setting, data: Any, callbacks: Sequence[Any] = ()) -> Any:
+        """A booster of all rounds."""
         import xgboost as xgb
 
         from lambdaboost.xgboost import train
@@ -149,19 +157,23 @@ class XGBoostRuns(EngineRuns):
         return trial.documents * (1 if trial.leaves == "gradient" else CURVATURE)
 
     def matrix(self, collection: Collection) -> Any:
+        """What `scores` reads."""
         import xgboost as xgb
 
         # Without a margin each call would add the intercept again.
         return xgb.DMatrix(collection.features, base_margin=[0.0] * collection.queries.n_documents, nthread=1)
 
     def scores(self, booster: Any, matrix: Any, first: int, last: int) -> NDArray[np.float64]:
+        """What trees first:last add to each document's score."""
         some = booster.predict(matrix, output_margin=True, iteration_range=(first, last))
         return np.asarray(some, dtype=np.float64)
 
     def n_trees(self, booster: Any) -> int:
+        """Trees, of which some may have no split."""
         return int(booster.num_boosted_rounds())
 
     def callback(self, recorder: Any) -> Any:
+        """The recorder as this engine's callback."""
         return recorder.xgboost()
 
 

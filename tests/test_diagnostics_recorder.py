@@ -312,6 +312,8 @@ def test_plots_of_what_was_recorded(plot, lines, labels, recorded, ax):
         assert [text.get_text() for text in ax.get_legend().get_texts()] == labels
         assert ax.get_xlabel() == "Boosting round" and "(%)" in ax.get_ylabel()
         assert ax.lines[0].get_xdata().tolist() == list(range(ROUNDS))
+        bottom, top = ax.get_ylim()
+        assert bottom == 0 and top > max(line.get_ydata().max() for line in ax.lines)
     name = {"agreement of": AGREEMENT}.get(labels[0][:12])
     if name:
         np.testing.assert_allclose(ax.lines[0].get_ydata(), 100 * recorded.frame()[name])

@@ -72,7 +72,6 @@ def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: A
     """The weights of schedules over the rounds (fig. 6)."""
     curves = {name: schedule_weights(schedule, rounds) for name, schedule in _named(schedules).items()}
     ax = _axes(ax, ROUND, "Weight w of the second objective")
-    ax.set_ylim(-0.03, 1.03)
     return _lines(ax, {name: (np.arange(rounds), values) for name, values in curves.items()})
 
 
@@ -122,7 +121,6 @@ def _grades(frame: pd.DataFrame, text: str) -> dict[str, str]:
 
 def _curves(ax: Any, frame: pd.DataFrame, labels: dict[str, str], ylabel: str, scale: float) -> Any:
     ax = _axes(ax, ROUND, ylabel)
-    ax.set_ylim(bottom=0)
     rounds = frame.index.to_numpy()
     return _lines(ax, {label: (rounds, scale * frame[name].to_numpy()) for name, label in labels.items()})
 
@@ -131,8 +129,11 @@ def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
     for (label, (x, y)), style in zip(curves.items(), _styles(), strict=False):
         # A curve of few rounds would vanish without its points.
         ax.plot(x, y, label=label, marker="o" if len(x) < 25 else None, markersize=4, **style)
-    ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
-    ax.legend(frameon=False)
+    # Only now: a limit set before the curves are there would fix the other one too.
+    ax.set_ylim(bottom=0)
+    # Many labels would cover the curves.
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(curves) > 3 else {}
+    ax.legend(frameon=False, **beside)
     return ax
 
 

@@ -16,7 +16,7 @@ class Rounds:
     def __init__(self, progress: Progress, label: str, total: int) -> None:
         self.progress = progress
         self.task = progress.add_task(label, total=total, figure="")
-        self.label, self.best, self.round = label, float("-inf"), 0
+        self.round, self.best, self.best_round = 0, float("-inf"), 0
 
     def advance(self, figure: float | None = None) -> None:
         """A round is done, with its figure on the validation part."""
@@ -26,7 +26,7 @@ class Rounds:
             return
         if figure > self.best:
             self.best, self.best_round = figure, self.round
-        shown = f"{figure:.4f}, best {self.best:.4f} in round {self.best_round}"
+        shown = f"{figure:.4f}, best {self.best:.4f} at {self.best_round}"
         self.progress.update(self.task, advance=1, figure=shown)
 
 
@@ -35,7 +35,7 @@ def progress_bars() -> Iterator[Progress]:
     """Rich's progress on standard error, if that is a terminal."""
     columns = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=16),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[figure]}", markup=False),

@@ -79,4 +79,4 @@ def _of_file(error: OSError) -> str:
 
 def _reason(text: str) -> str:
     """What an engine says, without the stack of its own calls and the places in its sources."""
-    return re.sub(r" at \S+, line \d+", "", text.partition("Stack trace")[0]).strip().rstrip(".")
+    return re.sub(r" at \S+, line \d+", "", text.partition("Stack trace")[0]).strip(" .\n")

@@ -154,7 +154,7 @@ def _trained(
     valid = engine.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
     start = time.perf_counter()
     with progress_bars() as progress:
-        label = "training" if training.measure is None else f"training, {training.measure!r} on valid"
+        label = "training" if training.measure is None else f"{training.measure!r} on valid"
         rounds = Rounds(progress, label, training.rounds)
         booster = engine.train(training, data, valid, rounds.advance)
     return booster, time.perf_counter() - start

@@ -65,12 +65,12 @@ def test_everything_is_written(results, data, out):
 
 
 def test_csv_files_hold_every_run_and_every_query(results, out):
-    runs = list(csv.DictReader((out / "runs.csv").open()))
+    runs = list(csv.DictReader((out / "runs.csv").read_text().splitlines()))
     # Newton 4, descent 2, native 4, engine 4, two graded, four blended, and three systems on four shares.
     assert len(runs) == 4 + 2 + 4 + 4 + 2 + 4 + 12
     chosen = [run for run in runs if run["selected"] == "True"]
     assert [run["system"] for run in chosen] == [system.name for system in results.systems]
-    figures = list(csv.DictReader((out / "per_query.csv").open()))
+    figures = list(csv.DictReader((out / "per_query.csv").read_text().splitlines()))
     assert len(figures) == 10 * 16
     mean = np.mean([float(row["NDCG(k=3)"]) for row in figures if row["system"] == NEWTON])
     assert mean == pytest.approx(results.figures[NEWTON].per_query(NDCG(3)).mean(), abs=1e-6)

@@ -11,7 +11,7 @@ import numpy as np
 from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder
 from lambdaboost.diagnostics.recorder import agreement_column
-from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation import CNDCG
 from lambdaboost.objectives import ClickTier, LambdaRank, Objective
 from lambdaboost.reproduce.protocol import Results
 from lambdaboost.reproduce.systems import NEWTON
@@ -93,6 +93,3 @@ def _highly_relevant(train: Collection) -> tuple[int, ...]:
     """Grades 3 and 4 as in the paper, or the highest of data with fewer."""
     highest = int(np.nanmax(train.queries.relevance))
     return tuple(g for g in (3, 4) if g <= highest) or (highest,)
-
-
-NDCG_AT_3 = repr(NDCG(3))

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost.diagnostics import cost_derivatives, schedule_weights
+from lambdaboost.diagnostics import TrainingShare, plots
 from lambdaboost.diagnostics.recorder import agreement_column
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives import Exponential, LambdaRank, Linear, SigmoidLocal
-from lambdaboost.reproduce.diagnosis import NDCG_AT_3, Diagnosis, both_click_lambdas
+from lambdaboost.reproduce.diagnosis import Diagnosis, both_click_lambdas
 from lambdaboost.reproduce.protocol import GROWING, SHARES, Results
 from lambdaboost.reproduce.store import written
 
-Draw = Callable[[Any], None]
+Draw = Callable[[Any], Any]
+GROWTH = (1, 3, 10)
 
 
 def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> list[tuple[Path, str]]:
@@ -25,104 +26,90 @@ def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> list[tupl
         f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
         f"on {diagnosis.train.queries.n_queries} of its training queries."
     )
-    figures: list[tuple[str, str, tuple[Draw, ...]]] = []
+    found = []
     if results.data.clicks:
         text = (
-            "Figure 2: share of documents on which λ of clicks agrees with λL, with all click pairs and with pairs of "
+            "Figure 2: documents on which λ of clicks agrees with λL, with all click pairs and with pairs of "
             f"equal grade that were both clicked. {recorded}"
         )
-        figures.append(
-            ("figure_2", text, tuple(_agreement(diagnosis, clicks.name) for clicks in results.data.clicks))
-        )
+        found.append((2, text, [_agreement(diagnosis, clicks.name) for clicks in results.data.clicks]))
     text = (
-        f"Figure 3: (a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
-        f"(b) grades in the top 3. {recorded}"
+        f"Figure 3: (a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade "
+        f"contribute; (b) grades in the top 3. {recorded}"
     )
-    shares = _shares(diagnosis, "share", "share of λ"), _shares(diagnosis, "top", "in the top 3")
-    figures.append(("figure_3", text, shares))
-    text = f"Figure 4: documents that change rank in a round, and NDCG@3. {recorded}"
-    figures.append(("figure_4", text, (_changes(diagnosis),)))
-    figures.append(("figure_5", "Figure 5: derivatives of the two costs.", (_costs,)))
-    weights = _weights(results, "exponential"), _weights(results, "linear")
-    figures.append(("figure_6", "Figure 6: weights of λS at each round.", weights))
-    text = (
-        "Figure 7: mean NDCG of all test queries after training on shares of the training queries; bars are one "
-        "standard error."
+    found.append(
+        (3, text, [_of_frame(diagnosis, draw) for draw in (plots.plot_lambda_shares, plots.plot_top_grades)])
     )
-    figures.append(("figure_7", text, tuple(_growth(results, k) for k in (1, 3, 10))))
-    return [(_drawn(out / f"{name}.png", draws), text) for name, text, draws in figures]
+    text = f"Figure 4: documents that change rank in a round, full and top 3, and mean NDCG@3. {recorded}"
+    found.append((4, text, [_of_frame(diagnosis, plots.plot_rank_changes), _ndcg(diagnosis)]))
+    found.append((5, "Figure 5: derivatives of the two costs, eqs. 3 and 14.", [_costs]))
+    text = "Figure 6: weight of λS at each round, for each swept η and the least swept w0."
+    found.append((6, text, [_weights(results, "exponential"), _weights(results, "linear")]))
+    text = "Figure 7: NDCG of all test queries after training on shares of the training queries."
+    found.append((7, text, _growth(results)))
+    return [(_drawn(out / f"figure_{n}.png", draws), text) for n, text, draws in found]
 
 
-def _drawn(path: Path, draws: tuple[Draw, ...]) -> Path:
+def _drawn(path: Path, draws: list[Draw]) -> Path:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5 * len(draws), 3.6), layout="constrained")
+    figure = Figure(figsize=(5.5 * len(draws), 3.8), layout="constrained")
     for axes, draw in zip(np.atleast_1d(figure.subplots(1, len(draws))), draws, strict=True):
         draw(axes)
-        axes.legend(fontsize="small")
-        axes.grid(alpha=0.3)
-    written(path, lambda file: figure.savefig(file, format="png", dpi=150))
+    written(path, lambda file: figure.savefig(file, format="png", dpi=120))
     return path
 
 
+def _of_frame(diagnosis: Diagnosis, draw: Callable[..., Any]) -> Draw:
+    return lambda axes: draw(diagnosis.frame, ax=axes)
+
+
 def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
+    """Curves that bear the paper's names, not those of the objectives."""
+    columns = [agreement_column(LambdaRank(), other) for other in both_click_lambdas(clicks)]
+    names = (f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade")
+    frame = diagnosis.frame[columns].set_axis(list(names), axis=1)
+    return lambda axes: plots.plot_agreement(frame, ax=axes)
+
+
+def _ndcg(diagnosis: Diagnosis) -> Draw:
     def draw(axes: Any) -> None:
-        for other, label in zip(
-            both_click_lambdas(clicks), ("all pairs", "equal grade, both clicked"), strict=True
-        ):
-            axes.plot(diagnosis.frame[agreement_column(LambdaRank(), other)] * 100, label=label)
-        axes.set(title=f"clicks: {clicks}", xlabel="round", ylabel="% λ agreement")
-
-    return draw
-
-
-def _shares(diagnosis: Diagnosis, kind: str, ylabel: str) -> Draw:
-    def draw(axes: Any) -> None:
-        columns = [name for name in diagnosis.frame if name.startswith(f"{kind}_")]
-        for name in columns:
-            axes.plot(diagnosis.frame[name] * 100, label=f"grade {name.split('_')[1]}")
-        axes.set(xlabel="round", ylabel=f"% {ylabel}")
-
-    return draw
-
-
-def _changes(diagnosis: Diagnosis) -> Draw:
-    def draw(axes: Any) -> None:
-        frame = diagnosis.frame
-        axes.plot(frame["changed_full"] * 100, label="% change full")
-        axes.plot(frame["changed_top"] * 100, label="% change top 3")
-        axes.plot(frame[NDCG_AT_3] * 100, label="training NDCG@3 × 100")
-        axes.plot(diagnosis.valid.frame()[NDCG_AT_3] * 100, label="validation NDCG@3 × 100")
-        axes.set(xlabel="round")
+        for name, recorder in (("training", diagnosis.train), ("validation", diagnosis.valid)):
+            axes.plot(recorder.frame()[repr(NDCG(3))], label=name)
+        axes.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
+        axes.grid(alpha=0.25)
+        axes.legend(frameon=False)
 
     return draw
 
 
 def _costs(axes: Any) -> None:
-    o = np.linspace(-10, 10, 201)
-    axes.plot(o, cost_derivatives(o, SigmoidLocal()), label="sigmoid (eq. 14)")
-    axes.plot(o, cost_derivatives(o, LambdaRank()), label="RankNet (eq. 3)")
-    axes.set(xlabel="score difference", ylabel="derivative")
+    plots.plot_cost_derivatives({"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}, ax=axes)
 
 
 def _weights(results: Results, kind: str) -> Draw:
-    def draw(axes: Any) -> None:
-        grid = results.grid
-        rates = grid.exponential_rates if kind == "exponential" else grid.linear_rates
-        for rate in rates:
-            schedule = (Exponential if kind == "exponential" else Linear)(grid.starts[0], rate)
-            axes.plot(schedule_weights(schedule, results.setting.rounds), label=f"η = {rate:g}")
-        axes.set(title=kind, xlabel="round", ylabel="w")
+    grid, rounds = results.grid, results.setting.rounds
+    start = min(grid.starts)
+    schedules: dict[str, Any] = (
+        {f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates}
+        if kind == "exponential"
+        else {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
+    )
+    return lambda axes: plots.plot_schedules(schedules, rounds, ax=axes)
 
-    return draw
 
+def _growth(results: Results) -> list[Draw]:
+    queries = np.array(
+        [results.data.training(results.data.folds[0], share).queries.n_queries for share in (*SHARES, 1)]
+    )
+    systems = {
+        system: TrainingShare(
+            np.array([*SHARES, 1.0]), queries, {NDCG(k): results.shares_of(system, NDCG(k)) for k in GROWTH}
+        )
+        for system in GROWING
+    }
 
-def _growth(results: Results, k: int) -> Draw:
-    def draw(axes: Any) -> None:
-        for system in GROWING:
-            values = results.shares_of(system, NDCG(k)) * 100
-            error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-            axes.errorbar([*SHARES, 1.0], values.mean(axis=1), error, capsize=2, label=system)
-        axes.set(xlabel="share of the training queries", ylabel=f"NDCG@{k}")
+    def draw(k: int) -> Draw:
+        return lambda axes: plots.plot_training_share(systems, NDCG(k), ax=axes)
 
-    return draw
+    return [draw(k) for k in GROWTH]

@@ -98,10 +98,13 @@ def _of_figures(results: Results, diagnosis: Diagnosis) -> list[Finding]:
             )
         )
     share = diagnosis.low_grade_share()
+    verdict = "yes" if share > 0.7 else "no"
+    if max(diagnosis.grades) < 3:
+        verdict = "cannot be told, there are no other grades to pair with"
     found.append(
         Finding(
             "Documents of grade 0 and 1 give over 70% of λ of highly relevant ones (Figure 3a)",
-            "yes" if share > 0.7 else "no",
+            verdict,
             f"{100 * share:.1f}%, mean over rounds; highly relevant is here {diagnosis.highly_relevant}",
         )
     )

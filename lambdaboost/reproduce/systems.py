@@ -41,8 +41,8 @@ class Grid:
     `reused` is how many of the best (rate, documents) of its baseline each blended system is trained with.
     """
 
-    newton_rates: tuple[float, ...] = (0.05, 0.2, 0.5)
-    gradient_rates: tuple[float, ...] = (0.02, 0.05, 0.2)
+    newton_rates: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
+    gradient_rates: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
     documents: tuple[int, ...] = (20, 50, 100, 200)
     click_weights: tuple[float, ...] = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5)
     starts: tuple[float, ...] = (0.1, 0.25, 0.5)

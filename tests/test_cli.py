@@ -405,12 +405,18 @@ def test_module_and_interrupt(folder, tmp_path):
     command = [sys.executable, "-m", "lambdaboost"]
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"lambdaboost {__version__}\n" and done.stderr == ""
-    arguments = ["train", str(folder / "train.txt"), "--rounds", "1000000", "--out", str(tmp_path / "m")]
+    train = tmp_path / "train.txt"
+    train.write_bytes((folder / "train.txt").read_bytes())
+    (tmp_path / "out").mkdir()
+    arguments = ["train", str(train), "--rounds", "1000000", "--out", str(tmp_path / "out" / "m")]
     process = subprocess.Popen(
         [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(6)
+    read = tmp_path / "train.txt.lambdaboost.npz"
+    while not read.exists() and process.poll() is None:
+        time.sleep(0.1)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "") and err == "lambdaboost: stopped, nothing written\n"
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path / "out") == []

@@ -11,6 +11,8 @@ def main() -> None:
     # OpenMP's threads spin while they wait; on shared cores that made XGBoost five times slower. Read when an engine
     # is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    from lambdaboost.cli.run import run
-
+    try:
+        from lambdaboost.cli.run import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(sys.argv[1:]))

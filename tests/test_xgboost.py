@@ -343,6 +343,7 @@ def test_rounds_of_stock_training_and_its_continuation():
     [{}, {"booster": "dart", "rate_drop": 0.5}, {"num_parallel_tree": 3}, {"tree_method": "exact"}],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:.*booster=dart:UserWarning")  # deprecated from XGBoost 3.4
 def test_rounds_of_ours_and_its_continuation(leaves, more, tmp_path):
     objective, rounds = logged()
     data = plain()

@@ -167,6 +167,8 @@ def test_the_ranker_predicts_one_column(tmp_path):
     ("name", "value"),
     [
         ("booster", "dart"),
+        ("rate_drop", 0.5),
+        ("one_drop", True),
         ("tree_method", "approx"),
         ("tree_method", "exact"),
         ("sampling_method", "gradient_based"),

@@ -23,6 +23,8 @@ from lambdaboost.objectives import Objective
 # What the vector leaves of XGBoost 3.2 get wrong or refuse late, by the values that are right.
 _ALLOWED: dict[str, tuple[Any, ...]] = {
     "booster": ("gbtree",),
+    "rate_drop": (0,),
+    "one_drop": (0,),
     "tree_method": ("hist", "auto"),
     "sampling_method": ("uniform",),
     "multi_strategy": ("multi_output_tree",),

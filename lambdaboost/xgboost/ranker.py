@@ -122,7 +122,9 @@ class LambdaRanker(xgb.XGBRanker):
             qid=qid,
             sample_weight=sample_weight,
             base_margin=base_margin,
-            feature_weights=self.feature_weights if feature_weights is None else feature_weights,
+            feature_weights=getattr(self, "feature_weights", None)
+            if feature_weights is None
+            else feature_weights,
             eval_set=eval_set,
             sample_weight_eval_set=sample_weight_eval_set,
             base_margin_eval_set=base_margin_eval_set,

@@ -19,7 +19,7 @@ from lambdaboost import (
     graded,
 )
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.lightgbm import LambdaRanker, cv, train
+from lambdaboost.lightgbm import Dataset, LambdaRanker, cv, train
 
 
 class Rounds:
@@ -177,7 +177,7 @@ def test_missing_labels_and_weights_reach_the_objective():
     booster = train(PARAMS, dataset(weight=weight).set_label(y), 1, leaves="gradient")
     q = Queries(y, Q.sizes, weight=weight)
     grad, hess = GradientStep(LambdaRank()).gradient(np.zeros(len(X)), q)
-    leaf = booster.predict(X, pred_leaf=True)[:, 0]
+    leaf = booster.predict(X, pred_leaf=True).ravel()
     expected = -0.1 * np.bincount(leaf, grad) / np.bincount(leaf, hess)
     np.testing.assert_allclose(booster.predict(X), expected[leaf], rtol=1e-6)
 
@@ -266,7 +266,30 @@ def test_validation_data_without_the_source_measured():
     bare = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
     with pytest.raises(ValueError, match="valid_0, for the measures: no label source 'clicks'"):
         train(PARAMS, data, 2, valid_sets=[bare], feval=CNDCG(), callbacks=[lambda env: started.append(1)])
+    bare_training = lgb.Dataset(X, Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match="training data, for the measures: no label source 'clicks'"):
+        train(
+            PARAMS,
+            bare_training,
+            2,
+            valid_sets=bare_training,
+            feval=CNDCG(),
+            callbacks=[lambda env: started.append(1)],
+        )
     assert not started
+
+
+def test_data_from_a_file(tmp_path):
+    np.savetxt(tmp_path / "log.csv", np.column_stack([Q.relevance, X]), delimiter=",")
+    np.savetxt(tmp_path / "log.csv.query", Q.sizes, fmt="%d")
+    data = Dataset(tmp_path / "log.csv", sources={"clicks": Q.labels["clicks"]}, params={"verbose": -1})
+    booster = train(PARAMS, data, 3, objective=graded(), leaves="newton")
+    np.testing.assert_allclose(
+        booster.predict(X), train(PARAMS, dataset(), 3, objective=graded(), leaves="newton").predict(X)
+    )
+    short = Dataset(tmp_path / "log.csv", sources={"clicks": [0.5]}, params={"verbose": -1})
+    with pytest.raises(ValueError, match="clicks has 1 rows, relevance has 566"):
+        train(PARAMS, short, 3, objective=graded())
 
 
 @pytest.mark.parametrize(

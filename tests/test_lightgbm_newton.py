@@ -21,7 +21,7 @@ def structure(booster, tree):
 
 def leaf_values(booster, X, tree):
     """(leaf of each row, output of each leaf) of a tree."""
-    leaf = booster.predict(X, pred_leaf=True)[:, tree].astype(int)
+    leaf = booster.predict(X, pred_leaf=True).reshape(len(X), -1)[:, tree].astype(int)
     return leaf, np.array([booster.get_leaf_output(tree, i) for i in range(leaf.max() + 1)])
 
 

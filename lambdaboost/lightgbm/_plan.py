@@ -39,6 +39,7 @@ def planned(
     leaves: Leaves,
     feval: Feval,
     callbacks: Sequence[Any] | None,
+    measured_on_training: bool = False,
 ) -> Plan:
     """The plan, with everything checked that can be before data are constructed."""
     if not isinstance(data, lgb.Dataset):
@@ -48,7 +49,7 @@ def planned(
     rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
     _check_params(params)
     measures = _measures(params, feval)
-    check = _Check(rule, measures or [])
+    check = _Check(rule, measures or [], measured_on_training)
     ours = [Callback(check, True)]
     step: Any = rule
     if leaves == "newton":
@@ -89,15 +90,20 @@ def _measures(params: dict[str, Any], feval: Feval) -> list[Callable[..., Any]] 
 class _Check:
     """Raises before the first round where data have no queries, or not the sources that will be asked of them."""
 
-    def __init__(self, objective: Objective, measures: Sequence[Callable[..., Any]]) -> None:
+    def __init__(
+        self, objective: Objective, measures: Sequence[Callable[..., Any]], on_training: bool
+    ) -> None:
         self.objective = objective
         self.measured = [measure.source for measure in measures if isinstance(measure, Measure)]
+        self.on_training = on_training
 
     def __call__(self, env: Any) -> None:
         if env.iteration != env.begin_iteration:
             return
         for booster in boosters_of(env):
             _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
+            if self.on_training:
+                _require(booster.train_set, self.measured, "the training data, for the measures")
             for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):
                 _require(valid, self.measured, f"{name}, for the measures")
 

@@ -29,8 +29,8 @@ class LambdaRanker(lgb.LGBMRanker):
         An objective, or its text.
     leaves : "engine", "gradient" or "newton"
         As of `lambdaboost.lightgbm.train`.
-    **kwargs
-        As of `lightgbm.LGBMRanker`: ``n_estimators``, ``learning_rate``, ``num_leaves``, ….
+    n_estimators, learning_rate, num_leaves, …
+        As of `lightgbm.LGBMRanker`; ``class_weight`` is of no use in ranking.
 
     Examples
     --------
@@ -43,10 +43,54 @@ class LambdaRanker(lgb.LGBMRanker):
 
     """
 
+    # scikit-learn reads the parameters off this signature, so it repeats the base class's.
     def __init__(
-        self, *, objective: Objective | str = LambdaRank(), leaves: Leaves = "engine", **kwargs: Any
+        self,
+        *,
+        boosting_type: str = "gbdt",
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample_for_bin: int = 200000,
+        objective: Objective | str = LambdaRank(),
+        leaves: Leaves = "engine",
+        class_weight: Any = None,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        importance_type: str = "split",
+        **kwargs: Any,
     ) -> None:
-        super().__init__(objective=objective, **kwargs)
+        super().__init__(
+            boosting_type=boosting_type,
+            num_leaves=num_leaves,
+            max_depth=max_depth,
+            learning_rate=learning_rate,
+            n_estimators=n_estimators,
+            subsample_for_bin=subsample_for_bin,
+            objective=objective,
+            class_weight=class_weight,
+            min_split_gain=min_split_gain,
+            min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples,
+            subsample=subsample,
+            subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree,
+            reg_alpha=reg_alpha,
+            reg_lambda=reg_lambda,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            importance_type=importance_type,
+            **kwargs,
+        )
         self.leaves = leaves
 
     def fit(

@@ -72,12 +72,14 @@ def train(
     2
 
     """
-    plan = planned(params, data, objective, leaves, feval, callbacks)
+    valid_sets = _listed(valid_sets)
+    on_training = any(valid is data for valid in valid_sets or [])
+    plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
     return lgb.train(
         plan.params,
         data,
         num_boost_round=rounds,
-        valid_sets=_listed(valid_sets),
+        valid_sets=valid_sets,
         valid_names=_listed(valid_names),
         feval=plan.feval,
         init_model=init_model,

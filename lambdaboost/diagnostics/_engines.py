@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lambdaboost.diagnostics._tree_scores import Predict
 
 if TYPE_CHECKING:
@@ -47,7 +49,10 @@ def xgboost_callback(recorder: Recorder) -> Any:
             if config["learner"]["gradient_booster"]["name"] == "dart":
                 raise ValueError(DART)
             # Without a margin each call would add the intercept again.
-            self.data = xgb.DMatrix(recorder.features, base_margin=[0.0] * recorder.queries.n_documents)
+            # Newton leaves train with a second score.
+            scores = int(config["learner"]["learner_model_param"]["num_target"])
+            margin = np.zeros((recorder.queries.n_documents, scores))
+            self.data = xgb.DMatrix(recorder.features, base_margin=margin if scores > 1 else margin[:, 0])
             recorder.start(model.num_boosted_rounds())
             return model
 

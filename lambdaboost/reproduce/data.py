@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.diagnostics import nested_queries
 from lambdaboost.reproduce.clicks import Clicks
 
@@ -41,7 +42,7 @@ class Data:
     def training(self, fold: Fold, share: float = 1.0, seed: int = 0) -> Collection:
         """What a fold trains on: queries with a relevant document, or a share of them."""
         whole = self.joined(fold.train)
-        kept = np.flatnonzero(has_relevant(whole))
+        kept = np.flatnonzero(has_any(whole.queries.relevance, whole.queries))
         if not kept.size:
             raise ValueError(
                 f"no training query of {fold.name} has a relevant document: there is nothing to learn"
@@ -63,7 +64,6 @@ class Data:
         return total.hexdigest()
 
 
-def has_relevant(collection: Collection) -> np.ndarray:
-    """Which queries have a document of grade above 0, bool (n_queries,)."""
-    q = collection.queries
-    return np.maximum.reduceat(np.nan_to_num(q.relevance), q.offsets[:-1]) > 0
+def has_any(labels: NDArray[np.float32], q: Queries) -> NDArray[np.bool_]:
+    """Which queries have a document labelled above 0, bool (n_queries,)."""
+    return np.maximum.reduceat(np.nan_to_num(labels), q.offsets[:-1]) > 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 from rich.progress import (
     BarColumn,
@@ -24,6 +26,7 @@ from lambdaboost.reproduce.systems import Grid, swept_systems
 from lambdaboost.reproduce.trial import Setting
 
 SMALL = 20_000  # documents
+STOPPED = 130  # exit code
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,11 @@ def reproduce_svore2011(data: Data, request: Request) -> Results:
         f"{data.name}: at most {total} runs of {setting.rounds} rounds; finished ones are kept in {store.folder}"
     )
     try:
-        with _progress() as bar, Pool(data, setting, store, request.workers) as pool:
-            task = bar.add_task("runs", total=total)
-            results = run_protocol(pool, request.grid, lambda: bar.advance(task))
-            bar.update(task, total=bar.tasks[0].completed)
+        with _Told(total) as told, Pool(data, setting, store, request.workers) as pool:
+            results = run_protocol(pool, request.grid, told.advance)
     except KeyboardInterrupt:
-        note("stopped: the same command goes on from the runs that are finished")
-        raise
+        note(f"stopped, finished runs are kept in {store.folder}: the same command goes on from there")
+        raise SystemExit(STOPPED) from None
     write_report(results, request.out)
     note(f"written: {request.out / 'report.md'}")
     return results
@@ -85,13 +86,33 @@ def writable(folder: Path) -> Path:
     return folder
 
 
-def _progress() -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=ERR, disable=not ERR.is_terminal)
+class _Told:
+    """How far the runs are: a live bar on a terminal, elsewhere a line each tenth of the way."""
+
+    def __init__(self, total: int) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        self.bar = Progress(*columns, console=ERR, disable=not ERR.is_terminal)
+        self.task = self.bar.add_task("runs", total=total)
+        self.total, self.done, self.started = total, 0, perf_counter()
+
+    def __enter__(self) -> _Told:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.bar.stop()
+
+    def advance(self) -> None:
+        """A run is done."""
+        self.bar.advance(self.task)
+        self.done += 1
+        tenth = self.done * 10 // self.total > (self.done - 1) * 10 // self.total
+        if self.bar.disable and tenth:
+            note(f"{self.done} of {self.total} runs after {(perf_counter() - self.started) / 60:.1f} minutes")

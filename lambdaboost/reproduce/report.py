@@ -12,7 +12,7 @@ import numpy as np
 from lambdaboost import __version__
 from lambdaboost.evaluation.table import Cell, Table
 from lambdaboost.reproduce.clicks import SCALES
-from lambdaboost.reproduce.data import Data, has_relevant
+from lambdaboost.reproduce.data import Data, has_any
 from lambdaboost.reproduce.diagnosis import diagnose
 from lambdaboost.reproduce.figures import draw_figures
 from lambdaboost.reproduce.findings import RULE, findings
@@ -43,7 +43,7 @@ def write_report(results: Results, out: Path) -> None:
         RULE,
         "\n".join(found),
         "## Figures",
-        "\n\n".join(f"![{text}]({path.name})\n\n{text}" for path, text in drawn),
+        "\n\n".join(f"![{text.partition(':')[0]}]({path.name})\n\n{text}" for path, text in drawn),
         "## What was run",
         _what_was_run(results),
         "## Data",
@@ -100,19 +100,16 @@ def _data(data: Data) -> str:
     grades = [f"grade {g}" for g in range(highest + 1)]
     header = ("Part", "Queries", "without relevant", "Documents", "Features", *grades)
     header += tuple(f"{c.name} > 0" for c in data.clicks)
+    header += tuple(f"Queries without {c.name}" for c in data.clicks)
     rows = []
     for name, part in data.parts.items():
         q = part.queries
         counts = [int((q.relevance == g).sum()) for g in range(highest + 1)]
-        clicked = [int((q.labels[c.name] > 0).sum()) for c in data.clicks]
-        figures = (
-            q.n_queries,
-            int((~has_relevant(part)).sum()),
-            q.n_documents,
-            part.n_features,
-            *counts,
-            *clicked,
-        )
+        labels = [q.labels[clicks.name] for clicks in data.clicks]
+        counts += [int((values > 0).sum()) for values in labels]
+        counts += [int((~has_any(values, q)).sum()) for values in labels]
+        empty = int((~has_any(q.relevance, q)).sum())
+        figures = (q.n_queries, empty, q.n_documents, part.n_features, *counts)
         rows.append((Cell(name), *(Cell(str(n)) for n in figures)))
     folds = "; ".join(
         f"{f.name}: training on {'+'.join(f.train)}, validation on {'+'.join(f.valid)}, test on {'+'.join(f.test)}"

@@ -61,7 +61,7 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
         "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from lambdaboost.objectives import _pairs\n"
-        "assert not _pairs._tile.signatures\n"
+        "assert not _pairs._block_of_queries.signatures\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 

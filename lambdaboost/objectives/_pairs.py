@@ -1,208 +1,38 @@
-"""The λ and μ of all queries by pairs: the project's hot loops, and nothing else.
+"""The λ and μ of all queries by pairs: from documents to tiles and back.
 
-A rule is two small values, NamedTuples so that the compiler knows each by its type: a *swap*, what exchanging two
-documents is worth, and a *force*, how hard a pair is pushed at its score difference. The loops never branch on labels:
-the documents of a query stand level by level (`_levels`), in a level by rank, so that the partners of a document are
-one contiguous run, and rows of one level share it.
-
-Padding makes most loops a whole number of vectors: a column with E = 0 has ρ = 0 and adds nothing.
+The documents of a query stand level by level (`_levels`), in a level by rank, so that the partners of a document are
+one contiguous run and the rows of one level share it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
 from lambdaboost.objectives._order import order_by_score
-
-# With E_i = exp(σ(s_i − s_max)) a pair costs one division and no exponential; up to this range every E is a normal
-# float32. Wider queries take an exponential for each pair.
-RANGE = 80.0
-ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
-LANES = 32  # columns are padded to a multiple of this
-BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
-CHUNK = 2048  # columns summed into a row in float32 before the sum is carried to float64
-
-
-class Unit(NamedTuple):
-    """Every pair weighs 1 (RankNet)."""
-
-
-class Dcg(NamedTuple):
-    """A pair weighs |gain_i − gain_j| · |D_i − D_j|, with gains divided by the ideal DCG."""
-
-
-class Logistic(NamedTuple):
-    """Force ρ and curvature ρ(1 − ρ), ρ = 1/(1 + e^{σo}); σ and σ² are multiplied in at the end."""
-
-
-class Local(NamedTuple):
-    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ), ρ = 1/(1 + e^{o + center}) (2011, eqs. 14-15)."""
-
-
-ONE = np.float32(1)
-
-
-def gap(swap: Any, gain_i: Any, gain_j: Any) -> Any:
-    """The factor of a pair's weight that all rows of one level share."""
-    return ONE if isinstance(swap, Unit) else gain_i - gain_j
-
-
-@overload(gap, inline="always")
-def _gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
-    if swap.instance_class is Unit:
-        return lambda swap, gain_i, gain_j: ONE
-    return lambda swap, gain_i, gain_j: gain_i - gain_j
-
-
-def step(swap: Any, discount_i: Any, discount_j: Any) -> Any:
-    """The factor of a pair's weight that its two ranks decide."""
-    return ONE if isinstance(swap, Unit) else abs(discount_i - discount_j)
-
-
-@overload(step, inline="always")
-def _step(swap, discount_i, discount_j):  # type: ignore[no-untyped-def]
-    if swap.instance_class is Unit:
-        return lambda swap, discount_i, discount_j: ONE
-    return lambda swap, discount_i, discount_j: abs(discount_i - discount_j)
-
-
-def force_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
-    """W times the force at ρ; rest is 1 − ρ, kept apart since it loses all its digits as ρ nears 1."""
-    return w * rho if isinstance(force, Logistic) else w * rho * rest
-
-
-@overload(force_of, inline="always")
-def _force_of(force, w, rho, rest):  # type: ignore[no-untyped-def]
-    if force.instance_class is Logistic:
-        return lambda force, w, rho, rest: w * rho
-    return lambda force, w, rho, rest: w * rho * rest
-
-
-def curvature_of(force: Any, f: Any, rho: Any, rest: Any) -> Any:
-    """The curvature that belongs to the force f at ρ."""
-    return f * rest if isinstance(force, Logistic) else f * (rest - rho)
-
-
-@overload(curvature_of, inline="always")
-def _curvature_of(force, f, rho, rest):  # type: ignore[no-untyped-def]
-    if force.instance_class is Logistic:
-        return lambda force, f, rho, rest: f * rest
-    return lambda force, f, rho, rest: f * (rest - rho)
-
-
-@inlined
-def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
-    """Four rows of one level (E in re, discount in rd) against a run of columns.
-
-    Adds to the columns' λ and μ in place and returns the rows' sums.
-    """
-    e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
-    d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
-    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
-    for j in range(e.size):
-        ej, dj = e[j], d[j]
-        up = gap(swap, gain, g[j])
-        v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
-        r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
-        o0, o1, o2, o3 = e0 * v0, e1 * v1, e2 * v2, e3 * v3
-        f0 = force_of(force, step(swap, d0, dj), r0, o0)
-        f1 = force_of(force, step(swap, d1, dj), r1, o1)
-        f2 = force_of(force, step(swap, d2, dj), r2, o2)
-        f3 = force_of(force, step(swap, d3, dj), r3, o3)
-        c0, c1 = curvature_of(force, f0, r0, o0), curvature_of(force, f1, r1, o1)
-        c2, c3 = curvature_of(force, f2, r2, o2), curvature_of(force, f3, r3, o3)
-        a0 += up * f0
-        a1 += up * f1
-        a2 += up * f2
-        a3 += up * f3
-        b0 += up * c0
-        b1 += up * c1
-        b2 += up * c2
-        b3 += up * c3
-        lam[j] += up * ((f0 + f1) + (f2 + f3))
-        mu[j] += up * ((c0 + c1) + (c2 + c3))
-    return a0, a1, a2, a3, b0, b1, b2, b3
-
-
-@inlined
-def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
-    """One row against a run of columns, for what is left of a level after its tiles."""
-    a = b = np.float32(0)
-    for j in range(e.size):
-        inverse = ONE / (re + e[j])
-        rho, rest = e[j] * inverse, re * inverse
-        up = gap(swap, gain, g[j])
-        f = force_of(force, step(swap, rd, d[j]), rho, rest)
-        c = curvature_of(force, f, rho, rest)
-        a += up * f
-        b += up * c
-        lam[j] += up * f
-        mu[j] += up * c
-    return a, b
-
-
-@kernel
-def _rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
-    """Rows first:last of one level, each to be above all of the columns lo:hi.
-
-    `rows` and `columns` are layouts (E, gain, discount), `row_sums` and `column_sums` their float64 (λ, μ) to add to,
-    `parts` float32 scratch for the columns' sums.
-    """
-    re, rg, rd = rows
-    ce, cg, cd = columns
-    row_lam, row_mu = row_sums
-    gain = rg[first]
-    for block in range(first, last, BLOCK):
-        block_end = min(block + BLOCK, last)
-        for c in range(lo, hi, CHUNK):
-            c_end = min(c + CHUNK, hi)
-            e, g, d = ce[c:c_end], cg[c:c_end], cd[c:c_end]
-            part_lam, part_mu = parts[0][: c_end - c], parts[1][: c_end - c]
-            part_lam[:] = 0
-            part_mu[:] = 0
-            i = block
-            while i + ROWS <= block_end:
-                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                    swap, force, gain, re[i:], rd[i:], e, g, d, part_lam, part_mu
-                )
-                row_lam[i] += a0
-                row_lam[i + 1] += a1
-                row_lam[i + 2] += a2
-                row_lam[i + 3] += a3
-                row_mu[i] += b0
-                row_mu[i + 1] += b1
-                row_mu[i + 2] += b2
-                row_mu[i + 3] += b3
-                i += ROWS
-            while i < block_end:
-                a0, b0 = _row(swap, force, gain, re[i], rd[i], e, g, d, part_lam, part_mu)
-                row_lam[i] += a0
-                row_mu[i] += b0
-                i += 1
-            lam, mu = column_sums[0][c:c_end], column_sums[1][c:c_end]
-            for j in range(lam.size):
-                lam[j] -= part_lam[j]
-                mu[j] += part_mu[j]
-
-
-@kernel
-def _pad(n):  # type: ignore[no-untyped-def]
-    return (n + LANES - 1) // LANES * LANES
-
-
-@kernel
-def _stop(lo, hi, m):  # type: ignore[no-untyped-def]
-    """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
-    return lo + _pad(hi - lo) if hi == m else hi
+from lambdaboost.objectives._tiles import (
+    CHUNK,
+    LANES,
+    NOTHING,
+    ONE,
+    RANGE,
+    Dcg,
+    Local,
+    curvature_of,
+    force_of,
+    gap,
+    rows_by_columns,
+    run_stop,
+    step,
+)
+from lambdaboost.objectives._tree import lists_by_tree, worth_a_tree
 
 
 @kernel
@@ -211,8 +41,8 @@ def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
     for level in range(start.size):
         lo, hi = end[level], run_end[level]
         if lo < hi and start[level] < top_end[level]:
-            stop = _stop(lo, hi, end[-1])
-            _rows_by_columns(
+            stop = run_stop(lo, hi, end[-1])
+            rows_by_columns(
                 swap, force, start[level], top_end[level], rows, lo, stop, columns, sums, sums, parts
             )
 
@@ -235,8 +65,8 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
     for level in range(n_levels):
         lo, hi = first[level + 1], first[np.searchsorted(start, run_end[level])]
         if lo < hi and top_end[level] < end[level]:
-            _rows_by_columns(
-                swap, force, top_end[level], end[level], rows, lo, _stop(lo, hi, first[n_levels]),
+            rows_by_columns(
+                swap, force, top_end[level], end[level], rows, lo, run_stop(lo, hi, first[n_levels]),
                 (top_e, top_g, top_d), sums, (top_lam, top_mu), parts,
             )  # fmt: skip
     for level in range(n_levels):
@@ -252,8 +82,13 @@ def _wide_pairs(swap, force, start, end, run_end, sigma, center, s, g, d, lam, m
         for i in range(start[level], end[level]):
             for j in range(end[level], run_end[level]):
                 apart = sigma * (s[i] - s[j]) + center
-                rho = 1.0 / (1.0 + math.exp(min(apart, 700.0)))
-                rest = 1.0 / (1.0 + math.exp(min(-apart, 700.0)))
+                if apart > NOTHING:
+                    continue
+                rho = rest = 1.0
+                if apart < -NOTHING:
+                    rest = 0.0
+                else:
+                    rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
                 w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], d[j]))
                 f = force_of(force, w, rho, rest)
                 c = curvature_of(force, f, rho, rest)
@@ -282,7 +117,8 @@ def _lay_out(here, gains, level_of, by_rank, discounts, cutoff, next_slot, top_e
 
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
-    q0, q1, offsets, swap, force, sigma, center, cutoff, scores, gains, discounts, levels, hint, order, out_lam, out_mu
+    q0, q1, offsets, swap, force, sigma, center, cutoff,
+    scores, gains, discounts, levels, by_tree, hint, order, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
     level_of, level_first, level_start, level_end, level_run_end = levels
@@ -303,7 +139,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         here, by_rank = scores[a:b], order[a:b]
         order_by_score(here, hint[a:b], by_rank)
         la, lb = level_first[q], level_first[q + 1]
-        if lb - la < 2:
+        if by_tree[q] or lb - la < 2:
             continue
         start, end, run_end = level_start[la:lb], level_end[la:lb], level_run_end[la:lb]
         next_slot, top_end = next_slots[: lb - la], top_ends[: lb - la]
@@ -350,10 +186,18 @@ def pair_gradient(
     last = q.memo("order", lambda: [np.zeros(0, dtype=np.int32)])
     hint = last[0] if last[0].size else _identity(q)
     order = np.empty(q.n_documents, dtype=np.int32)
+    by_tree = worth_a_tree(q, levels, cutoff)
     over_queries(
         _block_of_queries, q.offsets, swap, force, sigma, center, cutoff,
-        scores, gains, discounts, levels, hint, order, lam, mu,
+        scores, gains, discounts, levels, by_tree, hint, order, lam, mu,
     )  # fmt: skip
+    if by_tree.any():
+        queries = np.flatnonzero(by_tree)
+        over_queries(
+            lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, force,
+            isinstance(force, Local), isinstance(swap, Dcg), sigma, center,
+            scores, gains, discounts, levels.of_document, order, lam, mu,
+        )  # fmt: skip
     last[0] = order  # whole arrays change hands, so that another thread's training never sees half an order
     return lam, mu
 

@@ -12,8 +12,9 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives import _native_lightgbm, _native_xgboost
 from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import Dcg, Logistic, pair_gradient
+from lambdaboost.objectives._pairs import pair_gradient
 from lambdaboost.objectives._swaps import check_dcg, dcg_parts
+from lambdaboost.objectives._tiles import Dcg, Logistic
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 Convention = Literal["paper", "lightgbm", "xgboost"]

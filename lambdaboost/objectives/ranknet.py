@@ -8,7 +8,8 @@ import numpy as np
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import Logistic, Unit, pair_gradient
+from lambdaboost.objectives._pairs import pair_gradient
+from lambdaboost.objectives._tiles import Logistic, Unit
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 

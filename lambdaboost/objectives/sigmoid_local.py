@@ -8,8 +8,9 @@ from typing import ClassVar
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import Dcg, Local, pair_gradient
+from lambdaboost.objectives._pairs import pair_gradient
 from lambdaboost.objectives._swaps import check_dcg, dcg_parts
+from lambdaboost.objectives._tiles import Dcg, Local
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 

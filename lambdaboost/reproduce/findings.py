@@ -94,7 +94,7 @@ def _of_figures(results: Results, diagnosis: Diagnosis) -> list[Finding]:
                 f"λ of {clicks.name} agrees with λL more often on clicked pairs of equal grade than on all pairs "
                 "(Figure 2)",
                 "yes" if gain > 0 else "no",
-                f"{100 * tied:.1f}% of documents against {100 * every:.1f}%, mean over rounds; the paper gains 15 points",
+                f"{100 * tied:.1f}% of documents against {100 * every:.1f}%, mean over rounds; 15 points in the paper",
             )
         )
     share = diagnosis.low_grade_share()

@@ -24,7 +24,6 @@ from lambdaboost.objectives._tiles import (
     ONE,
     RANGE,
     Dcg,
-    Local,
     curvature_of,
     force_of,
     gap,
@@ -91,7 +90,7 @@ def _wide_pairs(swap, force, start, end, run_end, sigma, center, s, g, d, lam, m
                     rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
                 w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], d[j]))
                 f = force_of(force, w, rho, rest)
-                c = curvature_of(force, f, rho, rest)
+                c = curvature_of(force, w, rho, rest)
                 lam[i] += f
                 lam[j] -= f
                 mu[i] += c
@@ -195,7 +194,7 @@ def pair_gradient(
         queries = np.flatnonzero(by_tree)
         over_queries(
             lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, force,
-            isinstance(force, Local), isinstance(swap, Dcg), sigma, center,
+            isinstance(swap, Dcg), sigma, center,
             scores, gains, discounts, levels.of_document, order, lam, mu,
         )  # fmt: skip
     last[0] = order  # whole arrays change hands, so that another thread's training never sees half an order

@@ -40,6 +40,13 @@ class Local(NamedTuple):
     """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ), ρ = 1/(1 + e^{o + center}) (2011, eqs. 14-15)."""
 
 
+class Mixed(NamedTuple):
+    """Both forces of one pair in one pass: so much of `Logistic`, so much of `Local`."""
+
+    logistic: np.float32
+    local: np.float32
+
+
 ONE = np.float32(1)
 
 
@@ -69,26 +76,38 @@ def _step(swap, discount_i, discount_j):  # type: ignore[no-untyped-def]
 
 def force_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
     """W times the force at ρ; rest is 1 − ρ, kept apart since it loses all its digits as ρ nears 1."""
-    return w * rho if isinstance(force, Logistic) else w * rho * rest
+    if isinstance(force, Logistic):
+        return w * rho
+    if isinstance(force, Local):
+        return w * rho * rest
+    return w * rho * (force.logistic + force.local * rest)
 
 
 @overload(force_of, inline="always")
 def _force_of(force, w, rho, rest):  # type: ignore[no-untyped-def]
     if force.instance_class is Logistic:
         return lambda force, w, rho, rest: w * rho
-    return lambda force, w, rho, rest: w * rho * rest
+    if force.instance_class is Local:
+        return lambda force, w, rho, rest: w * rho * rest
+    return lambda force, w, rho, rest: w * rho * (force.logistic + force.local * rest)
 
 
-def curvature_of(force: Any, f: Any, rho: Any, rest: Any) -> Any:
-    """The curvature that belongs to the force f at ρ."""
-    return f * rest if isinstance(force, Logistic) else f * (rest - rho)
+def curvature_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
+    """W times the curvature at ρ."""
+    if isinstance(force, Logistic):
+        return w * rho * rest
+    if isinstance(force, Local):
+        return w * rho * rest * (rest - rho)
+    return w * rho * rest * (force.logistic + force.local * (rest - rho))
 
 
 @overload(curvature_of, inline="always")
-def _curvature_of(force, f, rho, rest):  # type: ignore[no-untyped-def]
+def _curvature_of(force, w, rho, rest):  # type: ignore[no-untyped-def]
     if force.instance_class is Logistic:
-        return lambda force, f, rho, rest: f * rest
-    return lambda force, f, rho, rest: f * (rest - rho)
+        return lambda force, w, rho, rest: w * rho * rest
+    if force.instance_class is Local:
+        return lambda force, w, rho, rest: w * rho * rest * (rest - rho)
+    return lambda force, w, rho, rest: w * rho * rest * (force.logistic + force.local * (rest - rho))
 
 
 @inlined
@@ -106,12 +125,11 @@ def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyp
         v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
         r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
         o0, o1, o2, o3 = e0 * v0, e1 * v1, e2 * v2, e3 * v3
-        f0 = force_of(force, step(swap, d0, dj), r0, o0)
-        f1 = force_of(force, step(swap, d1, dj), r1, o1)
-        f2 = force_of(force, step(swap, d2, dj), r2, o2)
-        f3 = force_of(force, step(swap, d3, dj), r3, o3)
-        c0, c1 = curvature_of(force, f0, r0, o0), curvature_of(force, f1, r1, o1)
-        c2, c3 = curvature_of(force, f2, r2, o2), curvature_of(force, f3, r3, o3)
+        w0, w1, w2, w3 = step(swap, d0, dj), step(swap, d1, dj), step(swap, d2, dj), step(swap, d3, dj)
+        f0, f1 = force_of(force, w0, r0, o0), force_of(force, w1, r1, o1)
+        f2, f3 = force_of(force, w2, r2, o2), force_of(force, w3, r3, o3)
+        c0, c1 = curvature_of(force, w0, r0, o0), curvature_of(force, w1, r1, o1)
+        c2, c3 = curvature_of(force, w2, r2, o2), curvature_of(force, w3, r3, o3)
         a0 += up * f0
         a1 += up * f1
         a2 += up * f2
@@ -133,8 +151,9 @@ def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untype
         inverse = ONE / (re + e[j])
         rho, rest = e[j] * inverse, re * inverse
         up = gap(swap, gain, g[j])
-        f = force_of(force, step(swap, rd, d[j]), rho, rest)
-        c = curvature_of(force, f, rho, rest)
+        w = step(swap, rd, d[j])
+        f = force_of(force, w, rho, rest)
+        c = curvature_of(force, w, rho, rest)
         a += up * f
         b += up * c
         lam[j] += up * f

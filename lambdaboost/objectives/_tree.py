@@ -21,7 +21,17 @@ from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._tiles import LANES, NOTHING, ONE, RANGE, gap, rows_by_columns, run_stop
+from lambdaboost.objectives._tiles import (
+    LANES,
+    NOTHING,
+    ONE,
+    RANGE,
+    curvature_of,
+    force_of,
+    gap,
+    rows_by_columns,
+    run_stop,
+)
 
 POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in t, that meets another through its points; the force has poles at distance π
@@ -110,20 +120,21 @@ def _child_to_parent(t, child, parent, m, matrix):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _force(o, center, is_local):  # type: ignore[no-untyped-def]
+def _force(force, o, center):  # type: ignore[no-untyped-def]
     """Force and curvature at a difference of t."""
     apart = o + center
+    rho = rest = 1.0
     if apart > NOTHING:
-        return 0.0, 0.0
-    if apart < -NOTHING:
-        return 0.0 if is_local else 1.0, 0.0
-    rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
-    slope = rho * rest
-    return (slope, slope * (rest - rho)) if is_local else (rho, slope)
+        rho = 0.0
+    elif apart < -NOTHING:
+        rest = 0.0
+    else:
+        rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
+    return force_of(force, 1.0, rho, rest), curvature_of(force, 1.0, rho, rest)
 
 
 @kernel
-def _meet(above, below, weight, center, is_local, by_rank, above_points, below_points, charge, field, work):  # type: ignore[no-untyped-def]
+def _meet(force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work):  # type: ignore[no-untyped-def]
     """Two runs act on each other: charges at one's points become a field at the other's.
 
     field[node, grade, 0:2] are the λ that a document of that grade feels per unit and per D of its own weight,
@@ -133,8 +144,8 @@ def _meet(above, below, weight, center, is_local, by_rank, above_points, below_p
     for u in range(POINTS):
         for v in range(POINTS):
             o = below_points[v] - above_points[u]
-            right[u, v], right_mu[u, v] = _force(o, center, is_local)
-            wrong[u, v], wrong_mu[u, v] = _force(-o, center, is_local)
+            right[u, v], right_mu[u, v] = _force(force, o, center)
+            wrong[u, v], wrong_mu[u, v] = _force(force, -o, center)
     n_grades = weight.shape[0]
     for downward in range(2):
         source, target = (below, above) if downward == 0 else (above, below)
@@ -162,8 +173,8 @@ def _meet(above, below, weight, center, is_local, by_rank, above_points, below_p
                     in_order = target_better == (downward == 0)
                     sign = w if target_better else -w
                     for to in range(POINTS):
-                        force, curvature = (y[0, to], y[2, to]) if in_order else (y[1, to], y[3, to])
-                        field[target, a, moment, to] += flip * sign * force
+                        pull, curvature = (y[0, to], y[2, to]) if in_order else (y[1, to], y[3, to])
+                        field[target, a, moment, to] += flip * sign * pull
                         field[target, a, 2 + moment, to] += flip * w * curvature
 
 
@@ -209,10 +220,10 @@ def _collect(document, n, sums, lam, mu):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _near_pairs(a0, a1, b0, b1, swap, force, center, is_local, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
+def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
     """All pairs of documents a0:a1 with documents b0:b1, a run with itself or with a later one, as pairs."""
     if t[b1 - 1] - t[a0] + abs(center) > RANGE:
-        _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, center, is_local, by_rank, lam, mu)
+        _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu)
         return
     room = LEAF + 2 * LANES
     n_levels = weight.shape[0]
@@ -242,7 +253,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, is_local, by_rank, t, g, d,
 
 
 @kernel
-def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, center, is_local, by_rank, lam, mu):  # type: ignore[no-untyped-def]
+def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu):  # type: ignore[no-untyped-def]
     """Pairs of two runs one by one: for scores too far apart for E."""
     for i in range(a0, a1):
         for j in range(max(b0, i + 1), b1):
@@ -251,9 +262,9 @@ def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, center, is_local, by_rank, 
                 w *= d[i] - d[j]
             if w != 0:
                 side = 1.0 if grade[i] < grade[j] else -1.0
-                force, curvature = _force(side * (t[j] - t[i]), center, is_local)
-                lam[i] += side * w * force
-                lam[j] -= side * w * force
+                f, curvature = _force(force, side * (t[j] - t[i]), center)
+                lam[i] += side * w * f
+                lam[j] -= side * w * f
                 mu[i] += w * curvature
                 mu[j] += w * curvature
 
@@ -296,7 +307,7 @@ def _rise(t, leaves, d, grade, charge):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _meet_all(swap, force, center, is_local, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):  # type: ignore[no-untyped-def]
+def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):  # type: ignore[no-untyped-def]
     """Every pair of runs once: siblings, cut down until both are narrow, or far apart, or leaves."""
     m = t.size
     square = (POINTS, POINTS)
@@ -314,17 +325,7 @@ def _meet_all(swap, force, center, is_local, by_rank, leaves, t, g, d, grade, we
             middle, half = _middle_half(t, b0, b1)
             below_points[:] = middle + half * X
             _meet(
-                above,
-                below,
-                weight,
-                center,
-                is_local,
-                by_rank,
-                above_points,
-                below_points,
-                charge,
-                field,
-                work,
+                force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work
             )
         elif above < leaves and (above_width >= below_width or below >= leaves):
             pending.append((2 * above, below))
@@ -333,9 +334,7 @@ def _meet_all(swap, force, center, is_local, by_rank, leaves, t, g, d, grade, we
             pending.append((above, 2 * below))
             pending.append((above, 2 * below + 1))
         else:
-            _near_pairs(
-                a0, a1, b0, b1, swap, force, center, is_local, by_rank, t, g, d, grade, weight, lam, mu
-            )
+            _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu)
 
 
 @kernel
@@ -354,7 +353,7 @@ def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _one_list(swap, force, center, is_local, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
+def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
     """Add the pairs of one list; t ascending, gains, discounts and grades (0 best) by rank."""
     m = t.size
     leaves = 1
@@ -363,17 +362,17 @@ def _one_list(swap, force, center, is_local, by_rank, t, g, d, grade, weight, la
     charge = np.zeros((2 * leaves, weight.shape[0], 2, POINTS))
     field = np.zeros((2 * leaves, weight.shape[0], 4, POINTS))
     _rise(t, leaves, d, grade, charge)
-    _meet_all(swap, force, center, is_local, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu)
+    _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu)
     _descend(t, leaves, field)
     for node in range(leaves, 2 * leaves):
         a, b = _boundary(node, m)
         _leaf_values(t, d, grade, a, b, field[node], by_rank, lam, mu)
-        _near_pairs(a, b, a, b, swap, force, center, is_local, by_rank, t, g, d, grade, weight, lam, mu)
+        _near_pairs(a, b, a, b, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu)
 
 
 @kernel
 def lists_by_tree(  # type: ignore[no-untyped-def]
-    first, last, lengths, queries, offsets, swap, force, is_local, by_rank,
+    first, last, lengths, queries, offsets, swap, force, by_rank,
     sigma, center, scores, gains, discounts, level_of, order, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of some long queries, whose order by score is known."""
@@ -400,7 +399,7 @@ def lists_by_tree(  # type: ignore[no-untyped-def]
                 if i != j:
                     weight[i, j] = abs(np.float64(gap(swap, gain_of_level[i], gain_of_level[j])))
         lam, mu = np.zeros(m), np.zeros(m)
-        _one_list(swap, force, center, is_local, by_rank, t[:m], g[:m], d[:m], grade[:m], weight, lam, mu)
+        _one_list(swap, force, center, by_rank, t[:m], g[:m], d[:m], grade[:m], weight, lam, mu)
         for i in range(m):
             out_lam[a + document[i]] = lam[i]
             out_mu[a + document[i]] = mu[i]

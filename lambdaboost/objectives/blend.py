@@ -59,6 +59,10 @@ class Blend(Objective):
             return self.first.lambdas(scores, q, iteration)
         if w == 1:
             return self.second.lambdas(scores, q, iteration)
+        one, two = self.first.rule, self.second.rule
+        together = one.blended(two, w) if one is not None and two is not None else None
+        if together is not None:
+            return together.lambdas(scores, q)
         lam_1, mu_1 = self.first.lambdas(scores, q, iteration)
         lam_2, mu_2 = self.second.lambdas(scores, q, iteration)
         return (1 - w) * lam_1 + w * lam_2, (1 - w) * mu_1 + w * mu_2

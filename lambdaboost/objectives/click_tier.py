@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swaps import check_dcg, dcg_parts
-from lambdaboost.objectives._tiles import Dcg, Logistic
+from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives._swaps import check_dcg
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 
@@ -72,10 +70,11 @@ class ClickTier(Objective):
         """The label sources that it reads."""
         return (self.source, *self.within)
 
+    @property
+    def rule(self) -> PairRule:
+        """The pairs, swap and force."""
+        return PairRule(self.source, self.metric, self.within, skip_zero=True, sigma=self.sigma)
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
-        lam, mu = pair_gradient(
-            scores, q, levels(q, self.source, self.within, skip_zero=True), Dcg(), Logistic(),
-            *dcg_parts(self.metric, q), sigma=self.sigma,
-        )  # fmt: skip
-        return self.sigma * lam, self.sigma**2 * mu
+        return self.rule.lambdas(scores, q)

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives import _native_lightgbm, _native_xgboost
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swaps import check_dcg, dcg_parts
-from lambdaboost.objectives._tiles import Dcg, Logistic
+from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives._swaps import check_dcg
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
@@ -110,19 +108,19 @@ class LambdaRank(Objective):
         """What λ and μ of each document are multiplied by, or None."""
         return _native_xgboost.row_weights(q) if self.convention == "xgboost" else q.weight
 
+    @property
+    def rule(self) -> PairRule | None:
+        """The pairs, swap and force in the paper's convention."""
+        return (
+            PairRule(self.metric.source, self.metric, sigma=self.sigma)
+            if self.convention == "paper"
+            else None
+        )
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
-        if self.convention == "paper":
-            lam, mu = pair_gradient(
-                scores,
-                q,
-                levels(q, self.metric.source),
-                Dcg(),
-                Logistic(),
-                *dcg_parts(self.metric, q),
-                sigma=self.sigma,
-            )
-            return self.sigma * lam, self.sigma**2 * mu
+        if self.rule is not None:
+            return self.rule.lambdas(scores, q)
         grad, hess = self._native(scores, q)
         return -grad.astype(np.float64), hess.astype(np.float64)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,9 @@ from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.objectives._round import boosting_round
+
+if TYPE_CHECKING:
+    from lambdaboost.objectives._rule import PairRule
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +32,11 @@ class Objective(Value):
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         raise NotImplementedError
+
+    @property
+    def rule(self) -> PairRule | None:
+        """The rule of its pairs, where it is one over pairs: then a blend may compute it together with another."""
+        return None
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document before weights; `scores` are checked float64."""

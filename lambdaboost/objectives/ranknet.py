@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._tiles import Logistic, Unit
+from lambdaboost.objectives._rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 
@@ -44,18 +40,11 @@ class RankNet(Objective):
         """The label sources that it reads."""
         return (RELEVANCE,)
 
+    @property
+    def rule(self) -> PairRule:
+        """The pairs, swap and force."""
+        return PairRule(RELEVANCE, sigma=self.sigma)
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
-        unused = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
-        lam, mu = pair_gradient(
-            scores,
-            q,
-            levels(q, RELEVANCE),
-            Unit(),
-            Logistic(),
-            unused,
-            unused,
-            q.n_documents,
-            sigma=self.sigma,
-        )
-        return self.sigma * lam, self.sigma**2 * mu
+        return self.rule.lambdas(scores, q)

@@ -7,10 +7,8 @@ from typing import ClassVar
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swaps import check_dcg, dcg_parts
-from lambdaboost.objectives._tiles import Dcg, Local
+from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives._swaps import check_dcg
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 
@@ -53,14 +51,11 @@ class SigmoidLocal(Objective):
         """The label sources that it reads."""
         return (self.metric.source,)
 
+    @property
+    def rule(self) -> PairRule:
+        """The pairs, swap and force."""
+        return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
-        return pair_gradient(
-            scores,
-            q,
-            levels(q, self.metric.source),
-            Dcg(),
-            Local(),
-            *dcg_parts(self.metric, q),
-            center=self.center,
-        )
+        return self.rule.lambdas(scores, q)

@@ -1,0 +1,63 @@
+"""A pair rule as a value: which pairs, what a swap is worth, which force; and its λ and μ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import pair_gradient
+from lambdaboost.objectives._swaps import dcg_parts
+from lambdaboost.objectives._tiles import Dcg, Local, Logistic, Mixed, Unit
+from lambdaboost.objectives.objective import Floats
+
+
+@dataclass(frozen=True)
+class PairRule:
+    """λ and μ summed over pairs that differ in `source`, tie in `within`, by so much of each force."""
+
+    source: str
+    metric: NDCG | CNDCG | None = None  # whose swap weighs a pair; None weighs each 1
+    within: tuple[str, ...] = ()
+    skip_zero: bool = False
+    sigma: float = 1.0
+    center: float = 0.0
+    logistic: float = 1.0
+    local: float = 0.0
+
+    def blended(self, other: PairRule, w: float) -> PairRule | None:
+        """(1 − w) of this rule and w of the other in one pass, where they differ in the force alone."""
+        if self.sigma != 1 or self._forceless() != other._forceless():
+            return None
+        return replace(
+            self,
+            logistic=(1 - w) * self.logistic + w * other.logistic,
+            local=(1 - w) * self.local + w * other.local,
+        )
+
+    def _forceless(self) -> PairRule:
+        return replace(self, logistic=0.0, local=0.0)
+
+    def _force(self) -> Logistic | Local | Mixed:
+        if (self.logistic, self.local) == (1, 0):
+            return Logistic()
+        if (self.logistic, self.local) == (0, 1):
+            return Local()
+        return Mixed(np.float32(self.logistic), np.float32(self.local))
+
+    def lambdas(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        pairs = levels(q, self.source, self.within, self.skip_zero)
+        if self.metric is None:
+            none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
+            parts = none, none, q.n_documents
+        else:
+            parts = dcg_parts(self.metric, q)
+        swap = Unit() if self.metric is None else Dcg()
+        lam, mu = pair_gradient(
+            scores, q, pairs, swap, self._force(), *parts, sigma=self.sigma, center=self.center
+        )
+        return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost._leaves import Leaves, stepped
+from lambdaboost._leaves import Leaves, least_documents, stepped
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
@@ -18,6 +19,7 @@ from lambdaboost.objectives import Objective, parse
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 METRIC = ("metric", "metrics", "metric_types")
+MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")
 BOOSTING = ("boosting", "boosting_type", "boost")
 
 Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
@@ -55,7 +57,25 @@ def planned(
     if leaves == "newton":
         step = NewtonStep(rule)
         ours += step.callbacks
-    return Plan({**params, "objective": step}, measures, [*ours, *(callbacks or [])])
+    return Plan(
+        {**params, **_leaf_size(params, data, rule), "objective": step}, measures, [*ours, *(callbacks or [])]
+    )
+
+
+def _leaf_size(params: dict[str, Any], data: lgb.Dataset, objective: Objective) -> dict[str, Any]:
+    """The least documents of a leaf that suit the objective, where `params` do not say."""
+    least = least_documents(objective, _documents(data))
+    if least is None or any(name in params for name in MIN_DATA):
+        return {}
+    # A data set constructed now must not drop features for a later training with smaller leaves.
+    return {"min_data_in_leaf": least} | ({"feature_pre_filter": False} if data._handle is None else {})
+
+
+def _documents(data: lgb.Dataset) -> int:
+    """The rows, before construction those of the labels; of a file, unread, as many as there may be."""
+    if data._handle is not None:
+        return int(data.num_data())
+    return len(data.label) if hasattr(data.label, "__len__") else sys.maxsize
 
 
 def _check_params(params: object) -> None:

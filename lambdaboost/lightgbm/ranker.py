@@ -31,6 +31,8 @@ class LambdaRanker(lgb.LGBMRanker):
         As of `lambdaboost.lightgbm.train`.
     n_estimators, learning_rate, num_leaves, …
         As of `lightgbm.LGBMRanker`; ``class_weight`` is of no use in ranking.
+    min_child_samples : int, optional
+        The least documents of a leaf: by default LightGBM's 20, and 100 for gradient steps, which need larger leaves.
 
     Examples
     --------
@@ -58,7 +60,7 @@ class LambdaRanker(lgb.LGBMRanker):
         class_weight: Any = None,
         min_split_gain: float = 0.0,
         min_child_weight: float = 1e-3,
-        min_child_samples: int = 20,
+        min_child_samples: int | None = None,
         subsample: float = 1.0,
         subsample_freq: int = 0,
         colsample_bytree: float = 1.0,
@@ -203,6 +205,8 @@ class LambdaRanker(lgb.LGBMRanker):
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
         del params["leaves"]
+        if params["min_child_samples"] is None:
+            del params["min_child_samples"]
         if stage == "predict":
             params["objective"] = "None"
         return params

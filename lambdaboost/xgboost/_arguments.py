@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from lambdaboost._leaves import Leaves, stepped
+from lambdaboost._leaves import Leaves, least_documents, stepped
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, parse
@@ -79,10 +79,7 @@ class Plan:
         self._check(name, data, self.metrics.sources if self.metrics is not None else ())
 
     def _check(self, name: str, data: Any, sources: Sequence[str]) -> None:
-        if not isinstance(data, xgb.DMatrix):
-            raise TypeError(
-                f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"
-            )
+        rows_of(name, data)
         names = self.metrics.names if self.metrics is not None else self.objective.sources
         try:
             q = queries_of(data, names)
@@ -100,6 +97,7 @@ def plan(
     leaves: Leaves,
     custom_metric: Metric | Sequence[Metric] | None,
     *,
+    documents: int,
     evaluated: bool,
     continued: bool = False,
 ) -> Plan:
@@ -115,6 +113,9 @@ def plan(
     if not metrics and evaluated and params.get("eval_metric") is None:
         metrics = (DEFAULT_MEASURE,)
     settings = _settings(params, continued)
+    # With hess = 1 this counts documents.
+    if settings.get("min_child_weight") is None and (least := least_documents(chosen, documents)) is not None:
+        settings["min_child_weight"] = least
     if leaves == "newton":
         settings = newton.settings(settings)
     measured = [m.source for m in metrics if isinstance(m, Measure)]
@@ -144,6 +145,15 @@ def _metrics(custom_metric: Metric | Sequence[Metric] | None) -> tuple[Metric, .
                 f"custom_metric has {metric!r}, expected a measure such as NDCG(3), or a list of measures"
             )
     return metrics
+
+
+def rows_of(name: str, data: object) -> int:
+    """The rows of a matrix; raises where it is none."""
+    if not isinstance(data, xgb.DMatrix):
+        raise TypeError(
+            f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"
+        )
+    return int(data.num_row())
 
 
 def check_rounds(name: str, value: object) -> None:

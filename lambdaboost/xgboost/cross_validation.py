@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.xgboost._arguments import Metric, check_rounds, plan
+from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
 from lambdaboost.xgboost.dmatrix import DMatrix, take, whole_queries
 
 Rows = NDArray[np.int64]
@@ -60,7 +60,7 @@ def cv(
 
     """
     check_rounds("rounds", rounds)
-    made = plan(params, objective, leaves, custom_metric, evaluated=True)
+    made = plan(params, objective, leaves, custom_metric, documents=rows_of("data", data), evaluated=True)
     made.check_trained("data", data)
     made.check_evaluated("data", data)
     pointer = data.get_uint_info("group_ptr").astype(np.int64)

@@ -11,7 +11,7 @@ import xgboost as xgb
 from lambdaboost._leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
-from lambdaboost.xgboost._arguments import Metric, check_rounds, plan
+from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
 
 
 def train(
@@ -38,7 +38,8 @@ def train(
     XGBoost's default ``min_child_weight=1`` stands, as in its own ``rank:ndcg``. With ``leaves="engine"`` it counts
     curvature, of which a document has some tenths at first and ever less, so trees shrink over the rounds: on 8,000
     documents from 49 leaves to 22, which cost no NDCG. Set it to 0 where data is small. With ``leaves="gradient"`` it
-    counts documents.
+    counts documents, and is 100, or a twentieth of the data if that is less, unless `params` say otherwise: smaller
+    leaves cost gradient steps NDCG.
 
     Parameters
     ----------
@@ -87,7 +88,13 @@ def train(
     check_rounds("rounds", rounds)
     evals = list(evals or [])
     made = plan(
-        params, objective, leaves, custom_metric, evaluated=bool(evals), continued=xgb_model is not None
+        params,
+        objective,
+        leaves,
+        custom_metric,
+        documents=rows_of("data", data),
+        evaluated=bool(evals),
+        continued=xgb_model is not None,
     )
     made.check_trained("data", data)
     for matrix, name in evals:

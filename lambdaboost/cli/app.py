@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lambdaboost import __version__
+from lambdaboost.bench.command import bench
 from lambdaboost.reproduce.command import app as reproduce
 
 app = typer.Typer(
@@ -22,6 +23,10 @@ app = typer.Typer(
 )
 
 app.add_typer(reproduce, name="reproduce")
+app.command(
+    epilog="Example: lambdaboost bench --only speed --threads 2 --out bench",
+    short_help="Measure speed and memory on this machine, beside the engines' own objectives.",
+)(bench)
 
 
 class EngineName(StrEnum):

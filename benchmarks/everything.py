@@ -1,0 +1,8 @@
+"""All parts of `lambdaboost bench`, with its options; about half an hour."""
+
+import sys
+
+from lambdaboost.cli import main
+
+sys.argv[1:1] = ["bench"]
+main()

@@ -1,0 +1,32 @@
+"""New Python processes that measure themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import lambdaboost
+
+
+def measured(code: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Run `code` in a new process; it prints JSON last."""
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=_environment(env or {}), capture_output=True, text=True, check=False
+    )
+    if run.returncode != 0:
+        last = [f"exit code {run.returncode}", *run.stderr.strip().splitlines()][-1]
+        raise RuntimeError(f"a measuring process failed: {last}")
+    result: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return result
+
+
+def _environment(further: Mapping[str, str]) -> dict[str, str]:
+    """Our own, so that the process imports the lambdaboost that started it."""
+    package = str(Path(lambdaboost.__file__).parent.parent)
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **further}

@@ -1,4 +1,4 @@
-"""All parts of `lambdaboost bench`, with its options; about half an hour."""
+"""All parts of `lambdaboost bench`, with its options; the better part of an hour."""
 
 import sys
 

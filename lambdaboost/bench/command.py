@@ -45,7 +45,7 @@ def bench(
     start: importing and compiling.
     memory: what a gradient needs beyond its inputs.
 
-    Leave the machine alone meanwhile: all parts take about half an hour.
+    Leave the machine alone meanwhile: all parts take the better part of an hour.
     """
     from lambdaboost.bench.run import Request, run_bench
 

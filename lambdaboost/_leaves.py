@@ -42,8 +42,8 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
 def least_documents(objective: Objective, documents: int) -> int | None:
     """The documents that a leaf should hold at least, where the user did not say; None leaves it to the engine.
 
-    100 for gradient steps, or a twentieth of the data where that is less.
+    100 for gradient steps, or a twentieth of the data where that is less, but no less than LightGBM's own 20.
     """
     if not isinstance(objective, GradientStep):
         return None
-    return max(1, min(GRADIENT_LEAF, documents // 20))
+    return min(GRADIENT_LEAF, max(20, documents // 20))

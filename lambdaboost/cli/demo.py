@@ -19,15 +19,15 @@ from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.evaluation import NDCG, Comparison, Measure, System, compare
-from lambdaboost.objectives import LambdaRank
+from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
+from lambdaboost.objectives import LambdaRank, Objective, graded
 
 DOCUMENTS = 50  # of a query, on average
 # The same for each system; the validation part chooses.
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)
 TIMED = 2  # trainings of each system at its rate, the faster of which counts
 CHOSEN_BY: Measure = NDCG(3)
-MEASURES = tuple(NDCG(k) for k in range(1, 11))
+MEASURES: tuple[Measure, ...] = (*(NDCG(k) for k in range(1, 11)), CNDCG(3), CNDCG(10))
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Contender:
 
     name: str
     leaves: Leaves | None = None
+    objective: Objective = LambdaRank()
 
 
 @dataclass
@@ -72,10 +73,11 @@ def run_demo(engine_name: str, queries: int, rounds: int, seed: int, as_json: bo
         Contender(f"{engine.name} {engine.native}"),
         Contender("LambdaRank, Newton steps", "engine"),
         Contender("LambdaRank, gradient steps", "gradient"),
+        Contender("graded(), relevance then clicks", "engine", graded()),
     )
     parts = Parts.make(queries, seed)
     compiling = warm_up(
-        parts.train.queries, [stepped(LambdaRank(), c.leaves) for c in contenders if c.leaves], MEASURES
+        parts.train.queries, [stepped(c.objective, c.leaves) for c in contenders if c.leaves], MEASURES
     )
     outcomes = _outcomes(engine, contenders, parts, rounds, seed)
     baseline, *others = (System(o.contender.name, o.scores, parts.test.queries) for o in outcomes)
@@ -122,7 +124,7 @@ def _trainer(
         params = {"learning_rate": rate, "seed": seed}
         if contender.leaves is None:
             return engine.train_native(params, data, rounds, on_round)
-        training = Training(LambdaRank(), contender.leaves, rounds, params)
+        training = Training(contender.objective, contender.leaves, rounds, params)
         return engine.train(training, data, None, on_round)
 
     return train
@@ -131,16 +133,17 @@ def _trainer(
 def _table(outcomes: list[Outcome], comparison: Comparison) -> Table:
     """Cutoffs down, systems across; what each training took at the foot."""
     baseline = outcomes[0].contender.name
-    table = Table("NDCG", *(o.contender.name.replace(" ", "\n", 1) for o in outcomes))
+    table = Table("measure", *(o.contender.name.replace(" ", "\n", 1) for o in outcomes))
     for column in table.columns[1:]:
         column.justify = "right"
-    for measure in MEASURES:
+    for at, measure in enumerate(MEASURES):
         first = comparison[outcomes[1].contender.name, measure]
         cells = [_percent(first.before.mean())]
         for outcome in outcomes[1:]:
             difference = comparison[outcome.contender.name, measure]
             cells.append(_marked(_percent(difference.after.mean()), difference.p_value))
-        table.add_row(f"@{measure.k}", *cells, end_section=measure is MEASURES[-1])
+        last = measure is MEASURES[-1] or not isinstance(MEASURES[at + 1], type(measure))
+        table.add_row(repr(measure), *cells, end_section=last)
     assert comparison.baseline == baseline
     table.add_row("learning rate", *(f"{o.learning_rate:g} " for o in outcomes))
     table.add_row("seconds", *(f"{o.seconds:.2f} " for o in outcomes))
@@ -165,7 +168,7 @@ def _caption(engine: Engine, parts: Parts, rounds: int, seed: int, compiling: fl
         f"{parts.train.queries.n_queries} / {parts.valid.queries.n_queries} / {parts.test.queries.n_queries}"
     )
     return (
-        f"Mean NDCG times 100 on the test queries of a made-up search log (seed {seed}; train / valid / test "
+        f"Means times 100 on the test queries of a made-up search log (seed {seed}; train / valid / test "
         f"{sizes} queries, about {DOCUMENTS} documents each).\n"
         f"Differs from {engine.name} {engine.native} in a paired t-test: bold and * at the 95 % level, italic and ~ "
         "at 90 %.\n"
@@ -199,8 +202,8 @@ def _as_json(
                 "learning_rate": outcome.learning_rate,
                 "seconds": outcome.seconds,
                 "validation": {f"{rate:g}": value for rate, value in outcome.validation.items()},
-                "ndcg": {str(m.k): float(f.mean()) for m, f in zip(MEASURES, figures, strict=True)},
-                "p_value": None if is_baseline else {str(d.measure.k): d.p_value for d in of_system},  # type: ignore[attr-defined]
+                "measures": {repr(m): float(f.mean()) for m, f in zip(MEASURES, figures, strict=True)},
+                "p_value": None if is_baseline else {repr(d.measure): d.p_value for d in of_system},
             }
         )
     return {

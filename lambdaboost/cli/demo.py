@@ -73,7 +73,7 @@ def run_demo(engine_name: str, queries: int, rounds: int, seed: int, as_json: bo
         Contender(f"{engine.name} {engine.native}"),
         Contender("LambdaRank, Newton steps", "engine"),
         Contender("LambdaRank, gradient steps", "gradient"),
-        Contender("graded(), relevance then clicks", "engine", graded()),
+        Contender("graded(), gradient steps", "gradient", graded()),
     )
     parts = Parts.make(queries, seed)
     compiling = warm_up(

@@ -123,7 +123,7 @@ def _grids(grid: Grid, engine: str) -> str:
         return ", ".join(f"{v:g}" for v in some)
 
     lines = [
-        "All fixed before any result.",
+        "Fixed before the runs of this report; the rates were widened once, after coarse runs chose at the edge.",
         "",
         f"- Learning rate: {values(grid.newton_rates)} (Newton, and the reference systems), "
         f"{values(grid.gradient_rates)} (gradient descent, with leaves of mean λ of unit spread). The paper: 0.2, 0.5.",

@@ -36,7 +36,7 @@ def graded_name(clicks: str) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """All values that are swept; fixed before any result is seen.
+    """All values that are swept; fixed before a run starts.
 
     `reused` is how many of the best (rate, documents) of its baseline each blended system is trained with.
     """

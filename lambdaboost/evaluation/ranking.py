@@ -67,7 +67,9 @@ def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-un
         if min(k, b - a) <= FEW:
             _rank_top(scores[a:b], min(k, b - a), order[a:b])
         else:
-            order[a:b] = np.argsort(-scores[a:b], kind="mergesort")
+            by_score = np.argsort(-scores[a:b], kind="mergesort")
+            for r in range(b - a):  # assigning the slice would compile seconds of error messages
+                order[a + r] = by_score[r]
 
 
 @kernel

@@ -128,7 +128,9 @@ def test_selection_sees_no_test_label(results, data, tmp_path):
         assert ours[0] == theirs[0]
         assert ours[1].best_rounds == theirs[1].best_rounds
         np.testing.assert_array_equal(ours[1].test_scores, theirs[1].test_scores)
-    assert found.figures[NEWTON].per_query(NDCG(3)).mean() != results.figures[NEWTON].per_query(NDCG(3)).mean()
+    assert (
+        found.figures[NEWTON].per_query(NDCG(3)).mean() != results.figures[NEWTON].per_query(NDCG(3)).mean()
+    )
 
 
 def test_the_best_of_validation_is_selected(results):

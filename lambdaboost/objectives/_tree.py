@@ -192,7 +192,7 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document): 
         slot = following[grade[i]]
         following[grade[i]] += 1
         document[slot] = i
-        e[slot], gain[slot], discount[slot] = exp_minus(t[i] - from_t), g[i], d[i]
+        e[slot], gain[slot], discount[slot] = exp_minus(t[i] - from_t), g[grade[i]], d[i]
     for slot in range(last - first, last - first + LANES):
         e[slot] = gain[slot] = discount[slot] = 0
 
@@ -354,7 +354,7 @@ def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
 
 @kernel
 def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
-    """Add the pairs of one list; t ascending, gains, discounts and grades (0 best) by rank."""
+    """Add the pairs of one list; t ascending, discounts d and grades (0 best) by rank, gains g by grade."""
     m = t.size
     leaves = 1
     while m > LEAF * leaves:
@@ -379,27 +379,26 @@ def lists_by_tree(  # type: ignore[no-untyped-def]
     for x in range(first, last):
         a, b = offsets[queries[x]], offsets[queries[x] + 1]
         n = b - a
-        t, d, g = np.empty(n), np.empty(n, np.float32), np.empty(n, np.float32)
-        grade, document = np.empty(n, np.int32), np.empty(n, np.int32)
+        t, d = np.empty(n), np.empty(n, np.float32)
+        grade, document = np.empty(n, np.int8), np.empty(n, np.int32)
+        gain_of_level = np.zeros(LEVELS, np.float32)
         best = scores[a + order[a]]
         m = n_levels = 0
         for rank in range(n):
             i = order[a + rank]
             if level_of[a + i] >= 0:
                 t[m] = sigma * (best - scores[a + i])
-                d[m], g[m], grade[m], document[m] = discounts[rank], gains[a + i], level_of[a + i], i
+                d[m], grade[m], document[m] = discounts[rank], level_of[a + i], i
+                gain_of_level[level_of[a + i]] = gains[a + i]
                 n_levels = max(n_levels, level_of[a + i] + 1)
                 m += 1
-        gain_of_level = np.zeros(n_levels, np.float32)
-        for i in range(m):
-            gain_of_level[grade[i]] = g[i]
         weight = np.zeros((n_levels, n_levels))
         for i in range(n_levels):
             for j in range(n_levels):
                 if i != j:
                     weight[i, j] = abs(np.float64(gap(swap, gain_of_level[i], gain_of_level[j])))
         lam, mu = np.zeros(m), np.zeros(m)
-        _one_list(swap, force, center, by_rank, t[:m], g[:m], d[:m], grade[:m], weight, lam, mu)
+        _one_list(swap, force, center, by_rank, t[:m], gain_of_level, d[:m], grade[:m], weight, lam, mu)
         for i in range(m):
             out_lam[a + document[i]] = lam[i]
             out_mu[a + document[i]] = mu[i]

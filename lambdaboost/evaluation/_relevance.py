@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost._jit import kernel
+from lambdaboost.datasets import Queries
+
+
+def relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
+    """1 for a document of a grade of at least `threshold`, else 0: float32 (n_documents,); kept with `q`."""
+    return q.memo(("relevant", threshold), lambda: (q.relevance >= np.float32(threshold)).astype(np.float32))
 
 
 @kernel

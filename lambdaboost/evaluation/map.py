@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation._relevance import relevant
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ranking import over_rankings
 
@@ -46,10 +47,21 @@ class MAP(Measure):
         super().__post_init__()
         self._set(threshold=_checks.threshold(self.threshold))
 
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """What a document is worth in a swap: 1/R if it is relevant; float32 (n_documents,)."""
+        return q.memo((MAP, self.threshold, "swap gains"), lambda: _one_over_relevant(q, self.threshold))
+
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         return over_rankings(
             _average_precisions, scores, q.offsets, None, q.relevance, np.float32(self.threshold)
         )
+
+
+def _one_over_relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
+    """1/R for each relevant document, 0 for the others."""
+    hits = relevant(q, threshold)
+    n_relevant = np.add.reduceat(hits, q.offsets[:-1], dtype=np.float64)
+    return (hits / np.repeat(np.maximum(n_relevant, 1), q.sizes)).astype(np.float32)
 
 
 @kernel

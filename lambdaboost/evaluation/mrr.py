@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._relevance import n_relevant
+from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ranking import ALL, over_rankings
 
@@ -49,6 +49,10 @@ class MRR(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(k=_checks.cutoff(self.k), threshold=_checks.threshold(self.threshold))
+
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """What a document is worth in a swap: 1 if it is relevant; float32 (n_documents,)."""
+        return relevant(q, self.threshold)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         return over_rankings(

@@ -51,6 +51,10 @@ class DiscountedGain(Measure):
         """
         return q.memo((self._bare(), "normalized gains"), lambda: self._normalized_gains(q))
 
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """What a document is worth in a swap: its normalised gain; float32 (n_documents,)."""
+        return self.normalized_gains(q)
+
     def _bare(self, **changes: Any) -> Any:
         """The key to keep gains under: what does not bear on them at its default."""
         return replace(self, empty=0.0, **changes)  # type: ignore[type-var]

@@ -37,8 +37,28 @@ class PairAccuracy(Measure):
 
     empty: float = 0.0
 
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """What turning over one pair is worth, 1/N; float32 (n_documents,)."""
+        return q.memo("one over pairs", lambda: _one_over_pairs(q))
+
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         return share_of_pairs(scores, q.relevance, q)
+
+
+def _one_over_pairs(q: Queries) -> NDArray[np.float32]:
+    """1/N of each document's query, N its pairs of different grade; 0 where there is none."""
+    has = ~np.isnan(q.relevance)
+    query, grade = q.query_of_row[has], q.relevance[has]
+    order = np.lexsort((grade, query))
+    query, grade = query[order], grade[order]
+    new = np.ones(query.size, dtype=bool)
+    new[1:] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
+    starts = np.flatnonzero(new)
+    of_one_grade = np.diff(np.append(starts, query.size)).astype(np.float64)
+    n = np.bincount(query, minlength=q.n_queries).astype(np.float64)
+    pairs = (n**2 - np.bincount(query[starts], weights=of_one_grade**2, minlength=q.n_queries)) / 2
+    one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
+    return np.repeat(one_over, q.sizes).astype(np.float32)
 
 
 def share_of_pairs(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._relevance import n_relevant
+from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ranking import over_rankings
 
@@ -51,6 +51,13 @@ class Precision(Measure):
         self._set(
             k=_checks.whole("k", self.k, "give the last rank that counts, a whole number ≥ 1"),
             threshold=_checks.threshold(self.threshold),
+        )
+
+    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
+        """What a document is worth in a swap: 1/k if it is relevant; float32 (n_documents,)."""
+        return q.memo(
+            (Precision, self.k, self.threshold, "swap gains"),
+            lambda: relevant(q, self.threshold) / np.float32(self.k),
         )
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:

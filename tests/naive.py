@@ -1,7 +1,9 @@
 """Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
 
 import math
+from functools import lru_cache
 
+import naive_measures
 import numpy as np
 
 NO_CUTOFF = 10**9
@@ -49,6 +51,21 @@ def swap_ndcg(gains, r, i, j, k=None):
         abs(sum(g * (discount(a, k) - discount(b, k)) for g, a, b in zip(gains, r, swapped, strict=True)))
         / ideal
     )
+
+
+def swap(measure, scores, labels, i, j):
+    """|Z(now) − Z(i and j swapped)|, by swapping their labels and measuring both; 0 where Z is undefined."""
+    swapped = list(labels)
+    swapped[i], swapped[j] = labels[j], labels[i]
+    w = abs(
+        _measured(measure, tuple(scores), tuple(labels)) - _measured(measure, tuple(scores), tuple(swapped))
+    )
+    return 0.0 if math.isnan(w) else w
+
+
+@lru_cache(100_000)
+def _measured(measure, scores, labels):
+    return naive_measures.NAIVE[type(measure)](measure, scores, labels)
 
 
 def sigmoid(x):
@@ -110,6 +127,12 @@ def sigmoid_local(scores, relevance, k=None, center=0.0, gain=exponential):
     return pair_rule(
         scores, graded_pairs(relevance), lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: local(o, center)
     )
+
+
+def by_swap(measure, scores, relevance, force=logistic):
+    """LambdaRank of any measure, or SigmoidLocal with force=local."""
+    s, y = [float(x) for x in scores], [float(l) for l in relevance]
+    return pair_rule(scores, graded_pairs(y), lambda i, j: swap(measure, s, y, i, j), force)
 
 
 def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import naive
 import numpy as np
 
-from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision
 from lambdaboost.objectives import (
     Blend,
     ClickTier,
@@ -33,6 +33,7 @@ class Rule:
     objective: Objective
     reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
     tolerance: float = 1e-5
+    highest: float = 1e3  # the highest grade that the objective can take
 
 
 def _lam_l(s, y, k=None, sigma=1.0):
@@ -49,6 +50,20 @@ def _lam_c(s, y, k=None):
 
 def _third(s, y):
     return naive.click_tier(s, y["fresh"], [y["relevance"], y["clicks"]])
+
+
+def _swap(metric, **known):
+    """LambdaRank by what swaps are worth in a measure."""
+    return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **known)
+
+
+def _local_swap(metric, center, **known):
+    """SigmoidLocal by what swaps are worth in a measure."""
+    return Rule(
+        SigmoidLocal(metric, center),
+        lambda s, y, m: naive.by_swap(metric, s, y["relevance"], lambda o: naive.local(o, center)),
+        **known,
+    )
 
 
 def _scorecard(s, y, m):
@@ -69,6 +84,22 @@ RULES = [
         lambda s, y, m: naive.lambdarank(s, y["relevance"], 5, gain=lambda l: 0.0 if l != l else float(l)),
     ),
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
+    _swap(MAP()),
+    _swap(MAP(threshold=2)),
+    Rule(
+        LambdaRank(MAP(), sigma=2.5),
+        lambda s, y, m: naive.by_swap(MAP(), s, y["relevance"], lambda o: naive.logistic(o, 2.5)),
+    ),
+    _swap(MRR()),
+    _swap(MRR(k=3, threshold=2)),
+    _swap(ERR(max_grade=5), highest=5),
+    _swap(ERR(k=3, max_grade=5), highest=5),
+    _swap(WTA()),
+    _swap(Precision(k=5, threshold=2)),
+    _swap(PairAccuracy()),
+    _local_swap(MAP(), 0.0),
+    _local_swap(ERR(k=10, max_grade=5), 0.5, highest=5),
+    _local_swap(PairAccuracy(), -0.7),
     # LightGBM's own table of the sigmoid is right to 1.2e-5 only.
     Rule(LambdaRank(convention="lightgbm"), lambda s, y, m: naive.lightgbm(s, y["relevance"]), 5e-5),
     Rule(

@@ -141,7 +141,9 @@ def test_odd_queries(rule):
     missing = Queries([np.nan] * 4, sizes=[4], clicks=[np.nan] * 4, fresh=[np.nan] * 4)
     grad, _ = rule.objective.gradient(np.zeros(4), missing)
     assert (grad == 0).all()
-    high = Queries([35.5, 0, 100.25], sizes=[3], clicks=[0.1, 0.2, 0.3], fresh=[0.3, 0.2, 0.1])
+    high = Queries(
+        np.minimum([35.5, 0, 100.25], rule.highest), sizes=[3], clicks=[0.1, 0.2, 0.3], fresh=[0.3, 0.2, 0.1]
+    )
     for part in rule.objective.gradient([0.0, 1.0, 2.0], high):
         assert np.isfinite(part).all()
 

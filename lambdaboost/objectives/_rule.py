@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation import Measure
 from lambdaboost.objectives._levels import levels
 from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swaps import dcg_parts
-from lambdaboost.objectives._tiles import Dcg, Local, Logistic, Mixed, Unit
+from lambdaboost.objectives._swaps import no_measure, parts
+from lambdaboost.objectives._tiles import Local, Logistic, Mixed
 from lambdaboost.objectives.objective import Floats
 
 
@@ -20,7 +20,7 @@ class PairRule:
     """λ and μ summed over pairs that differ in `source`, tie in `within`, by so much of each force."""
 
     source: str
-    metric: NDCG | CNDCG | None = None  # whose swap weighs a pair; None weighs each 1
+    metric: Measure | None = None  # whose swap weighs a pair; None weighs each 1
     within: tuple[str, ...] = ()
     skip_zero: bool = False
     sigma: float = 1.0
@@ -51,13 +51,8 @@ class PairRule:
     def lambdas(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
-        if self.metric is None:
-            none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
-            parts = none, none, q.n_documents
-        else:
-            parts = dcg_parts(self.metric, q)
-        swap = Unit() if self.metric is None else Dcg()
+        swap, gains, discounts, cutoff = no_measure(q) if self.metric is None else parts(self.metric, q)
         lam, mu = pair_gradient(
-            scores, q, pairs, swap, self._force(), *parts, sigma=self.sigma, center=self.center
+            scores, q, pairs, swap, self._force(), gains, discounts, cutoff, self.sigma, self.center
         )
         return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)

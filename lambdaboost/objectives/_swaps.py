@@ -1,13 +1,23 @@
-"""What a measure contributes to a pair rule: gains, discounts and a cutoff."""
+"""What a measure contributes to a pair rule: its swap, gains, discounts and a cutoff."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, Measure, PairAccuracy, Precision
+from lambdaboost.objectives._swap_err import ExpectedReciprocalRank
+from lambdaboost.objectives._swap_map import AveragePrecision
+from lambdaboost.objectives._swap_mrr import ReciprocalRank
+from lambdaboost.objectives._swap_pairs import RightPairs
+from lambdaboost.objectives._tiles import Dcg, Unit
+
+# (swap, gains of the documents, discounts of the ranks, the rank past which nothing counts)
+Parts = tuple[Any, NDArray[np.float32], NDArray[np.float32], int]
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -16,6 +26,24 @@ def check_dcg(name: str, metric: object) -> None:
         raise TypeError(
             f"{name} is {metric!r}, expected a measure of the DCG family such as NDCG() or CNDCG()"
         )
+
+
+def check_swap(name: str, metric: object) -> None:
+    """Raise where no swap of `metric` is known."""
+    if not isinstance(metric, tuple(SWAPS)):
+        known = ", ".join(measure.__name__ for measure in SWAPS)
+        raise TypeError(f"{name} is {metric!r}, expected a measure whose swaps weigh pairs: one of {known}")
+
+
+def no_measure(q: Queries) -> Parts:
+    """Every pair weighs 1."""
+    none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
+    return Unit(), none, none, q.n_documents
+
+
+def parts(metric: Any, q: Queries) -> Parts:
+    """The swap of a measure, and what it reads besides the scores."""
+    return next(build for measure, build in SWAPS.items() if isinstance(metric, measure))(metric, q)
 
 
 def discounts(q: Queries, k: int | None) -> NDArray[np.float32]:
@@ -29,6 +57,41 @@ def discounts(q: Queries, k: int | None) -> NDArray[np.float32]:
     return q.memo(("discounts", k), build)
 
 
-def dcg_parts(metric: Any, q: Queries) -> tuple[NDArray[np.float32], NDArray[np.float32], int]:
+def dcg_parts(metric: Any, q: Queries) -> Parts:
     """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
-    return metric.normalized_gains(q), discounts(q, metric.k), metric.k or q.n_documents
+    return Dcg(), metric.swap_gains(q), discounts(q, metric.k), metric.k or q.n_documents
+
+
+def _top(k: int, metric: Any, q: Queries) -> Parts:
+    """A document counts its gain in the first k ranks, and nothing below."""
+
+    def build() -> NDArray[np.float32]:
+        return (np.arange(q.sizes.max()) < k).astype(np.float32)
+
+    return Dcg(), metric.swap_gains(q), q.memo(("top", k), build), k
+
+
+def _by_figures(swap: Any) -> Callable[[Any, Queries], Parts]:
+    """The figures of the ranks depend on the ranking: the swap makes them itself."""
+
+    def build(metric: Any, q: Queries) -> Parts:
+        none = np.zeros(0, dtype=np.float32)
+        return swap, metric.swap_gains(q), none, getattr(metric, "k", None) or q.n_documents
+
+    return build
+
+
+def _err(metric: ERR, q: Queries) -> Parts:
+    return _by_figures(ExpectedReciprocalRank(metric.satisfaction(q)))(metric, q)
+
+
+SWAPS: dict[type[Measure], Callable[[Any, Queries], Parts]] = {
+    NDCG: dcg_parts,
+    CNDCG: dcg_parts,
+    MAP: _by_figures(AveragePrecision()),
+    MRR: _by_figures(ReciprocalRank()),
+    ERR: _err,
+    WTA: lambda metric, q: _top(1, metric, q),
+    Precision: lambda metric, q: _top(metric.k, metric, q),
+    PairAccuracy: _by_figures(RightPairs()),
+}

@@ -4,6 +4,11 @@ A rule is two small values, NamedTuples so that the compiler knows each by its t
 documents is worth, and a *force*, how hard a pair is pushed at its score difference. With E_i = exp(σ(s_i − s_max)) a
 pair costs one division, ρ = E_j/(E_i + E_j), and no exponential. The loops never branch on labels.
 
+A swap has functions that are compiled into the loops: `gap` and `step`, whose product weighs a pair, and
+`figures`, what the ranking of a query contributes: d and h of each rank, and the rank past which two documents have
+nothing to swap for. None of them branches: `min`, `max` and `abs` fill vector lanes, conditions do not. `Unit` and
+`Dcg` stand here, the swaps of other measures in files of their own (`_swap_map` and its neighbours).
+
 Padding makes most loops a whole number of vectors: a column with E = 0 has ρ = 0 and adds nothing.
 """
 
@@ -22,14 +27,55 @@ ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough
 LANES = 32  # columns are padded to a multiple of this
 BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
 CHUNK = 2048  # columns summed into a row in float32 before the sum is carried to float64
+ONE = np.float32(1)
 
 
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
+        return False
+
+    @staticmethod
+    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+        """One."""
+        return ONE
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """One."""
+        return ONE
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """D of each rank, whichever document stands there; no h."""
+        return discounts, discounts, cutoff
+
 
 class Dcg(NamedTuple):
-    """A pair weighs |gain_i − gain_j| · |D_i − D_j|, with gains divided by the ideal DCG."""
+    """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
+
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
+        return False
+
+    @staticmethod
+    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """The difference of the discounts."""
+        return abs(d_i - d_j)
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """D of each rank, whichever document stands there; no h."""
+        return discounts, discounts, cutoff
 
 
 class Logistic(NamedTuple):
@@ -47,31 +93,24 @@ class Mixed(NamedTuple):
     local: np.float32
 
 
-ONE = np.float32(1)
-
-
 def gap(swap: Any, gain_i: Any, gain_j: Any) -> Any:
     """The factor of a pair's weight that all rows of one level share."""
-    return ONE if isinstance(swap, Unit) else gain_i - gain_j
+    return type(swap).gap(swap, gain_i, gain_j)
 
 
 @overload(gap, inline="always")
 def _gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
-    if swap.instance_class is Unit:
-        return lambda swap, gain_i, gain_j: ONE
-    return lambda swap, gain_i, gain_j: gain_i - gain_j
+    return swap.instance_class.gap
 
 
-def step(swap: Any, discount_i: Any, discount_j: Any) -> Any:
+def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
     """The factor of a pair's weight that its two ranks decide."""
-    return ONE if isinstance(swap, Unit) else abs(discount_i - discount_j)
+    return type(swap).step(swap, d_i, h_i, d_j, h_j)
 
 
 @overload(step, inline="always")
-def _step(swap, discount_i, discount_j):  # type: ignore[no-untyped-def]
-    if swap.instance_class is Unit:
-        return lambda swap, discount_i, discount_j: ONE
-    return lambda swap, discount_i, discount_j: abs(discount_i - discount_j)
+def _step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    return swap.instance_class.step
 
 
 def force_of(force: Any, w: Any, rho: Any, rest: Any) -> Any:
@@ -111,21 +150,23 @@ def _curvature_of(force, w, rho, rest):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
-    """Four rows of one level (E in re, discount in rd) against a run of columns.
+def _tile(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
+    """Four rows of one level (E in re, d in rd, h in rh) against a run of columns.
 
     Adds to the columns' λ and μ in place and returns the rows' sums.
     """
     e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
     d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
+    h0, h1, h2, h3 = rh[0], rh[1], rh[2], rh[3]
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(e.size):
-        ej, dj = e[j], d[j]
+        ej, dj, hj = e[j], d[j], h[j]
         up = gap(swap, gain, g[j])
         v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
         r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
         o0, o1, o2, o3 = e0 * v0, e1 * v1, e2 * v2, e3 * v3
-        w0, w1, w2, w3 = step(swap, d0, dj), step(swap, d1, dj), step(swap, d2, dj), step(swap, d3, dj)
+        w0, w1 = step(swap, d0, h0, dj, hj), step(swap, d1, h1, dj, hj)
+        w2, w3 = step(swap, d2, h2, dj, hj), step(swap, d3, h3, dj, hj)
         f0, f1 = force_of(force, w0, r0, o0), force_of(force, w1, r1, o1)
         f2, f3 = force_of(force, w2, r2, o2), force_of(force, w3, r3, o3)
         c0, c1 = curvature_of(force, w0, r0, o0), curvature_of(force, w1, r1, o1)
@@ -144,14 +185,14 @@ def _tile(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyp
 
 
 @inlined
-def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untyped-def]
+def _row(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
     """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
     for j in range(e.size):
         inverse = ONE / (re + e[j])
         rho, rest = e[j] * inverse, re * inverse
         up = gap(swap, gain, g[j])
-        w = step(swap, rd, d[j])
+        w = step(swap, rd, rh, d[j], h[j])
         f = force_of(force, w, rho, rest)
         c = curvature_of(force, w, rho, rest)
         a += up * f
@@ -165,25 +206,25 @@ def _row(swap, force, gain, re, rd, e, g, d, lam, mu):  # type: ignore[no-untype
 def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
     """Rows first:last of one level, each to be above all of the columns lo:hi.
 
-    `rows` and `columns` are layouts (E, gain, discount), `row_sums` and `column_sums` their float64 (λ, μ) to add to,
-    `parts` float32 scratch for the columns' sums.
+    `rows` and `columns` are layouts (E, gain, d, h), or (E, gain, d) for swaps without h, `row_sums` and `column_sums`
+    their float64 (λ, μ) to add to, `parts` float32 scratch for the columns' sums.
     """
-    re, rg, rd = rows
-    ce, cg, cd = columns
+    re, rg, rd, rh = rows[0], rows[1], rows[2], rows[-1]
+    ce, cg, cd, ch = columns[0], columns[1], columns[2], columns[-1]
     row_lam, row_mu = row_sums
     gain = rg[first]
     for block in range(first, last, BLOCK):
         block_end = min(block + BLOCK, last)
         for c in range(lo, hi, CHUNK):
             c_end = min(c + CHUNK, hi)
-            e, g, d = ce[c:c_end], cg[c:c_end], cd[c:c_end]
+            e, g, d, h = ce[c:c_end], cg[c:c_end], cd[c:c_end], ch[c:c_end]
             part_lam, part_mu = parts[0][: c_end - c], parts[1][: c_end - c]
             part_lam[:] = 0
             part_mu[:] = 0
             i = block
             while i + ROWS <= block_end:
                 a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                    swap, force, gain, re[i:], rd[i:], e, g, d, part_lam, part_mu
+                    swap, force, gain, re[i:], rd[i:], rh[i:], e, g, d, h, part_lam, part_mu
                 )
                 row_lam[i] += a0
                 row_lam[i + 1] += a1
@@ -195,7 +236,7 @@ def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, c
                 row_mu[i + 3] += b3
                 i += ROWS
             while i < block_end:
-                a0, b0 = _row(swap, force, gain, re[i], rd[i], e, g, d, part_lam, part_mu)
+                a0, b0 = _row(swap, force, gain, re[i], rd[i], rh[i], e, g, d, h, part_lam, part_mu)
                 row_lam[i] += a0
                 row_mu[i] += b0
                 i += 1

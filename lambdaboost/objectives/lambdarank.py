@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import _native_lightgbm, _native_xgboost
 from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import check_dcg
+from lambdaboost.objectives._swaps import check_swap
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
@@ -24,12 +24,29 @@ class LambdaRank(Objective):
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:
     :math:`\lambda = \sigma\,|\Delta Z|\,\rho` and :math:`\mu = \sigma^2\,|\Delta Z|\,\rho(1-\rho)`, where
-    :math:`\Delta Z` is what swapping i and j in the order of the round does to the measure Z. For NDCG@k
-    :math:`|\Delta Z| = |(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k.
+    :math:`\Delta Z` is what swapping i and j in the order of the round does to the measure Z, with every rank that it
+    moves. With p the higher and r the lower of their ranks, u the document at p, i a relevant document and j another
+    where Z is binary:
+
+    =================== =======================================================================================
+    Z                   :math:`|\Delta Z|`
+    =================== =======================================================================================
+    NDCG@k, CNDCG@k     :math:`|(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k
+    Precision@k, WTA    :math:`1/k` where :math:`p \le k < r`; WTA is Precision@1
+    MAP                 :math:`\frac1R |\frac{C(p)}{p} - \frac{C(r)}{r} + S(r) - S(p)|`, C one higher where j is above
+    MRR@k               :math:`|\max(v(r_j), x_i) - Z|`, v(r) = 1/r, x_i what the other relevant documents give
+    ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
+    PairAccuracy        :math:`(1 + \sum_{p < \rho < r} \mathrm{sgn}(l_i - l_\rho) - \mathrm{sgn}(l_j - l_\rho)) / N`
+    =================== =======================================================================================
+
+    R and N are the relevant documents and the pairs of the query; C(r) counts the relevant documents up to rank r and
+    S(r) sums one over their ranks; R_i is the chance that i satisfies, P(r) the product of 1 − R above rank r, and
+    :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k zero. A pair on the same side of a binary
+    measure's threshold weighs 0.
 
     Parameters
     ----------
-    metric : NDCG or CNDCG
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
         The measure Z; pairs are of different labels in its source.
     sigma : float
         Steepness of the logistic, > 0.
@@ -55,7 +72,7 @@ class LambdaRank(Objective):
 
     """
 
-    metric: NDCG | CNDCG = NDCG()
+    metric: Measure = NDCG()
     sigma: float = 1.0
     convention: Convention = "paper"
     truncation: int | None = None
@@ -63,7 +80,7 @@ class LambdaRank(Objective):
     score_norm: bool | None = None
 
     def __post_init__(self) -> None:
-        check_dcg("metric", self.metric)
+        check_swap("metric", self.metric)
         check_number("sigma", self.sigma, 0, open_low=True)
         if self.convention not in get_args(Convention):
             raise ValueError(

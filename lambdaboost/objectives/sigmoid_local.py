@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import check_dcg
+from lambdaboost.objectives._swaps import check_swap
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 
@@ -23,8 +23,8 @@ class SigmoidLocal(Objective):
 
     Parameters
     ----------
-    metric : NDCG or CNDCG
-        The measure Z whose swap weighs a pair.
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
+        The measure Z whose swap weighs a pair, as in `LambdaRank`.
     center : float
         c, the paper's centre of the sigmoid.
 
@@ -37,13 +37,13 @@ class SigmoidLocal(Objective):
 
     """
 
-    metric: NDCG | CNDCG = NDCG()
+    metric: Measure = NDCG()
     center: float = 0.0
 
     curvature_changes_sign: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_dcg("metric", self.metric)
+        check_swap("metric", self.metric)
         check_number("center", self.center, -50, 50)
 
     @property

@@ -1,0 +1,68 @@
+r"""The swap of the expected reciprocal rank.
+
+With R the satisfaction at a rank, P(r) the product of 1 − R above it, and D(r) = 1/r, 0 past the cutoff,
+ERR = Σ R(r) P(r) D(r). Let a stand at rank p, b below it at r. Swapping them changes the first term, divides those
+between by 1 − R_a and multiplies them by 1 − R_b, and changes the last; what is below r stays. All that comes to
+
+    w = |R_a − R_b| (V(p) − V(r)) / (1 − R_a),    V(r) = Σ_{ρ<r} R(ρ) P(ρ) D(ρ) + P(r) D(r).
+
+V falls, by P(r + 1) (D(r) − D(r + 1)) from rank to rank; summed from below it loses no digits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel
+
+SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
+SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
+
+
+@kernel
+def _expected_reciprocal_rank_figures(satisfaction, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
+    n = by_rank.size
+    depth = min(cutoff, n)
+    still_reading = np.empty(n)  # below each rank
+    p = 1.0
+    for r in range(n):
+        miss = max(1 - satisfaction[by_rank[r]], SURE)
+        p *= miss
+        still_reading[r] = p
+        h[r] = 1 / miss
+    v = 0.0
+    d[depth:n] = 0
+    for r in range(depth - 1, -1, -1):
+        v += still_reading[r] * (1 / (r + 1) - (1 / (r + 2) if r + 1 < depth else 0.0))
+        d[r] = v if v > SMALL else 0.0
+    return depth
+
+
+class ExpectedReciprocalRank(NamedTuple):
+    """ERR; a document's gain is its satisfaction, here once more in float64."""
+
+    satisfaction: NDArray[np.float64]  # (n_documents,)
+
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
+        return True
+
+    @staticmethod
+    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
+        return max((d_i - d_j) * h_i, (d_j - d_i) * h_j)
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """V and 1/(1 − R) of each rank."""
+        here = swap.satisfaction[first : first + by_rank.size]
+        return d_room, h_room, _expected_reciprocal_rank_figures(here, by_rank, cutoff, d_room, h_room)

@@ -1,0 +1,59 @@
+"""The swap of the reciprocal rank.
+
+Let v(r) = 1/r, 0 past the cutoff, and Z = v of the first relevant rank. Once the relevant document i is taken away,
+the others give x_i: v of the second relevant rank if i is the first, Z if it is not; put at the rank of j it gives
+max(x_i, v(r_j)). So w = |max(x_i − Z, v(r_j) − Z)|: one figure a document, x − Z if it is relevant, v − Z if not.
+It is 0 where neither stands as high as the first relevant document, which is therefore this query's cutoff.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lambdaboost._jit import kernel
+
+
+@kernel
+def _reciprocal_rank_figures(gains, by_rank, cutoff, d):  # type: ignore[no-untyped-def]
+    n = by_rank.size
+    first = second = n
+    for r in range(n):
+        if gains[by_rank[r]] > 0:
+            if first < n:
+                second = r
+                break
+            first = r
+    depth = min(cutoff, n)
+    now = 1 / (first + 1) if first < depth else 0.0
+    for r in range(n):
+        if r == first:
+            d[r] = (1 / (second + 1) if second < depth else 0.0) - now
+        elif gains[by_rank[r]] > 0:
+            d[r] = 0
+        else:
+            d[r] = (1 / (r + 1) if r < depth else 0.0) - now
+    return min(depth, first + 1)
+
+
+class ReciprocalRank(NamedTuple):
+    """MRR; a relevant document's gain is 1."""
+
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
+        return False
+
+    @staticmethod
+    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """What the swap of a relevant document and another is worth, whichever of them is i."""
+        return abs(max(d_i, d_j))
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """What x − Z or v − Z is of each rank's document; no h."""
+        return d_room, d_room, _reciprocal_rank_figures(gains, by_rank, cutoff, d_room)

@@ -30,4 +30,6 @@ def order_by_score(scores, hint, order):  # type: ignore[no-untyped-def]
             moves -= 1
         order[at] = i
     if moves <= 0:
-        order[:] = np.argsort(-scores, kind="mergesort")
+        by_score = np.argsort(-scores, kind="mergesort")
+        for r in range(n):  # assigning the slice would compile seconds of error messages
+            order[r] = by_score[r]

@@ -69,7 +69,17 @@ def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
         if lo < hi and start[level] < top_end[level]:
             stop = run_stop(lo, hi, end[-1])
             rows_by_columns(
-                swap, force, start[level], top_end[level], rows, lo, stop, columns, sums, sums, parts
+                swap,
+                force,
+                np.int64(start[level]),
+                np.int64(top_end[level]),
+                rows,
+                np.int64(lo),
+                np.int64(stop),
+                columns,
+                sums,
+                sums,
+                parts,
             )
 
 
@@ -88,21 +98,24 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
     top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
     top_lam, top_mu = np.zeros(room, np.float64), np.zeros(room, np.float64)
     for level in range(n_levels):
-        here, there = slice(first[level], first[level + 1]), slice(start[level], top_end[level])
-        top_e[here], top_g[here], top_d[here] = e[there], g[there], d[there]
-        if has_h(swap):
-            top_h[here] = h[there]
+        on = start[level] - first[level]
+        for slot in range(first[level], first[level + 1]):
+            top_e[slot], top_g[slot], top_d[slot] = e[slot + on], g[slot + on], d[slot + on]
+            if has_h(swap):
+                top_h[slot] = h[slot + on]
     for level in range(n_levels):
         lo, hi = first[level + 1], first[np.searchsorted(start, run_end[level])]
         if lo < hi and top_end[level] < end[level]:
+            stop = run_stop(lo, hi, first[n_levels])
             rows_by_columns(
-                swap, force, top_end[level], end[level], rows, lo, run_stop(lo, hi, first[n_levels]),
+                swap, force, np.int64(top_end[level]), np.int64(end[level]), rows, lo, stop,
                 layout(swap, top_e, top_g, top_d, top_h), sums, (top_lam, top_mu), parts,
             )  # fmt: skip
     for level in range(n_levels):
-        here, there = slice(first[level], first[level + 1]), slice(start[level], top_end[level])
-        lam[there] += top_lam[here]
-        mu[there] += top_mu[here]
+        on = start[level] - first[level]
+        for slot in range(first[level], first[level + 1]):
+            lam[slot + on] += top_lam[slot]
+            mu[slot + on] += top_mu[slot]
 
 
 @kernel
@@ -275,8 +288,8 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
             continue
         start, end, run_end = level_start[la:lb], level_end[la:lb], level_run_end[la:lb]
         next_slot, top_end = next_slots[: lb - la], top_ends[: lb - la]
-        next_slot[:] = start
-        top_end[:] = start
+        for level in range(lb - la):
+            next_slot[level] = top_end[level] = start[level]
         d_of_rank, h_of_rank, cut = figures(
             swap, a, gains[a:b], by_rank, discounts, cutoff, d_room[: b - a], h_room[: b - a]
         )

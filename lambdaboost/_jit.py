@@ -31,9 +31,13 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile like `kernel`, into its callers: for loops that are short compared with a call's dozens of arguments."""
-    options = {"nogil": True, "error_model": "numpy", "fastmath": set(FASTMATH), "inline": "always"}
-    return numba.njit(**options)(function)
+    """Compile like `kernel`, into its callers: for every loop over floats that a kernel calls.
+
+    A function of its own would be optimised once by itself and once more inside its callers, and which of the two ran
+    would depend on whether they were just compiled or came from the cache: the sums would differ in their last bits.
+    """
+    options = {"nogil": True, "error_model": "numpy", "fastmath": set(FASTMATH), "forceinline": True}
+    return numba.njit(cache=True, **options)(function)
 
 
 def exact(function: F) -> F:

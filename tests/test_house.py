@@ -86,3 +86,19 @@ def test_wheel_holds_the_package_only(tmp_path):
     assert "lambdaboost/py.typed" in names
     assert "lambdaboost/objectives/lambdarank.py" in names
     (ROOT / "build").exists() and __import__("shutil").rmtree(ROOT / "build")
+
+
+def test_same_bits_just_compiled_and_from_the_cache(tmp_path):
+    code = (
+        "import numpy as np; from lambdaboost import LambdaRank, Queries\n"
+        "rng = np.random.default_rng(0)\n"
+        "q = Queries(rng.integers(0, 5, 3000), sizes=[150] * 20)\n"
+        "grad, hess = LambdaRank().gradient(rng.normal(size=3000), q)\n"
+        "print(grad.tobytes().hex(), hess.tobytes().hex())\n"
+    )
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cold, warm = (
+        subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout
+        for _ in range(2)
+    )
+    assert cold == warm

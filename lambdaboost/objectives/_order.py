@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined
 
 PATIENCE = 8  # moves a document, on average, before the order of the last round is given up
 
 
-@kernel
+@inlined
 def order_by_score(scores, hint, order):  # type: ignore[no-untyped-def]
     """Write the permutation that sorts `scores` descending, ties by index, to `order`.
 

@@ -61,7 +61,7 @@ def _layout(swap, e, g, d, h):  # type: ignore[no-untyped-def]
     return lambda swap, e, g, d, h: (e, g, d)
 
 
-@kernel
+@inlined
 def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
     """Pairs whose better document stands above the cutoff; without a cutoff all pairs."""
     for level in range(start.size):
@@ -83,7 +83,7 @@ def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
             )
 
 
-@kernel
+@inlined
 def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
     """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for."""
     e, g, d, h = columns[0], columns[1], columns[2], columns[-1]
@@ -118,7 +118,7 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
             mu[slot + on] += top_mu[slot]
 
 
-@kernel
+@inlined
 def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, sums):  # type: ignore[no-untyped-def]
     """Rows first:last against columns lo:hi of scores too far apart for E: an exponential a pair, all in float64."""
     g, d, h = columns[1], columns[2], columns[-1]
@@ -156,7 +156,7 @@ def _level_by_level(swap, force, wide, cut, sigma, center, levels, s, rows, colu
             _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts)
 
 
-@kernel
+@inlined
 def _meet(swap, force, scale, first, last, lo, hi, m, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
     """Rows first:last against columns lo:hi of a layout of m."""
     wide, sigma, center = scale
@@ -166,7 +166,7 @@ def _meet(swap, force, scale, first, last, lo, hi, m, s, rows, columns, sums, pa
         rows_by_columns(swap, force, first, last, rows, lo, run_stop(lo, hi, m), columns, sums, sums, parts)
 
 
-@kernel
+@inlined
 def _two_by_two(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
     """All pairs of a query where any two levels have discounts of their own, made anew for each meeting."""
     start, end, _, _ = levels
@@ -237,7 +237,7 @@ def _figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  #
     return swap.instance_class.figures
 
 
-@kernel
+@inlined
 def _lay_out(here, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end, document, s, columns):  # type: ignore[no-untyped-def]
     """Put the documents of a query level by level, inside a level by rank; returns how many stand in a level."""
     g, d, h = columns[1], columns[2], columns[-1]

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
-@kernel
+@inlined
 def _expected_reciprocal_rank_figures(satisfaction, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
     n = by_rank.size
     depth = min(cutoff, n)

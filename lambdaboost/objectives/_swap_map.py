@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined
 
 
-@kernel
+@inlined
 def _average_precision_figures(gains, by_rank, d, h):  # type: ignore[no-untyped-def]
     relevant, reciprocals = 0, 0.0
     for r in range(by_rank.size):

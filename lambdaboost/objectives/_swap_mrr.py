@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined
 
 
-@kernel
+@inlined
 def _reciprocal_rank_figures(gains, by_rank, cutoff, d):  # type: ignore[no-untyped-def]
     n = by_rank.size
     first = second = n

@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined
 
 
-@kernel
+@inlined
 def _ranks(d):  # type: ignore[no-untyped-def]
     for r in range(d.size):
         d[r] = r
 
 
-@kernel
+@inlined
 def by_rank_and_level(start, end, ranks):  # type: ignore[no-untyped-def]
     """The slots of a layout by rank, and the level of each slot."""
     m = end[-1]
@@ -46,7 +46,7 @@ def by_rank_and_level(start, end, ranks):  # type: ignore[no-untyped-def]
     return by_rank, level
 
 
-@kernel
+@inlined
 def no_better(a, by_rank, level, now):  # type: ignore[no-untyped-def]
     """V_a at the rank of every slot."""
     v = 0
@@ -55,7 +55,7 @@ def no_better(a, by_rank, level, now):  # type: ignore[no-untyped-def]
         now[slot] = v
 
 
-@kernel
+@inlined
 def no_better_at_rows(first, last, a, at, by_rank, level, passed, v):  # type: ignore[no-untyped-def]
     """Write V_b at the rank of each of the rows first:last of level a to v[b], for all worse levels b.
 

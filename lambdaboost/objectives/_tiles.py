@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import inlined
 
 RANGE = 80.0  # σ-ranges up to this keep every E a normal float32; wider pairs take an exponential each
 NOTHING = 104.0  # e^{−x} from here is 0 in float32
@@ -202,7 +202,7 @@ def _row(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no
     return a, b
 
 
-@kernel
+@inlined
 def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
     """Rows first:last of one level, each to be above all of the columns lo:hi.
 
@@ -246,12 +246,12 @@ def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, c
                 mu[j] += part_mu[j]
 
 
-@kernel
+@inlined
 def _pad(n):  # type: ignore[no-untyped-def]
     return (n + LANES - 1) // LANES * LANES
 
 
-@kernel
+@inlined
 def run_stop(lo, hi, m):  # type: ignore[no-untyped-def]
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
     return lo + _pad(hi - lo) if hi == m else hi

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
@@ -48,7 +48,7 @@ T = np.cos(np.outer(np.arange(POINTS), _U))  # T[k, u] = T_k(X[u])
 TO_POINTS = T * np.where(np.arange(POINTS) == 0, 1.0, 2.0)[:, None] / POINTS
 
 
-@kernel
+@inlined
 def _chebyshev(x, out):  # type: ignore[no-untyped-def]
     """T_0(x), …, T_{POINTS−1}(x)."""
     out[0] = 1.0
@@ -57,7 +57,7 @@ def _chebyshev(x, out):  # type: ignore[no-untyped-def]
         out[k] = 2 * x * out[k - 1] - out[k - 2]
 
 
-@kernel
+@inlined
 def _boundary(node, m):  # type: ignore[no-untyped-def]
     """First and last + 1 document of a node; node 1 is the root, 2k and 2k + 1 the halves of k."""
     depth = 0
@@ -70,13 +70,13 @@ def _boundary(node, m):  # type: ignore[no-untyped-def]
     return m * at // width, m * (at + 1) // width
 
 
-@kernel
+@inlined
 def _middle_half(t, first, last):  # type: ignore[no-untyped-def]
     """Middle and half width of a run's interval of t; never of no width."""
     return 0.5 * (t[first] + t[last - 1]), max(0.5 * (t[last - 1] - t[first]), 1e-9)
 
 
-@kernel
+@inlined
 def _leaf_charges(t, d, grade, first, last, charge):  # type: ignore[no-untyped-def]
     """Charges of a leaf: charge[grade, 0] stands for Σ 1 and charge[grade, 1] for Σ D of its documents."""
     moments = np.zeros(charge.shape)
@@ -90,7 +90,7 @@ def _leaf_charges(t, d, grade, first, last, charge):  # type: ignore[no-untyped-
     _mapped(moments, TO_POINTS, charge)
 
 
-@kernel
+@inlined
 def _mapped(vectors, matrix, out):  # type: ignore[no-untyped-def]
     """Add to out[…, u] the sum over k of vectors[…, k] matrix[k, u]."""
     for a in range(vectors.shape[0]):
@@ -102,7 +102,7 @@ def _mapped(vectors, matrix, out):  # type: ignore[no-untyped-def]
                         out[a, b, u] += v * matrix[k, u]
 
 
-@kernel
+@inlined
 def _child_to_parent(t, child, parent, m, matrix):  # type: ignore[no-untyped-def]
     """matrix[u, v]: the parent's Lagrange polynomial of point v at the child's point u."""
     a, b = _boundary(child, m)
@@ -119,7 +119,7 @@ def _child_to_parent(t, child, parent, m, matrix):  # type: ignore[no-untyped-de
             matrix[u, v] = total
 
 
-@kernel
+@inlined
 def _force(force, o, center):  # type: ignore[no-untyped-def]
     """Force and curvature at a difference of t."""
     apart = o + center
@@ -133,7 +133,7 @@ def _force(force, o, center):  # type: ignore[no-untyped-def]
     return force_of(force, 1.0, rho, rest), curvature_of(force, 1.0, rho, rest)
 
 
-@kernel
+@inlined
 def _meet(force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work):  # type: ignore[no-untyped-def]
     """Two runs act on each other: charges at one's points become a field at the other's.
 
@@ -178,7 +178,7 @@ def _meet(force, above, below, weight, center, by_rank, above_points, below_poin
                         field[target, a, 2 + moment, to] += flip * w * curvature
 
 
-@kernel
+@inlined
 def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):  # type: ignore[no-untyped-def]
     """A run level by level: (E, gain, discount), where each level starts, and the document in each slot."""
     e, gain, discount = layout
@@ -197,7 +197,7 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document): 
         e[slot] = gain[slot] = discount[slot] = 0
 
 
-@kernel
+@inlined
 def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
     """Every level of the rows against all worse levels of the columns."""
     e, g, d = rows
@@ -212,14 +212,14 @@ def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row
             )  # fmt: skip
 
 
-@kernel
+@inlined
 def _collect(document, n, sums, lam, mu):  # type: ignore[no-untyped-def]
     for slot in range(n):
         lam[document[slot]] += sums[0][slot]
         mu[document[slot]] += sums[1][slot]
 
 
-@kernel
+@inlined
 def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
     """All pairs of documents a0:a1 with documents b0:b1, a run with itself or with a later one, as pairs."""
     if t[b1 - 1] - t[a0] + abs(center) > RANGE:
@@ -252,7 +252,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
     _collect(above_document, a1 - a0, above_sums, lam, mu)
 
 
-@kernel
+@inlined
 def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu):  # type: ignore[no-untyped-def]
     """Pairs of two runs one by one: for scores too far apart for E."""
     for i in range(a0, a1):
@@ -269,7 +269,7 @@ def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam
                 mu[j] += w * curvature
 
 
-@kernel
+@inlined
 def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):  # type: ignore[no-untyped-def]
     """Add the field of a leaf to its documents."""
     coefficients = np.zeros(field.shape)
@@ -294,7 +294,7 @@ def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):  # type: ig
         mu[i] += d[i] * mu_unit - mu_d if by_rank else mu_unit
 
 
-@kernel
+@inlined
 def _rise(t, leaves, d, grade, charge):  # type: ignore[no-untyped-def]
     """Charges of all nodes, from the leaves up."""
     matrix = np.empty((POINTS, POINTS))
@@ -306,7 +306,7 @@ def _rise(t, leaves, d, grade, charge):  # type: ignore[no-untyped-def]
         _mapped(charge[node], matrix, charge[node // 2])
 
 
-@kernel
+@inlined
 def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):  # type: ignore[no-untyped-def]
     """Every pair of runs once: siblings, cut down until both are narrow, or far apart, or leaves."""
     m = t.size
@@ -337,7 +337,7 @@ def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, char
             _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu)
 
 
-@kernel
+@inlined
 def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
     """Hand every node's field down to its children."""
     matrix = np.empty((POINTS, POINTS))
@@ -352,7 +352,7 @@ def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
                     field[node, a, b, u] += total
 
 
-@kernel
+@inlined
 def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
     """Add the pairs of one list; t ascending, discounts d and grades (0 best) by rank, gains g by grade."""
     m = t.size

@@ -48,7 +48,7 @@ def folds(parts: list[Collection]):
     for f in range(5):
         train = Collection.concat([parts[f], parts[(f + 1) % 5], parts[(f + 2) % 5]])
         relevant = np.maximum.reduceat(train.queries.relevance, train.queries.offsets[:-1]) > 0
-        yield train.take(relevant).shuffled(0), parts[(f + 3) % 5], parts[(f + 4) % 5]
+        yield train.shuffled(0).take(relevant), parts[(f + 3) % 5], parts[(f + 4) % 5]
 
 
 def path_of(train: Collection, valid: Collection, test: Collection, objective, rate: float, leaf: int):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.evaluation import _checks
 
 
@@ -92,17 +93,11 @@ class Measure(Value, ABC):
         if isinstance(queries, Queries):
             return self._mean(scores, queries)
         if group is not None:
-            from lambdaboost.datasets.engines import queries_of_arrays
-
             y_true, y_pred = scores, queries
             return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True
-        if hasattr(queries, "get_field"):
-            from lambdaboost.datasets.engines import queries_of
-
+        if is_lightgbm(queries):
             return self._lightgbm_name, self._mean(scores, queries_of(queries, (self.source,))), True
-        if hasattr(queries, "get_uint_info"):
-            from lambdaboost.datasets.engines import queries_of
-
+        if is_xgboost(queries):
             return self._xgboost_name, self._mean(scores, queries_of(queries, (self.source,)))
         raise TypeError(
             f"a measure of scores and a {type(queries).__name__}: give (scores, Queries), "

@@ -3,6 +3,7 @@
 # make bench  speed against the engines     make clean  remove the virtual environment
 PYTHON ?= python3
 BIN := .venv/bin
+EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
 .PHONY: demo test lint format bench clean
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraint
 	touch $@
 
 .venv/developing: .venv/installed
-	$(PIP) -e '.[test,lint]'
+	$(PIP) -e '.[$(EXTRAS)]'
 	touch $@
 
 demo: .venv/installed

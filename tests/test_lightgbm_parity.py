@@ -50,7 +50,12 @@ def test_same_trees_with_weights(log, norm):
 
 @pytest.mark.parametrize(
     "params",
-    [{"bagging_fraction": 0.5, "bagging_freq": 1}, {"data_sample_strategy": "goss"}, {"extra_trees": True}],
+    [
+        {"bagging_fraction": 0.5, "bagging_freq": 1},
+        {"data_sample_strategy": "goss"},
+        {"extra_trees": True},
+        {"feature_fraction": 0.5},
+    ],
     ids=str,
 )
 def test_same_trees_grown_by_chance(log, params):

@@ -15,12 +15,12 @@ from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._callback import Callback, boosters_of
 from lambdaboost.lightgbm._newton import NewtonStep
+from lambdaboost.lightgbm._prepare import BOOSTING, prepare
 from lambdaboost.objectives import Objective, parse
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 METRIC = ("metric", "metrics", "metric_types")
 MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")
-BOOSTING = ("boosting", "boosting_type", "boost")
 
 Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
@@ -121,6 +121,7 @@ class _Check:
         if env.iteration != env.begin_iteration:
             return
         for booster in boosters_of(env):
+            prepare(booster, env.params)
             _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
             if self.on_training:
                 _require(booster.train_set, self.measured, "the training data, for the measures")

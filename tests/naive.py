@@ -203,3 +203,86 @@ def xgboost(scores, relevance, truncation=32, norm=True, score_norm=True):
     total = 2 * sum(weight(i, j) * logistic(scores[i] - scores[j])[0] for i, j in pairs)
     factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
     return factor * lam, factor * 2 * mu
+
+
+def lambda_loss(scores, labels, scheme, k=None, mu=10.0, sigma=1.0, gain=exponential):
+    """NDCG-Loss1, 2 and 2++ (Wang et al. 2018), at a cutoff as Jagerman et al. (2022)."""
+    r, gains = ranks(scores), [gain(l) for l in labels]
+    ideal = ideal_dcg(gains, k)
+
+    def near(i, j):
+        d, lower = abs(r[i] - r[j]), max(r[i], r[j])
+        past = 1 / (1 - discount(lower)) if lower > (k or NO_CUTOFF) else 1.0
+        return (discount(d) - discount(d + 1)) * past
+
+    def weight(i, j):
+        if ideal == 0:
+            return 0.0
+        if scheme == "1":
+            return gains[i] * discount(r[i]) / ideal
+        swapped = abs(discount(r[i], k) - discount(r[j], k)) if scheme == "2++" else 0.0
+        return abs(gains[i] - gains[j]) / ideal * (swapped + (mu if scheme == "2++" else 1.0) * near(i, j))
+
+    known = [i for i, l in enumerate(labels) if not math.isnan(l)]
+    pairs = [(i, j) for i in known for j in known if i != j] if scheme == "1" else graded_pairs(labels)
+    return pair_rule(scores, pairs, weight, lambda o: logistic(o, sigma))
+
+
+def softmax(figures):
+    """The shares of figures, and what each lacks of one, from the sum of all others."""
+    e = [math.exp(x - max(figures)) for x in figures]
+    return [x / sum(e) for x in e], [math.fsum(e[:i] + e[i + 1 :]) / sum(e) for i in range(len(e))]
+
+
+def listnet(scores, relevance):
+    lam, mu = np.zeros(len(scores)), np.zeros(len(scores))
+    known = [i for i, l in enumerate(relevance) if not math.isnan(l)]
+    if len({relevance[i] for i in known}) < 2:
+        return lam, mu
+    p, rest = softmax([scores[i] for i in known])
+    y, _ = softmax([relevance[i] for i in known])
+    lam[known] = [a - b for a, b in zip(y, p, strict=True)]
+    mu[known] = [a * b for a, b in zip(p, rest, strict=True)]
+    return lam, mu
+
+
+def listmle(scores, relevance):
+    """Each document against all that are worse."""
+    lam, mu = np.zeros(len(scores)), np.zeros(len(scores))
+    for k in range(len(scores)):
+        rivals = [k, *(j for j in range(len(scores)) if relevance[j] < relevance[k])]
+        p, rest = softmax([scores[j] for j in rivals])
+        lam[k] += rest[0]
+        mu[k] += p[0] * rest[0]
+        for j, share, without in zip(rivals[1:], p[1:], rest[1:], strict=True):
+            lam[j] -= share
+            mu[j] += share * without
+    return lam, mu
+
+
+def approx_ndcg(scores, labels, alpha=10.0, gain=exponential):
+    """ApproxNDCG (Qin et al. 2010): λ, and the bound on its curvature."""
+    gains, n = [gain(l) for l in labels], len(scores)
+    ideal = ideal_dcg(gains)
+    rho = [[sigmoid(alpha * (scores[i] - scores[j])) for j in range(n)] for i in range(n)]
+    rank = [1 + sum(rho[i][j] for j in range(n) if j != i) for i in range(n)]
+    c = [
+        g / ideal * math.log(2) / ((1 + r) * math.log(1 + r) ** 2) if ideal else 0.0
+        for g, r in zip(gains, rank, strict=True)
+    ]
+    lam, mu = np.zeros(n), np.zeros(n)
+    known = [i for i in range(n) if not math.isnan(labels[i])]
+    for i in known:
+        for j in known:
+            if i != j:
+                lam[i] += alpha * (c[i] - c[j]) * rho[i][j] * rho[j][i]
+                mu[i] += alpha**2 * (c[i] + c[j]) * rho[i][j] * rho[j][i]
+    return lam, mu
+
+
+def normalized_pairs(scores, labels, weight, order, sigma=1.0):
+    """λ^L with weights over their sum; `weight(ranks, i, j)`, and whose ranks the sum is taken at."""
+    pairs, r = graded_pairs(labels), ranks(scores)
+    total = math.fsum(weight(ranks(order), i, j) for i, j in pairs)
+    lam, mu = pair_rule(scores, pairs, lambda i, j: weight(r, i, j), lambda o: logistic(o, sigma))
+    return (lam / total, mu / total) if total else (0 * lam, 0 * mu)

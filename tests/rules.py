@@ -8,13 +8,18 @@ import numpy as np
 
 from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision
 from lambdaboost.objectives import (
+    ApproxNDCG,
     Blend,
     ClickTier,
     Constant,
     Exponential,
     GradientStep,
+    LambdaLoss,
     LambdaRank,
     Linear,
+    ListMLE,
+    ListNet,
+    NormalizedPairs,
     Objective,
     RankNet,
     Scorecard,
@@ -66,6 +71,37 @@ def _local_swap(metric, center, **known):
     )
 
 
+def _normalized(objective, weight, at=lambda s, y: s, sigma=1.0):
+    """LambdaRank with weights over their sum; `weight(scores, labels)` gives that of two documents at some ranks."""
+
+    def reference(s, y, m):
+        l = y["relevance"]
+        return naive.normalized_pairs(s, l, weight(s, l), at(s, l), sigma)
+
+    return Rule(objective, reference)
+
+
+def _best_order(s, l):
+    return [-1.0 if np.isnan(x) else x for x in l]
+
+
+def _swap_ndcg(k=None, top=None):
+    def of_query(s, l):
+        gains = [naive.exponential(x) for x in l]
+
+        def weight(r, i, j):
+            past = top is not None and min(r[i], r[j]) > top
+            return 0.0 if past else naive.swap_ndcg(gains, r, i, j, k)
+
+        return weight
+
+    return of_query
+
+
+def _swap_map(s, l):
+    return lambda r, i, j: naive.swap(MAP(), [-float(x) for x in r], [float(x) for x in l], i, j)
+
+
 def _scorecard(s, y, m):
     parts = [_lam_l(s, y), _lam_c(s, y), _third(s, y)]
     weights = [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
@@ -115,6 +151,30 @@ RULES = [
     Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
     Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
     Rule(SigmoidLocal(NDCG(k=10), center=-0.7), lambda s, y, m: _lam_s(s, y, 10, -0.7)),
+    Rule(LambdaLoss(scheme="1"), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "1")),
+    Rule(
+        LambdaLoss(CNDCG(), "1", sigma=2.5),
+        lambda s, y, m: naive.lambda_loss(s, y["clicks"], "1", sigma=2.5, gain=naive.click_gain),
+    ),
+    Rule(LambdaLoss(scheme="2"), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2")),
+    Rule(LambdaLoss(NDCG(k=3), "2"), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2", 3)),
+    Rule(LambdaLoss(), lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2++")),
+    Rule(
+        LambdaLoss(NDCG(k=5), mu=0.5, sigma=0.5),
+        lambda s, y, m: naive.lambda_loss(s, y["relevance"], "2++", 5, 0.5, 0.5),
+    ),
+    Rule(ListNet(), lambda s, y, m: naive.listnet(s, y["relevance"])),
+    Rule(ListMLE(), lambda s, y, m: naive.listmle(s, y["relevance"])),
+    Rule(ApproxNDCG(), lambda s, y, m: naive.approx_ndcg(s, y["relevance"])),
+    Rule(
+        ApproxNDCG(CNDCG(), alpha=1.0),
+        lambda s, y, m: naive.approx_ndcg(s, y["clicks"], 1.0, naive.click_gain),
+    ),
+    _normalized(NormalizedPairs(), _swap_ndcg()),
+    _normalized(NormalizedPairs(NDCG(k=3), sigma=2.0), _swap_ndcg(3), sigma=2.0),
+    _normalized(NormalizedPairs(over="top", k=4), _swap_ndcg(top=4)),
+    _normalized(NormalizedPairs(over="static"), _swap_ndcg(), _best_order),
+    _normalized(NormalizedPairs(MAP(), "static"), _swap_map, _best_order),
     Rule(ClickTier(), lambda s, y, m: _lam_c(s, y)),
     Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),

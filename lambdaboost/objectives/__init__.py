@@ -8,31 +8,49 @@ if __name__ != "lambdaboost.objectives":
         "import lambdaboost.objectives, not the folder 'objectives': numba would cache its kernels twice"
     )
 
+from lambdaboost.objectives.approx_ndcg import ApproxNDCG
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.combo import Combo
 from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.hinge import Hinge
+from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.listmle import ListMLE
+from lambdaboost.objectives.listnet import ListNet
+from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
 from lambdaboost.objectives.parse import OBJECTIVES, parse
 from lambdaboost.objectives.ranknet import RankNet
 from lambdaboost.objectives.recipes import graded, iteration_dependent
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear
 from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+from lambdaboost.objectives.structured_hinge import StructuredHinge
 
 __all__ = [
     "OBJECTIVES",
+    "ApproxNDCG",
     "Blend",
     "ClickTier",
+    "Combo",
     "Constant",
     "Exponential",
     "GradientStep",
+    "Hinge",
+    "LambdaLoss",
     "LambdaRank",
     "Linear",
+    "ListMLE",
+    "ListNet",
+    "NormalizedPairs",
     "Objective",
+    "PairwiseHinge",
     "RankNet",
     "Scorecard",
     "SigmoidLocal",
+    "StructuredHinge",
     "graded",
     "iteration_dependent",
     "parse",

@@ -6,19 +6,43 @@ from collections.abc import Callable
 
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives import recipes
+from lambdaboost.objectives.approx_ndcg import ApproxNDCG
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.combo import Combo
 from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
+from lambdaboost.objectives.listmle import ListMLE
+from lambdaboost.objectives.listnet import ListNet
+from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.objective import Objective
+from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
 from lambdaboost.objectives.ranknet import RankNet
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear
 from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+from lambdaboost.objectives.structured_hinge import StructuredHinge
 
 OBJECTIVES: dict[str, type[Objective]] = {
     cls.__name__: cls
-    for cls in (Blend, ClickTier, GradientStep, LambdaRank, RankNet, Scorecard, SigmoidLocal)
+    for cls in (
+        ApproxNDCG,
+        Blend,
+        ClickTier,
+        Combo,
+        GradientStep,
+        LambdaLoss,
+        LambdaRank,
+        ListMLE,
+        ListNet,
+        NormalizedPairs,
+        PairwiseHinge,
+        RankNet,
+        Scorecard,
+        SigmoidLocal,
+        StructuredHinge,
+    )
 }
 SCHEDULES = {cls.__name__: cls for cls in (Constant, Exponential, Linear)}
 RECIPES: dict[str, Callable[..., Objective]] = {

@@ -1,0 +1,71 @@
+r"""The weights of LambdaLoss: NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), and both at a cutoff (Jagerman et al. 2022).
+
+With r_i, r_j the ranks of a pair and D(r) = 1/log2(1 + r):
+
+    w = (a |D@k(r_i) − D@k(r_j)| + b δ_ij c_ij) |G_i − G_j|,    δ_ij = D(|r_i − r_j|) − D(|r_i − r_j| + 1),
+
+a = 0, b = 1 in NDCG-Loss2 and a = 1, b = μ in NDCG-Loss2++; c_ij = 1/(1 − D(r)) where the lower rank r is past the
+cutoff k, 1 elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import inlined
+from lambdaboost.datasets import Queries
+
+
+@inlined
+def _count_ranks(d):  # type: ignore[no-untyped-def]
+    for r in range(d.size):
+        d[r] = r
+
+
+class NearRanks(NamedTuple):
+    """Pairs of near ranks weigh most; d is the rank from 0, h its discount."""
+
+    by_distance: NDArray[np.float32]  # δ by |r_i − r_j|
+    by_lower: NDArray[np.float32]  # c by the lower rank, counted from 0
+    swap: np.float32  # a
+    near: np.float32  # b
+
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
+        return True
+
+    @staticmethod
+    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """What the discounts differ by, and what a distance of the ranks is worth."""
+        near = swap.by_distance[np.int32(abs(d_i - d_j))] * swap.by_lower[np.int32(max(d_i, d_j))]
+        return swap.swap * abs(h_i - h_j) + swap.near * near
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """The ranks themselves and their discounts."""
+        _count_ranks(d_room)
+        return d_room, discounts, cutoff
+
+
+def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks:
+    """The weights for lists as long as those of `q`, truncated at rank k."""
+
+    def build() -> tuple[Any, Any]:
+        distance = np.arange(1.0, max(q.sizes.max(), 2))
+        by_distance = np.append(0.0, 1 / np.log2(1 + distance) - 1 / np.log2(2 + distance))
+        by_lower = np.ones(by_distance.size)
+        if k is not None:
+            past = np.arange(k + 1.0, by_lower.size + 1)
+            by_lower[k:] = 1 / (1 - 1 / np.log2(1 + past))
+        return by_distance.astype(np.float32), by_lower.astype(np.float32)
+
+    return NearRanks(*q.memo(("near ranks", k), build), np.float32(swap), np.float32(near))

@@ -1,0 +1,142 @@
+"""LambdaLoss: pair weights whose losses bound what NDCG lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from lambdaboost._jit import kernel, over_queries
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation.ranking import ranking
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import pair_gradient
+from lambdaboost.objectives._rivals import chances_above, scale_scores
+from lambdaboost.objectives._swap_near import near_ranks
+from lambdaboost.objectives._swaps import check_dcg, dcg_parts, discounts
+from lambdaboost.objectives._tiles import Logistic
+from lambdaboost.objectives.objective import Floats, Objective, check_number
+
+Scheme = Literal["1", "2", "2++"]
+MU = 10.0  # Wang et al.'s weight of δ
+
+
+@dataclass(frozen=True, repr=False)
+class LambdaLoss(Objective):
+    r"""NDCG-Loss1, NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), truncated as by Jagerman et al. (2022).
+
+    :math:`\sum w_{ij} \log(1 + e^{-\sigma(s_i - s_j)})` with weights at the ranks of the round; with G the gain over the
+    ideal DCG, :math:`D(r) = 1/\log_2(1+r)` and :math:`d = |r_i - r_j|`:
+
+    ====== ====================== ============================================================================
+    scheme pairs                  :math:`w_{ij}`
+    ====== ====================== ============================================================================
+    "1"    all, ties included     :math:`G_i D(r_i)`
+    "2"    :math:`l_i > l_j`      :math:`|G_i - G_j|\,\delta_{ij}`, :math:`\delta_{ij} = D(d) - D(d+1)`
+    "2++"  :math:`l_i > l_j`      :math:`|G_i - G_j|\,(|D(r_i) - D(r_j)| + \mu\,\delta_{ij})`
+    ====== ====================== ============================================================================
+
+    With a cutoff k, :math:`D(r_i)` and :math:`D(r_j)` of "2++" are zero past k, and :math:`\delta_{ij}` is divided by
+    :math:`1 - D(r)` where the lower rank r of the pair is past k: pairs below the cutoff keep their say, which is what
+    makes the bound hold. Natural logarithms stand where the paper has log2, a constant factor. The curvature is
+    :math:`\sigma^2 w \rho(1-\rho)`, the loss's own at fixed ranks.
+
+    Parameters
+    ----------
+    metric : NDCG or CNDCG
+        Gains, label source, and the cutoff. Scheme "1" has none: it would leave documents past k where they are.
+    scheme : "1", "2" or "2++"
+        Which of the three losses.
+    mu : float, optional
+        Only with "2++": weight of δ, ≥ 0; the paper's 10.
+    sigma : float
+        Steepness of the logistic, > 0.
+
+    Examples
+    --------
+    >>> from lambdaboost import LambdaLoss, Queries
+    >>> grad, hess = LambdaLoss(scheme="2").gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad.round(4)  # δ/2, δ = 1 − 1/log2(3)
+    array([ 0.1845, -0.1845], dtype=float32)
+    >>> LambdaLoss(mu=5.0)
+    LambdaLoss(mu=5.0)
+
+    """
+
+    metric: Measure = NDCG()
+    scheme: Scheme = "2++"
+    mu: float | None = None
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_dcg("metric", self.metric)
+        if self.scheme not in get_args(Scheme):
+            raise ValueError(f"scheme is {self.scheme!r}, expected one of {', '.join(get_args(Scheme))}")
+        if self.mu is not None:
+            if self.scheme != "2++":
+                raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
+            check_number("mu", self.mu, 0, 1e6)
+        check_number("sigma", self.sigma, 0, open_low=True)
+        if self.scheme == "1" and self.metric.k is not None:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"metric is {self.metric!r}: scheme='1' has no cutoff, since documents past it would never rise; "
+                "leave k out, or choose scheme='2' or '2++'"
+            )
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.metric.source,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        lam, mu = self._loss_1(scores, q) if self.scheme == "1" else self._loss_2(scores, q)
+        return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
+
+    def _loss_1(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
+        over_queries(
+            _first_losses, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
+            self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),  # type: ignore[attr-defined]
+            discounts(q, None), lam, mu,
+        )  # fmt: skip
+        return lam, mu
+
+    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        swap, near = (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
+        _, gains, by_rank, _ = dcg_parts(self.metric, q)
+        weights = near_ranks(q, self.metric.k, swap, near)  # type: ignore[attr-defined]
+        pairs = levels(q, self.metric.source)
+        return pair_gradient(
+            scores, q, pairs, weights, Logistic(), gains, by_rank, q.n_documents, float(self.sigma)
+        )
+
+
+@kernel
+def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):  # type: ignore[no-untyped-def]
+    """NDCG-Loss1 of queries first:last."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    x, e, rho, rest = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        n = b - a
+        near = scale_scores(sigma, scores[a:b], x[:n], e[:n])
+        for r in range(n):
+            i = order[a + r]
+            w = gains[a + i] * discounts[r]
+            if w == 0:
+                continue
+            chances_above(i, near, x[:n], e[:n], rho[:n], rest[:n])
+            up, curvature = 0.0, 0.0
+            for j in range(n):
+                force = w * rho[j] * labelled[a + j]
+                lam[a + j] -= force
+                mu[a + j] += force * rest[j]
+                up += force
+                curvature += force * rest[j]
+            lam[a + i] += up
+            mu[a + i] += curvature

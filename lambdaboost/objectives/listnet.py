@@ -1,0 +1,85 @@
+"""ListNet: the cross-entropy of two softmaxes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives.objective import Floats, Objective
+
+
+@dataclass(frozen=True, repr=False)
+class ListNet(Objective):
+    r"""ListNet's top-one cross-entropy (Cao et al. 2007).
+
+    With :math:`P_i = e^{s_i} / \sum_j e^{s_j}` the chance that document i comes first by the scores and
+    :math:`Y_i = e^{l_i} / \sum_j e^{l_j}` by the grades, the cost :math:`-\sum_i Y_i \log P_i` has
+    :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
+
+    Documents without a grade (NaN) are no part of the list. A list of equal grades says nothing of an order and
+    contributes nothing.
+
+    Examples
+    --------
+    >>> from lambdaboost import ListNet, Queries
+    >>> grad, hess = ListNet().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad.round(4), hess  # 1/2 − 1/(1 + e)
+    (array([ 0.2311, -0.2311], dtype=float32), array([0.25, 0.25], dtype=float32))
+
+    """
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (RELEVANCE,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
+        over_queries(_queries, q.offsets, scores, q.relevance, lam, mu)
+        return lam, mu
+
+
+@inlined
+def _highest(figures, grades):  # type: ignore[no-untyped-def]
+    """The first of the highest figures of documents that have a grade, -1 where none has."""
+    top = -1
+    for i in range(figures.size):
+        if grades[i] == grades[i] and (top < 0 or figures[i] > figures[top]):
+            top = i
+    return top
+
+
+@inlined
+def _one_query(s, grades, lam, mu):  # type: ignore[no-untyped-def]
+    best, top = _highest(grades, grades), _highest(s, grades)
+    below, others, total = (
+        0,
+        0.0,
+        0.0,
+    )  # others: Σ e^{s_j − s_top} but for the top itself, whose 1 − P needs it exactly
+    for i in range(s.size):
+        if grades[i] == grades[i]:
+            below += grades[i] < grades[best]
+            total += math.exp(np.float64(grades[i]) - np.float64(grades[best]))
+            others += math.exp(s[i] - s[top]) if i != top else 0.0
+    if below == 0:
+        return
+    for i in range(s.size):
+        if grades[i] == grades[i]:
+            e = math.exp(s[i] - s[top])
+            p = e / (1 + others)
+            rest = (others if i == top else 1 + (others - e)) / (1 + others)
+            lam[i] = math.exp(np.float64(grades[i]) - np.float64(grades[best])) / total - p
+            mu[i] = p * rest
+
+
+@kernel
+def _queries(first, last, offsets, scores, grades, lam, mu):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        _one_query(scores[a:b], grades[a:b], lam[a:b], mu[a:b])

@@ -1,0 +1,123 @@
+"""Pair weights that sum to one in every query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives._pairs import pair_gradient
+from lambdaboost.objectives._swap_top import TopPairs
+from lambdaboost.objectives._swaps import Parts, check_dcg, check_swap, dcg_parts, parts
+from lambdaboost.objectives._tiles import Logistic
+from lambdaboost.objectives.objective import Floats, Objective, check_number
+
+Over = Literal["all", "top", "static"]
+
+
+@dataclass(frozen=True, repr=False)
+class NormalizedPairs(Objective):
+    r"""LambdaRank whose pair weights are divided by their sum, so that each query pulls as hard as any other.
+
+    :math:`\lambda = \sigma\,\rho\,w/W` and :math:`\mu = \sigma^2 \rho(1-\rho)\,w/W` with :math:`w = |\Delta Z|` and
+
+    ======== =============================================================================================
+    over     W
+    ======== =============================================================================================
+    "all"    the sum of w over all pairs of the query, in the order of the round
+    "top"    the same over pairs with a document in the first k ranks, the only ones that count; their discounts run
+             on past k, as in LightGBM's truncation and XGBoost's top-k pairs
+    "static" the sum of w over all pairs in the ideal order: known from the labels, the same in every round
+    ======== =============================================================================================
+
+    Both engines normalise queries too (``lambdarank_norm``, ``lambdarank_normalization``), by log2(1 + Σλ)/Σλ, which
+    lets a query that is learnt pull harder per λ; ``LambdaRank(convention=…)`` copies that. Here W does not look at the
+    forces.
+
+    Parameters
+    ----------
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
+        The measure Z, as in `LambdaRank`; with "top" NDCG or CNDCG without a cutoff.
+    over : "all", "top" or "static"
+        Which sum divides.
+    k : int, optional
+        Only with "top", which needs it: the first ranks, ≥ 1.
+    sigma : float
+        Steepness of the logistic, > 0.
+
+    Examples
+    --------
+    >>> from lambdaboost import NormalizedPairs, Queries
+    >>> grad, hess = NormalizedPairs().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad  # one pair of weight 1
+    array([ 0.5, -0.5], dtype=float32)
+
+    """
+
+    metric: Measure = NDCG()
+    over: Over = "all"
+    k: int | None = None
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_swap("metric", self.metric)
+        if self.over not in get_args(Over):
+            raise ValueError(f"over is {self.over!r}, expected one of {', '.join(get_args(Over))}")
+        check_number("sigma", self.sigma, 0, open_low=True)
+        if self.over != "top":
+            if self.k is not None:
+                raise ValueError(
+                    f"k={self.k!r} belongs to over='top'; otherwise the measure truncates, as NDCG(k=30)"
+                )
+            return
+        check_dcg("metric", self.metric)
+        if self.metric.k is not None:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"metric is {self.metric!r}: over='top' truncates by k=, so leave the measure's out"
+            )
+        if self.k is None:
+            raise ValueError("k is missing: over='top' needs the number of first ranks, such as k=32")
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer):
+            raise TypeError(f"k is {self.k!r}, expected a whole number ≥ 1")
+        check_number("k", self.k, 1)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.metric.source,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document."""
+        lam, mu = self._pairs(scores, q, float(self.sigma))
+        if self.over == "static":
+            weight = q.memo((self.metric, "pair weights"), lambda: self._weights(self._ideal(q), q))
+        else:
+            weight = self._weights(scores, q)
+        per_weight = np.repeat(np.divide(1, weight, where=weight > 0, out=np.zeros(weight.size)), q.sizes)
+        return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
+
+    def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
+        swap, gains, by_rank, cutoff = self._parts(q)
+        pairs = levels(q, self.metric.source)
+        return pair_gradient(scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma)
+
+    def _parts(self, q: Queries) -> Parts:
+        if self.k is None:
+            return parts(self.metric, q)
+        _, gains, by_rank, _ = dcg_parts(self.metric, q)
+        return TopPairs(np.int64(self.k)), gains, by_rank, int(self.k)
+
+    def _weights(self, scores: Floats, q: Queries) -> NDArray[np.float64]:
+        """The sum of w over the pairs of each query, (n_queries,)."""
+        # At σ = 0 every ρ is 1/2: each pair gives w/4 to the μ of both its documents.
+        _, mu = self._pairs(scores, q, 0.0)
+        return 2 * np.add.reduceat(mu, q.offsets[:-1])
+
+    def _ideal(self, q: Queries) -> Floats:
+        """Scores of the best order: by label, those without one last."""
+        return np.nan_to_num(q.source(self.metric.source).astype(np.float64), nan=-1.0)

@@ -63,14 +63,6 @@ class Engine(ABC):
         """The booster's scores, shape (n_documents,)."""
 
     @abstractmethod
-    def dump(self, booster: Any, suffix: str) -> bytes:
-        """The booster as the engine's model file, for a name with that suffix."""
-
-    @abstractmethod
-    def load(self, model: bytes) -> Any:
-        """The booster of a model file."""
-
-    @abstractmethod
     def n_rounds(self, booster: Any) -> int:
         """Rounds that the booster keeps."""
 

@@ -106,16 +106,6 @@ class LightGBM(Engine):
         """Raw scores, float64."""
         return np.asarray(booster.predict(features, raw_score=True))
 
-    def dump(self, booster: Any, suffix: str) -> bytes:
-        """Text, whatever the suffix."""
-        return booster.model_to_string().encode()
-
-    def load(self, model: bytes) -> Any:
-        """A Booster."""
-        import lightgbm as lgb
-
-        return lgb.Booster(model_str=model.decode())
-
     def n_rounds(self, booster: Any) -> int:
         """The best round, or all."""
         return booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()

@@ -63,16 +63,6 @@ class XGBoost(Engine):
 
         return np.asarray(booster.predict(xgb.DMatrix(features)))
 
-    def dump(self, booster: Any, suffix: str) -> bytes:
-        """UBJSON or JSON."""
-        return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
-
-    def load(self, model: bytes) -> Any:
-        """A Booster."""
-        import xgboost as xgb
-
-        return xgb.Booster(model_file=bytearray(model))
-
     def n_rounds(self, booster: Any) -> int:
         """All rounds."""
         return int(booster.num_boosted_rounds())

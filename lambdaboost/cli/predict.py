@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 from lambdaboost.cli import model_file
-from lambdaboost.datasets._files import replacing
+from lambdaboost.datasets._files import check_place, replacing
 
 
 def run_predict(model_path: Path, file: Path, out: Path | None) -> None:
     """Write one score a line."""
     if out is not None:
-        model_file.check_place(out)
+        check_place("--out", out)
     model = model_file.load(model_path)
     scores = model.scores(model.columns.read(file, measured=False).features)
     # The shortest text that reads back to the same number of the engine's precision, so ties stay ties.

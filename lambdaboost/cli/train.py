@@ -6,12 +6,10 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from lambdaboost._leaves import Leaves, stepped
-from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import OUT, note, tell
 from lambdaboost.cli.engine import Engine, Training
@@ -25,13 +23,14 @@ from lambdaboost.cli.measuring import (
     parse_measures,
     remark,
 )
-from lambdaboost.cli.model_file import SavedModel
-from lambdaboost.cli.progress import Rounds, progress_bars
+from lambdaboost.cli.model_file import described
+from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets._files import sha256
+from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
+from lambdaboost.saving import save
 
 
 @dataclass(frozen=True)
@@ -62,18 +61,24 @@ def run_train(request: Request) -> None:
     training = _training(request, engine, measures)
     columns = Columns.parse(request.sources, request.dropped, request.n_features)
     _check_wanted(training.objective, measures, columns)
-    model_file.check_place(request.out)
+    check_place("--out", request.out)
     parts, columns = _read(request, columns)
 
-    booster, seconds = _trained(engine, training, parts, request.seed)
+    booster, seconds, history = _trained(engine, training, parts, request.seed)
     figures: dict[str, dict[str, float]] = {}
     for part in ("valid", "test"):
         if part in parts:
             scores = engine.scores(booster, parts[part].features)
             figures[part] = figures_of(measures, scores, parts[part].queries, request.seed)
-    about = _about(request, training, parts, figures)
-    about["rounds_kept"] = kept = engine.n_rounds(booster)
-    model_file.save(request.out, SavedModel(engine, booster, columns, about))
+    kept = engine.n_rounds(booster)
+    save(
+        booster,
+        request.out,
+        objective=training.objective,
+        leaves=training.leaves,
+        params=training.params,
+        about={**described(columns), **_about(request, training, parts, figures, history), "rounds_kept": kept},
+    )
     note(f"trained {training.objective!r} in {seconds:.1f} s; {request.out} keeps {kept} rounds")
     if figures:
         OUT.print(figures_table(figures))
@@ -145,19 +150,18 @@ def _read(request: Request, columns: Columns) -> tuple[dict[str, Collection], Co
 
 def _trained(
     engine: Engine, training: Training, parts: Mapping[str, Collection], seed: int
-) -> tuple[Any, float]:
-    """The booster and the seconds of its training."""
+) -> tuple[Any, float, History]:
+    """The booster, the seconds of its training, and the measure of each round."""
     train = parts["train"].shuffled(seed)
     measured = () if training.measure is None else (training.measure,)
     warm_up(train.queries, [stepped(training.objective, training.leaves)], measured)
     data = engine.data(train)
     valid = engine.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
     start = time.perf_counter()
-    with progress_bars() as progress:
-        label = "training" if training.measure is None else f"{training.measure!r} on valid"
-        rounds = Rounds(progress, label, training.rounds)
-        booster = engine.train(training, data, valid, rounds.advance)
-    return booster, time.perf_counter() - start
+    history = History(training.rounds, training.objective, training.measure)
+    booster = engine.train(training, data, valid, history.advance)
+    history.end()
+    return booster, time.perf_counter() - start, history
 
 
 def _about(
@@ -165,17 +169,14 @@ def _about(
     training: Training,
     parts: Mapping[str, Collection],
     figures: Mapping[str, Mapping[str, float]],
+    history: History,
 ) -> dict[str, Any]:
     """What the description of the model says of its making."""
     paths = {"train": request.train, "valid": request.valid, "test": request.test}
     return {
-        "objective": repr(training.objective),
-        "leaves": training.leaves,
         "rounds": training.rounds,
         "early_stopping": training.early_stopping,
-        "params": dict(training.params),
         "seed": request.seed,
-        "versions": {name: version(name) for name in ("lambdaboost", request.engine, "numpy", "numba")},
         "data": {
             name: {
                 "file": path.name,
@@ -187,4 +188,5 @@ def _about(
             if path is not None
         },
         "measures": {part: json_figures(of_part) for part, of_part in figures.items()},
+        "history": history.as_json(),
     }

@@ -46,6 +46,17 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             raise
 
 
+def check_place(name: str, path: Path) -> None:
+    """Refuse a place that no file can be written to, before anything is computed for it; `name` is the argument."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise ValueError(f"{name} {path}: there is no folder {folder}; make it first")
+    if path.is_dir():
+        raise ValueError(f"{name} {path} is a folder: give the name of a file in it")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{name} {path}: the folder {folder} cannot be written to; choose another")
+
+
 def without_compression_suffix(path: Path) -> Path:
     """``rank.train`` for ``rank.train.xz``."""
     return path.with_suffix("") if path.suffix in SUFFIX else path

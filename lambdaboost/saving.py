@@ -1,0 +1,188 @@
+"""Saved models: the engine's own file, and beside it a small ``.json`` that says what made the model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost.objectives import Objective, parse
+
+ENGINES = ("lightgbm", "xgboost")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A model read back: the stock booster, and everything that its description says."""
+
+    booster: Any
+    about: Mapping[str, Any]
+
+    @property
+    def objective(self) -> Objective:
+        """The objective that it was trained by; a ValueError where its text does not read back."""
+        return parse(self.about["objective"])
+
+
+def save(
+    model: Any,
+    path: str | Path,
+    *,
+    objective: Objective | str | None = None,
+    leaves: Leaves | None = None,
+    params: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a model as its engine does, and ``PATH.json`` beside it, which says what made it.
+
+    Each file appears whole or not at all; what stood there before stays until then. The model file needs no
+    lambdaboost to be loaded: ``lightgbm.Booster(model_file=path)``, ``xgboost.Booster(model_file=path)``.
+
+    Parameters
+    ----------
+    model : lightgbm.Booster, xgboost.Booster or a ranker that was fitted
+        Of a LightGBM booster that stopped early, the rounds up to the best are written.
+    path : str or Path
+        Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
+    objective, leaves, params
+        What the booster was trained with, which it does not know itself; a `LambdaRanker` does.
+    about : mapping, optional
+        Anything further to be written down, as JSON takes it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is written: for a model of no known engine, a booster without objective, a place that cannot
+        be written to.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from lambdaboost.xgboost import DMatrix, train
+    >>> data, params = DMatrix([[0.1], [0.9]], [0, 1], qid=[7, 7]), {"min_child_weight": 0}
+    >>> booster = train(params, data, rounds=1, objective="LambdaRank")
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.ubj")
+    >>> save(booster, path, objective="LambdaRank", params=params)
+    >>> load(path).objective
+    LambdaRank()
+
+    """
+    path = Path(path)
+    booster = _booster_of(model)
+    if booster is not model:  # a ranker
+        objective = getattr(model, "objective", None) if objective is None else objective
+        leaves = getattr(model, "leaves", None) if leaves is None else leaves
+        params = _given_to(model) if params is None else params
+    if objective is None:
+        raise ValueError("objective is None: a booster does not know what it was trained by; give it here")
+    rule = parse(objective) if isinstance(objective, str) else objective
+    check_place("path", path)
+    engine = _engine_of(booster)
+    content = _dumped(booster, path.suffix)
+    description = {
+        "engine": engine,
+        "model_sha256": hashlib.sha256(content).hexdigest(),
+        "objective": repr(rule),
+        "leaves": "engine" if leaves is None else leaves,
+        "params": dict(params or {}),
+        "versions": {name: version(name) for name in ("lambdaboost", engine, "numpy", "numba")},
+        **(about or {}),
+    }
+    text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
+    with replacing(path) as file, replacing(beside(path)) as described:
+        file.write(content)
+        described.write(text + b"\n")
+
+
+def load(path: str | Path) -> SavedModel:
+    """Read a model and its description back.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no model.
+    ValueError
+        Where the description is missing, damaged, or of another model.
+
+    """
+    path = Path(path)
+    content = path.read_bytes()
+    about = _described(path)
+    if about["model_sha256"] != hashlib.sha256(content).hexdigest():
+        raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
+    return SavedModel(_loaded(about["engine"], content), about)
+
+
+def beside(path: Path) -> Path:
+    """``model.txt.json`` for ``model.txt``."""
+    return path.with_name(f"{path.name}.json")
+
+
+def _described(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(beside(path).read_bytes())
+        if about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES:
+            return about
+    except FileNotFoundError:
+        raise ValueError(
+            f"no {beside(path)} beside {path}: it says what made the model, and is written with it"
+        ) from None
+    except (ValueError, AttributeError):
+        pass
+    raise ValueError(f"{beside(path)} is no description of a model: train again, or bring back the original")
+
+
+def _booster_of(model: Any) -> Any:
+    if hasattr(model, "get_booster"):
+        return model.get_booster()
+    return model.booster_ if hasattr(model, "fit") else model
+
+
+def _given_to(ranker: Any) -> dict[str, Any]:
+    """The parameters of a ranker that differ from its defaults, without the objective and the leaves."""
+    defaults = type(ranker)().get_params()
+    return {
+        name: value
+        for name, value in ranker.get_params().items()
+        if name not in ("objective", "leaves") and (name not in defaults or not _equal(value, defaults[name]))
+    }
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and (a == b or (a != a and b != b)))
+
+
+def _engine_of(booster: Any) -> str:
+    engine = type(booster).__module__.split(".")[0]
+    if engine not in ENGINES or type(booster).__name__ != "Booster":
+        raise TypeError(
+            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted ranker"
+        )
+    return engine
+
+
+def _dumped(booster: Any, suffix: str) -> bytes:
+    if _engine_of(booster) == "lightgbm":
+        return booster.model_to_string().encode()
+    return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+
+def _loaded(engine: str, content: bytes) -> Any:
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        return lgb.Booster(model_str=content.decode())
+    import xgboost as xgb
+
+    return xgb.Booster(model_file=bytearray(content))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as JSON's, anything else as its text."""
+    return value.tolist() if hasattr(value, "tolist") else repr(value)

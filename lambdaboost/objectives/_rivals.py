@@ -11,7 +11,7 @@ NEAR = 600.0  # e^{−x} up to here is a normal float64
 
 @inlined
 def scale_scores(steepness, s, x, e):  # type: ignore[no-untyped-def]
-    """x = steepness · (s − highest s) and e^x; whether all of these are normal numbers."""
+    """Fill x = steepness · (s − highest s) and e^x; whether all of these are normal numbers."""
     highest = lowest = s[0]
     for i in range(s.size):
         highest = max(highest, s[i])

@@ -1,4 +1,4 @@
-r"""The weights of LambdaLoss: NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), and both at a cutoff (Jagerman et al. 2022).
+"""The weights of NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), and of both at a cutoff (Jagerman et al. 2022).
 
 With r_i, r_j the ranks of a pair and D(r) = 1/log2(1 + r):
 
@@ -68,4 +68,5 @@ def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks
             by_lower[k:] = 1 / (1 - 1 / np.log2(1 + past))
         return by_distance.astype(np.float32), by_lower.astype(np.float32)
 
-    return NearRanks(*q.memo(("near ranks", k), build), np.float32(swap), np.float32(near))
+    by_distance, by_lower = q.memo(("near ranks", k), build)
+    return NearRanks(by_distance, by_lower, np.float32(swap), np.float32(near))

@@ -19,8 +19,8 @@ from lambdaboost.objectives.objective import Floats, Objective, check_number
 class ApproxNDCG(Objective):
     r"""One less NDCG at approximate ranks (Qin, Liu and Li 2010).
 
-    :math:`\hat\pi_i = 1 + \sum_{j \ne i} \rho_{ij}` with :math:`\rho_{ij} = 1/(1 + e^{\alpha(s_i - s_j)})` stands for the
-    rank of document i. With G the gain over the ideal DCG and
+    :math:`\hat\pi_i = 1 + \sum_{j \ne i} \rho_{ij}`, with :math:`\rho_{ij} = 1/(1 + e^{\alpha(s_i - s_j)})`, stands
+    for the rank of document i. With G the gain over the ideal DCG and
     :math:`c_i = G_i \ln 2 / ((1 + \hat\pi_i) \ln^2(1 + \hat\pi_i))`, what a rank costs at :math:`\hat\pi_i`, the cost
     :math:`1 - \sum_i G_i / \log_2(1 + \hat\pi_i)` has the gradient of
 

@@ -27,8 +27,8 @@ MU = 10.0  # Wang et al.'s weight of δ
 class LambdaLoss(Objective):
     r"""NDCG-Loss1, NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), truncated as by Jagerman et al. (2022).
 
-    :math:`\sum w_{ij} \log(1 + e^{-\sigma(s_i - s_j)})` with weights at the ranks of the round; with G the gain over the
-    ideal DCG, :math:`D(r) = 1/\log_2(1+r)` and :math:`d = |r_i - r_j|`:
+    :math:`\sum w_{ij} \log(1 + e^{-\sigma(s_i - s_j)})` with weights at the ranks of the round; with G the gain
+    over the ideal DCG, :math:`D(r) = 1/\log_2(1+r)` and :math:`d = |r_i - r_j|`:
 
     ====== ====================== ============================================================================
     scheme pairs                  :math:`w_{ij}`

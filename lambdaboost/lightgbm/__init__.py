@@ -14,7 +14,8 @@
 
 from lambdaboost.lightgbm.cross_validation import cv
 from lambdaboost.lightgbm.dataset import Dataset
+from lambdaboost.lightgbm.progress import progress
 from lambdaboost.lightgbm.ranker import LambdaRanker
 from lambdaboost.lightgbm.training import train
 
-__all__ = ["Dataset", "LambdaRanker", "cv", "train"]
+__all__ = ["Dataset", "LambdaRanker", "cv", "progress", "train"]

@@ -13,7 +13,8 @@
 
 from lambdaboost.xgboost.cross_validation import cv
 from lambdaboost.xgboost.dmatrix import DMatrix
+from lambdaboost.xgboost.progress import Progress
 from lambdaboost.xgboost.ranker import LambdaRanker
 from lambdaboost.xgboost.training import train
 
-__all__ = ["DMatrix", "LambdaRanker", "cv", "train"]
+__all__ = ["DMatrix", "LambdaRanker", "Progress", "cv", "train"]

@@ -81,6 +81,10 @@ def least_squares_splits(objective: Objective) -> Any:
         ) from None
 
     class LeastSquaresSplits(TreeObjective):
+        def __init__(self) -> None:
+            super().__init__()
+            self.objective = objective  # for callbacks that ask what is trained
+
         def __call__(self, iteration: int, preds: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
             grad, hess = objective(first_column(preds), data)
             weights = objective.row_weights(queries_of(data, objective.sources))

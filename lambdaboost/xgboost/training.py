@@ -12,6 +12,7 @@ from lambdaboost._leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost.progress import Progress
 
 
 def train(
@@ -66,7 +67,8 @@ def train(
     maximize : bool, optional
         Whether higher is better; by default yes for measures, XGBoost's guess for others.
     evals_result, verbose_eval, xgb_model, callbacks
-        As in `xgboost.train`. Under ``leaves="newton"`` callbacks see a booster whose predictions have two columns.
+        As in `xgboost.train`; beside a `Progress` nothing else is printed. Under ``leaves="newton"`` callbacks see a
+        booster whose predictions have two columns.
 
     Returns
     -------
@@ -107,6 +109,8 @@ def train(
         )
     if xgb_model is not None and leaves == "newton":
         xgb_model = newton.widened(xgb.Booster(model_file=xgb_model))
+    if any(isinstance(callback, Progress) for callback in callbacks or ()):
+        verbose_eval = False
     booster = xgb.train(
         made.params,
         data,

@@ -1,0 +1,85 @@
+"""`Progress`: a live view of a training, as a callback of XGBoost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xgboost.callback import TrainingCallback
+
+from lambdaboost._training_frame import objective_in_training, rounds_in_training
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from lambdaboost._progress import Figure, LiveView
+
+# What XGBoost's early stopping maximises; measures of ours are named to be among these.
+MAXIMISED = ("ndcg", "map", "pre", "auc")
+
+
+class Progress(TrainingCallback):
+    """Show a training as it goes: rounds, rounds per second, time left, measures, and a schedule's weight.
+
+    Drawn on the same lines again and again, on a terminal or in a notebook; silent where the output is neither, such as
+    in a log file. For ``callbacks=[…]`` of `xgboost.train`, `xgboost.cv`, `XGBRanker` and of this package's own. Beside
+    it stock `xgboost.train` wants ``verbose_eval=False``, or it prints the same as ever more lines.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to draw; standard error without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaboost.xgboost import DMatrix, train
+    >>> data = DMatrix(np.arange(8.0)[:, None], [0, 0, 1, 1, 0, 0, 1, 1], group=[4, 4])
+    >>> train({"min_child_weight": 0}, data, rounds=2, callbacks=[Progress()]).num_boosted_rounds()
+    2
+
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__()
+        self.console = console
+        self._view: LiveView | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Progress:
+        # A console has locks, which cannot be copied.
+        return Progress(self.console)
+
+    def before_training(self, model: Any) -> Any:
+        """Begin a new view."""
+        from lambdaboost._progress import LiveView
+
+        self._view = LiveView(self.console)
+        self._view.start(rounds_in_training(), objective_in_training())
+        return model
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Show a round; never stop."""
+        if self._view is not None:
+            self._view.round_done(model.num_boosted_rounds() - 1, _figures(evals_log))
+        return False
+
+    def after_training(self, model: Any) -> Any:
+        """Show the last round, and keep nothing: a fitted `XGBRanker` is pickled with its callbacks."""
+        if self._view is not None:
+            self._view.draw()
+        self._view = None
+        return model
+
+
+def _figures(evals_log: Any) -> list[Figure]:
+    from lambdaboost._progress import Figure
+
+    return [
+        Figure(data, name, _last(values), name.startswith(MAXIMISED))
+        for data, of_data in evals_log.items()
+        for name, values in of_data.items()
+    ]
+
+
+def _last(values: Any) -> float:
+    """The last figure; of a cross-validation, which keeps mean and deviation, the mean."""
+    return float(values[-1][0] if isinstance(values[-1], tuple) else values[-1])

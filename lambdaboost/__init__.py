@@ -7,6 +7,7 @@
 array([ 0.236, -0.194, -0.041], dtype=float32)
 """
 
+from lambdaboost._checkpoint import Checkpoint
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
     AUC,
@@ -58,6 +59,7 @@ __all__ = [
     "ApproxNDCG",
     "BPref",
     "Blend",
+    "Checkpoint",
     "ClickTier",
     "Combo",
     "Constant",

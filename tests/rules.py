@@ -4,13 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import naive
+import naive_hinges
 import numpy as np
 
-from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision
+from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision
 from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
     ClickTier,
+    Combo,
     Constant,
     Exponential,
     GradientStep,
@@ -21,9 +23,11 @@ from lambdaboost.objectives import (
     ListNet,
     NormalizedPairs,
     Objective,
+    PairwiseHinge,
     RankNet,
     Scorecard,
     SigmoidLocal,
+    StructuredHinge,
     graded,
     iteration_dependent,
 )
@@ -214,6 +218,21 @@ RULES = [
             naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.exponential_weight(0.5, 250.0, m))[0]
         ),
     ),
+    Rule(StructuredHinge(AUC()), lambda s, y, m: naive_hinges.auc(s, y["relevance"])),
+    Rule(StructuredHinge(AUC(threshold=2)), lambda s, y, m: naive_hinges.auc(s, y["relevance"], 2)),
+    Rule(StructuredHinge(MAP()), lambda s, y, m: naive_hinges.mean_average_precision(s, y["relevance"])),
+    Rule(StructuredHinge(MRR()), lambda s, y, m: naive_hinges.reciprocal_rank(s, y["relevance"])),
+    Rule(
+        StructuredHinge(MRR(threshold=2), clip=3),
+        lambda s, y, m: naive_hinges.reciprocal_rank(s, y["relevance"], 3, 2),
+    ),
+    Rule(
+        Combo((StructuredHinge(AUC()), StructuredHinge(MRR()))),
+        lambda s, y, m: naive_hinges.summed(
+            naive_hinges.auc(s, y["relevance"]), naive_hinges.reciprocal_rank(s, y["relevance"])
+        ),
+    ),
+    Rule(PairwiseHinge(), lambda s, y, m: naive_hinges.pairwise(s, y["relevance"])),
 ]
 
 IDS = [repr(rule.objective) for rule in RULES]

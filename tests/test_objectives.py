@@ -14,6 +14,8 @@ from lambdaboost import NDCG, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives import objective as objective_module
 from lambdaboost.objectives import parse
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # drawn ones often have not
+
 EACH = pytest.mark.parametrize("rule", RULES, ids=IDS)
 ROUNDS = (0, 7, 25, 40, 400)
 

@@ -1,0 +1,74 @@
+"""Several hinges in one: SVM-COMBO."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.hinge import Hinge, Violators
+from lambdaboost.objectives.objective import Floats
+
+Slacks = Literal["separate", "shared"]
+
+
+@dataclass(frozen=True, repr=False)
+class Combo(Hinge):
+    r"""Several hinges at once (Chakrabarti et al. 2008, §3.7): SVM-COMBO.
+
+    With separate slacks :math:`\sum_l \xi^l`, each hinge its own; with shared slacks :math:`\max_l \xi^l` of each
+    query, one that answers for all constraints of all of them.
+
+    Parameters
+    ----------
+    hinges : tuple of Hinge
+        Such as ``(StructuredHinge(MAP()), StructuredHinge(NDCG(10)))``.
+    slacks : "separate" or "shared"
+        One slack for each hinge and query, or one a query. The paper finds separate ones better.
+
+    Examples
+    --------
+    >>> from lambdaboost import AUC, MAP, Combo, Queries, StructuredHinge
+    >>> both = (StructuredHinge(AUC()), StructuredHinge(MAP()))
+    >>> q = Queries([0, 1], sizes=[2])
+    >>> Combo(both).per_query([0.0, 0.0], q), Combo(both, slacks="shared").per_query([0.0, 0.0], q)
+    (array([1.5]), array([1.]))
+
+    """
+
+    hinges: tuple[Hinge, ...]
+    slacks: Slacks = "separate"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hinges, Hinge):
+            raise TypeError(f"hinges is {self.hinges!r}, expected a tuple of hinges")
+        object.__setattr__(self, "hinges", tuple(self.hinges))
+        if not self.hinges:
+            raise ValueError("hinges is empty: give at least one, such as StructuredHinge(MAP())")
+        for at, hinge in enumerate(self.hinges):
+            if not isinstance(hinge, Hinge):
+                raise TypeError(
+                    f"hinges[{at}] is {hinge!r}, expected a hinge such as StructuredHinge(MAP()) or PairwiseHinge()"
+                )
+        if self.slacks not in get_args(Slacks):
+            raise ValueError(f"slacks is {self.slacks!r}, expected one of {', '.join(get_args(Slacks))}")
+
+    def counted(self, q: Queries) -> NDArray[np.bool_]:
+        """Which queries have constraints of any hinge, bool (n_queries,)."""
+        return np.logical_or.reduce([hinge.counted(q) for hinge in self.hinges])
+
+    def violators(self, scores: Floats, q: Queries) -> Violators:
+        """The violators of all hinges, added up; or, with shared slacks, of the hinge most violated in each query."""
+        found = [hinge.violators(scores, q) for hinge in self.hinges]
+        losses = np.array([v.loss for v in found])
+        directions = np.array([v.direction for v in found])
+        if self.slacks == "separate":
+            return Violators(losses.sum(axis=0), directions.sum(axis=0))
+        most = np.argmax([v.slacks(scores, q) for v in found], axis=0)
+        return Violators(
+            losses[most, np.arange(q.n_queries)],
+            directions[np.repeat(most, q.sizes), np.arange(q.n_documents)],
+        )

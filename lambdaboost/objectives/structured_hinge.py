@@ -1,0 +1,152 @@
+"""Structured hinge: the largest margin violation over all orders of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
+from lambdaboost.objectives._inference import with_both
+from lambdaboost.objectives._inference_auc import auc_violators
+from lambdaboost.objectives._inference_dorm import dorm_violators
+from lambdaboost.objectives._inference_map import map_violators
+from lambdaboost.objectives._inference_mrr import mrr_po_violators, mrr_violators
+from lambdaboost.objectives._inference_ndcg import ndcg_violators
+from lambdaboost.objectives.hinge import Hinge, Violators
+from lambdaboost.objectives.objective import Floats
+
+FeatureMap = Literal["po", "mrr", "dorm"]
+# The feature maps that each measure's inference is known for, its own first (2008, §3.1-3.6).
+MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
+    AUC: ("po",),
+    MAP: ("po",),
+    NDCG: ("po", "dorm"),
+    MRR: ("mrr", "po"),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class StructuredHinge(Hinge):
+    r"""The structured hinge of a measure (Chakrabarti, Khanna, Sawant and Bhattacharyya 2008, eqs. 1-2).
+
+    .. math:: \xi = \max_y [s \cdot \phi(y) + \Delta(y^*, y)] - s \cdot \phi(y^*)
+
+    over all orders y of a query, with Δ one minus the measure, and gradient :math:`\phi(\hat y) - \phi(y^*)` at the
+    maximum ŷ, found exactly. hess = 1 for every document, for ξ is piecewise linear; `GradientStep` of it brings all
+    queries to one scale. Documents of a grade of at least the measure's threshold are good, the others bad; those
+    without a label are left out of the order. A query without both contributes nothing, which a warning says once.
+
+    Parameters
+    ----------
+    metric : AUC, MAP, NDCG or MRR
+        ``AUC()`` is SVM-AUC, O(n log n); ``MAP()`` SVM-MAP, by Yue et al.'s greedy merge, O(n log n + n⁺n⁻);
+        ``NDCG(k)`` SVM-NDCG, O(n log n + k²); ``NDCG()`` SVM-NDCG-NC, O(n log n + n⁺n⁻); ``MRR(k)`` SVM-MRR,
+        O(n log n). NDCG has no threshold and takes grades 0 and 1 only. Its discount is the measure's,
+        1/log2(1 + r) at rank r from 1, where the paper's counts 1 at the first two ranks.
+    feature_map : "po", "mrr" or "dorm", optional
+        ``"po"``, pairs of good and bad, over n⁺n⁻ (eq. 3), for all; ``"mrr"``, the bad above the first good (eq. 5),
+        for MRR, and its default; ``"dorm"``, documents decayed by rank as 1/√(1 + r), cut at 30 (eq. 6), for NDCG,
+        by assignment.
+    clip : int or False, optional
+        The rank k that NDCG and MRR are clipped at in place of the measure's; False clips nowhere, so that
+        ``StructuredHinge(NDCG(10), clip=False)`` is SVM-NDCG-NC.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where no inference is known for the measure, or the measure with that map or clip; from `gradient`, where grades
+        are not binary and the measure has no threshold.
+
+    Examples
+    --------
+    >>> from lambdaboost import AUC, Queries, StructuredHinge
+    >>> q = Queries([0, 1, 0], sizes=[3])
+    >>> hinge = StructuredHinge(AUC())
+    >>> hinge.gradient([0.0, 0.2, -1.0], q)[0]
+    array([ 1., -1.,  0.], dtype=float32)
+    >>> hinge.per_query([0.0, 0.2, -1.0], q)
+    array([0.3])
+
+    """
+
+    metric: AUC | MAP | NDCG | MRR
+    feature_map: FeatureMap | None = None
+    clip: int | bool | None = None
+
+    def __post_init__(self) -> None:
+        known = MAPS.get(type(self.metric))
+        if known is None:
+            names = ", ".join(measure.__name__ for measure in MAPS)
+            raise TypeError(f"metric is {self.metric!r}, expected a measure with a known inference: {names}")
+        if self.feature_map is not None and self.feature_map not in get_args(FeatureMap):
+            raise ValueError(
+                f"feature_map is {self.feature_map!r}, expected one of {', '.join(get_args(FeatureMap))}, or None"
+            )
+        if self.feature_map is not None and self.feature_map not in known:
+            raise ValueError(
+                f"feature_map is {self.feature_map!r}: for {self.metric!r} inference is known by {' and '.join(known)}"
+            )
+        self._check_clip()
+        gain = getattr(self.metric, "gain", None)
+        if isinstance(gain, tuple) and not (len(gain) > 1 and gain[0] == 0 < gain[1]):
+            raise ValueError(f"metric is {self.metric!r}: grade 0 must gain 0, and grade 1 more")
+
+    def _check_clip(self) -> None:
+        if self.clip is None:
+            return
+        whole = isinstance(self.clip, int | np.integer) and not isinstance(self.clip, bool) and self.clip >= 1
+        if self.clip is not False and not whole:
+            raise ValueError(
+                f"clip is {self.clip!r}, expected a rank ≥ 1, False for none, or None for the measure's"
+            )
+        if not hasattr(self.metric, "k"):
+            raise ValueError(f"clip is {self.clip!r}, but {self.metric!r} counts all ranks: leave clip out")
+
+    @property
+    def threshold(self) -> float:
+        """The lowest grade of a good document."""
+        return getattr(self.metric, "threshold", 1)
+
+    @property
+    def _k(self) -> int | None:
+        if self.clip is None:
+            return getattr(self.metric, "k", None)
+        return int(self.clip) or None
+
+    def counted(self, q: Queries) -> NDArray[np.bool_]:
+        """Which queries have good and bad documents, bool (n_queries,)."""
+        self._check_grades(q)
+        return with_both(q, self.threshold)
+
+    def violators(self, scores: Floats, q: Queries) -> Violators:
+        """The order ŷ of each query, as Δ and φ(ŷ) − φ(y*)."""
+        self._check_grades(q)
+        by = self.feature_map or MAPS[type(self.metric)][0]
+        if isinstance(self.metric, AUC):
+            return auc_violators(scores, q, self.threshold)
+        if isinstance(self.metric, MAP):
+            return map_violators(scores, q, self.threshold)
+        if isinstance(self.metric, MRR):
+            inference = mrr_violators if by == "mrr" else mrr_po_violators
+            return inference(scores, q, self.threshold, self._k)
+        return dorm_violators(scores, q, self._k) if by == "dorm" else ndcg_violators(scores, q, self._k)
+
+    def _check_grades(self, q: Queries) -> None:
+        """Refuse grades that are not binary where the measure has no threshold."""
+        if hasattr(self.metric, "threshold"):
+            return
+        row = q.memo("first grade that is not binary", lambda: _first_not_binary(q.relevance))
+        if row is not None:
+            raise ValueError(
+                f"relevance[{row}] is {q.relevance[row]:g}: {self!r} takes grades 0 and 1, for {self.metric!r} has no "
+                "threshold; give binary grades such as relevance >= 1, or a measure with a threshold, such as MAP()"
+            )
+
+
+def _first_not_binary(labels: NDArray[np.float32]) -> int | None:
+    rows = np.flatnonzero((labels != 0) & (labels != 1) & ~np.isnan(labels))
+    return int(rows[0]) if rows.size else None

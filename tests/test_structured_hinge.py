@@ -1,0 +1,401 @@
+"""The structured hinges against enumeration of all orders, and on the engines."""
+
+from functools import cache
+from itertools import permutations
+from math import log2, sqrt
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose
+
+from lambdaboost import (
+    AUC,
+    MAP,
+    MRR,
+    NDCG,
+    WTA,
+    Combo,
+    GradientStep,
+    PairwiseHinge,
+    Queries,
+    RankNet,
+    StructuredHinge,
+)
+from lambdaboost.datasets import web_search_log
+from lambdaboost.objectives import parse
+
+HINGES = [
+    StructuredHinge(AUC()),
+    StructuredHinge(MAP()),
+    StructuredHinge(NDCG()),
+    StructuredHinge(NDCG(3)),
+    StructuredHinge(NDCG(), clip=2),
+    StructuredHinge(NDCG(1)),
+    StructuredHinge(NDCG(5)),
+    StructuredHinge(NDCG(10)),  # beyond every list here
+    StructuredHinge(NDCG(3), clip=False),
+    StructuredHinge(MRR()),
+    StructuredHinge(MRR(3)),
+    StructuredHinge(MRR(1), feature_map="mrr"),
+    StructuredHinge(MRR(10)),
+    StructuredHinge(MRR(), feature_map="po"),
+    StructuredHinge(MRR(2), feature_map="po"),
+    StructuredHinge(NDCG(), feature_map="dorm"),
+    StructuredHinge(NDCG(3), feature_map="dorm"),
+    StructuredHinge(NDCG(10), feature_map="dorm"),
+]
+EACH = pytest.mark.parametrize("hinge", HINGES, ids=repr)
+
+
+# One less each measure, of an order told as good (True) and bad by rank; all by the papers' definitions.
+
+
+def cutoff(hinge):
+    if hinge.clip is None:
+        return hinge.metric.k or 10**9
+    return hinge.clip or 10**9
+
+
+def delta(hinge, y):
+    goods = [r for r, good in enumerate(y) if good]  # ranks from 0
+    if isinstance(hinge.metric, AUC):
+        return (
+            sum(not y[a] and y[b] for b in range(len(y)) for a in range(b))
+            / len(goods)
+            / (len(y) - len(goods))
+        )
+    if isinstance(hinge.metric, MAP):
+        return 1 - sum((1 + i) / (1 + r) for i, r in enumerate(goods)) / len(goods)
+    k = cutoff(hinge)
+    if isinstance(hinge.metric, MRR):
+        return 1 - (1 / (1 + goods[0]) if goods[0] < k else 0)
+    return 1 - sum(1 / log2(2 + r) for r in goods if r < k) / sum(
+        1 / log2(2 + r) for r in range(min(len(goods), k))
+    )
+
+
+def feature_map(hinge, order, good):
+    """φ of an order of documents, as a vector over documents: eqs. 3, 5 and 6."""
+    n = len(order)
+    phi = np.zeros(n)
+    by = hinge.feature_map or ("mrr" if isinstance(hinge.metric, MRR) else "po")
+    if by == "dorm":
+        for r, i in enumerate(order):
+            phi[i] = 1 / sqrt(1 + r)
+    elif by == "mrr":
+        first = next(r for r, i in enumerate(order) if good[i])
+        for i in order[:first]:
+            phi[i] += 1
+        phi[order[first]] -= first
+    else:
+        for a in range(n):
+            for b in range(a + 1, n):
+                if (
+                    good[order[a]] != good[order[b]]
+                ):  # y_gb (x_g − x_b) puts the upper one's vector in with +1
+                    phi[order[a]] += 1
+                    phi[order[b]] -= 1
+        phi /= sum(good) * (n - sum(good))
+    return phi
+
+
+@cache
+def orders(hinge, good):
+    """(Δ, φ(y) − φ(y*)) of all orders, φ(y*) the mean over all ideal ones."""
+    every = list(permutations(range(len(good))))
+    losses = np.array([delta(hinge, [good[i] for i in y]) for y in every])
+    phis = np.array([feature_map(hinge, y, good) for y in every])
+    ideal = [all(good[i] for i in y[: sum(good)]) for y in every]
+    return losses, phis - phis[ideal].mean(axis=0)
+
+
+def drawn_cases():
+    rng = np.random.default_rng(0)
+    for n, times in ((2, 3), (3, 4), (4, 4), (5, 3), (6, 2), (7, 1)):
+        for _ in range(times):
+            labels = tuple(int(l) for l in rng.integers(0, 2, n))
+            if 0 < sum(labels) < n:
+                for spread in (0.0, 0.01, 0.1, 0.3, 1.0, 5.0):
+                    s = rng.normal(size=n) * spread
+                    yield labels, s
+                    yield labels, np.round(s + (np.array(labels) - 0.5) * spread, 1)
+
+
+CASES = list(drawn_cases())
+ALL = Queries(np.concatenate([y for y, _ in CASES]), sizes=[len(y) for y, _ in CASES])
+SCORES = np.concatenate([s for _, s in CASES])
+
+
+@EACH
+def test_inference_is_exact(hinge):
+    """The maximum over all orders, and a direction and Δ of an order that attains it."""
+    found = hinge.violators(SCORES, ALL)
+    slacks, grad = hinge.per_query(SCORES, ALL), hinge.gradient(SCORES, ALL)[0]
+    for query, (labels, s) in enumerate(CASES):
+        losses, directions = orders(hinge, tuple(bool(l) for l in labels))
+        values = losses + directions @ s
+        assert slacks[query] == pytest.approx(values.max(), abs=1e-12)
+        rows = slice(ALL.offsets[query], ALL.offsets[query + 1])
+        same = (
+            np.abs(directions - found.direction[rows]).max(axis=1) + np.abs(losses - found.loss[query]) < 1e-9
+        )
+        assert same.any()
+        assert_allclose(grad[rows], found.direction[rows], rtol=1e-6)
+
+
+@EACH
+def test_slack_bounds_the_loss_of_the_order_by_score(hinge):
+    """ξ ≥ Δ(y*, f(x)) ≥ 0: what structured learning promises."""
+    metric = hinge.metric
+    if hasattr(metric, "k"):
+        metric = type(metric)(k=None if cutoff(hinge) == 10**9 else cutoff(hinge))
+    scores = SCORES + 1e-9 * np.arange(SCORES.size)  # no ties
+    assert (hinge.per_query(scores, ALL) >= 1 - metric.per_query(scores, ALL) - 1e-6).all()
+
+
+def big(seed=1, sizes=(400, 150, 90), share=0.2, spread=0.5):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    labels = (rng.random(n) < share).astype(float)
+    return rng.normal(size=n) * spread + 0.3 * labels, Queries(labels, sizes=sizes)
+
+
+@EACH
+def test_subgradient_on_long_lists(hinge):
+    """Convexity: the slack is nowhere below its tangent, and finite differences agree with it."""
+    s, q = big()
+    rng = np.random.default_rng(2)
+    found, here = hinge.violators(s, q), hinge.per_query(s, q)
+    for step in (1e-7, 0.1, 2.0):
+        d = rng.normal(size=s.size) * step
+        tangent = here + np.add.reduceat(found.direction * d, q.offsets[:-1])
+        there = hinge.per_query(s + d, q)
+        assert (there >= tangent - 1e-9 * (1 + np.abs(tangent))).all()
+        if step == 1e-7:
+            assert_allclose(there, tangent, rtol=1e-6, atol=1e-6)
+
+
+def test_clip_and_maps_select():
+    s, q = big()
+
+    def same(a, b):
+        return np.array_equal(a.gradient(s, q)[0], b.gradient(s, q)[0])
+
+    assert same(StructuredHinge(NDCG(10), clip=False), StructuredHinge(NDCG()))
+    assert same(StructuredHinge(NDCG(), clip=10), StructuredHinge(NDCG(10)))
+    assert same(StructuredHinge(MRR(), clip=5), StructuredHinge(MRR(5)))
+    assert same(StructuredHinge(MRR()), StructuredHinge(MRR(), feature_map="mrr"))
+    assert not same(StructuredHinge(NDCG(10)), StructuredHinge(NDCG()))
+    assert not same(StructuredHinge(MRR()), StructuredHinge(MRR(), feature_map="po"))
+    assert not same(StructuredHinge(NDCG()), StructuredHinge(NDCG(), feature_map="dorm"))
+
+
+def test_golden_values():
+    """Two good documents below one bad one, by hand."""
+    q = Queries([0, 1, 1], sizes=[3])
+    s = [0.3, 0.2, 0.1]
+    # AUC: both pairs violated, 2/(n⁺n⁻) = 1 each.
+    assert_allclose(StructuredHinge(AUC()).gradient(s, q)[0], [2, -1, -1])
+    assert_allclose(StructuredHinge(AUC()).per_query(s, q), 1 + (0.3 - 0.2) + (0.3 - 0.1))
+    # MAP: the bad document on top leaves precisions 1/2 and 2/3.
+    assert_allclose(StructuredHinge(MAP()).per_query(s, q), 1 - (1 / 2 + 2 / 3) / 2 + 0.1 + 0.2)
+    # MRR by φ_mrr: the lowest good document right after the bad one.
+    assert_allclose(StructuredHinge(MRR()).gradient(s, q)[0], [1, 0, -1])
+    assert_allclose(StructuredHinge(MRR()).per_query(s, q), 1 - 1 / 2 + 0.3 - 0.1)
+    # NDCG@1: rank 0 is lost.
+    assert_allclose(StructuredHinge(NDCG(1)).per_query(s, q), 1 + 0.1 + 0.2)
+
+
+def test_dorm_decays_to_rank_30():
+    n = 40
+    q = Queries([0] * 10 + [1] * 30, sizes=[n])
+    direction = StructuredHinge(NDCG(), feature_map="dorm").violators(np.linspace(500, 0, n), q).direction
+    a = np.where(np.arange(n) < 30, 1 / np.sqrt(1 + np.arange(n)), 0)
+    assert_allclose(direction, a - np.repeat([a[30:].mean(), a[:30].mean()], [10, 30]), atol=1e-12)
+
+
+def test_documents_without_a_label_are_left_out():
+    s, q = big()
+    missing = np.random.default_rng(0).random(s.size) < 0.3
+    labels = np.where(missing, np.nan, q.relevance)
+    of_query = q.query_of_row[~missing]
+    only = Queries(q.relevance[~missing], sizes=np.bincount(of_query))
+    for hinge in [*HINGES, PairwiseHinge()]:
+        grad, hess = hinge.gradient(s, Queries(labels, sizes=q.sizes))
+        expected = hinge.gradient(s[~missing], only)
+        assert (grad[missing] == 0).all()
+        assert_allclose(grad[~missing], expected[0], rtol=1e-6)
+        assert_allclose(hess[~missing], expected[1])
+
+
+def test_thresholds():
+    s, q = big()
+    grades = np.where(q.relevance > 0, 2, 1)
+    for measure in (AUC, MAP, MRR):
+        graded = StructuredHinge(measure(threshold=2)).gradient(s, Queries(grades, sizes=q.sizes))
+        assert_allclose(graded, StructuredHinge(measure()).gradient(s, q))
+
+
+# Several at once.
+
+PARTS = (
+    StructuredHinge(MAP()),
+    StructuredHinge(NDCG(3)),
+    StructuredHinge(MRR(), feature_map="po"),
+    PairwiseHinge(),
+)
+
+
+def test_combo():
+    each = np.array([hinge.per_query(SCORES, ALL) for hinge in PARTS])
+    directions = np.array([hinge.violators(SCORES, ALL).direction for hinge in PARTS])
+    separate, shared = Combo(PARTS), Combo(PARTS, slacks="shared")
+    assert_allclose(separate.per_query(SCORES, ALL), each.sum(axis=0), atol=1e-12)
+    assert_allclose(separate.violators(SCORES, ALL).direction, directions.sum(axis=0), atol=1e-12)
+    assert_allclose(shared.per_query(SCORES, ALL), each.max(axis=0), atol=1e-12)
+    most = np.repeat(each.argmax(axis=0), ALL.sizes)
+    assert_allclose(shared.violators(SCORES, ALL).direction, directions[most, np.arange(SCORES.size)])
+    assert parse(repr(shared)) == shared
+    assert parse(repr(separate)) == separate
+
+
+# All pairs.
+
+
+def pairwise(s, y):
+    """ξ, its gradient and the pairs of each document, by the definition."""
+    slack, grad, pairs = 0.0, np.zeros(len(s)), np.zeros(len(s))
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if y[i] > y[j]:
+                pairs[[i, j]] += 1
+                if s[j] + 1 > s[i]:
+                    slack += 1 - (s[i] - s[j])
+                    grad[i] -= 1
+                    grad[j] += 1
+    return slack, grad, pairs
+
+
+@pytest.mark.parametrize("grades", [2, 5, 1000])
+def test_pairwise_hinge(grades):
+    rng = np.random.default_rng(grades)
+    sizes = [60, 1, 2, 35]
+    y = rng.integers(0, grades, sum(sizes)) / 4
+    y[rng.random(y.size) < 0.1] = np.nan
+    for s in (np.zeros(y.size), rng.normal(size=y.size), np.round(rng.normal(size=y.size)) * 3):
+        q = Queries(y, sizes=sizes)
+        grad, hess = PairwiseHinge().gradient(s, q)
+        for rows, slack in zip(
+            np.split(np.arange(y.size), q.offsets[1:-1]), PairwiseHinge().per_query(s, q), strict=True
+        ):
+            expected = pairwise(s[rows], y[rows])
+            assert slack == pytest.approx(expected[0])
+            assert_allclose(grad[rows], expected[1])
+            assert_allclose(hess[rows], expected[2])
+
+
+# What is refused, and what is said.
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "make"),
+    [
+        (TypeError, r"metric is WTA\(\), .*: AUC, MAP, NDCG, MRR", lambda: StructuredHinge(WTA())),
+        (TypeError, "metric is 'NDCG'", lambda: StructuredHinge("NDCG")),
+        (ValueError, "feature_map is 'pairs', expected one of po", lambda: StructuredHinge(MAP(), "pairs")),
+        (ValueError, r"for MAP\(\) inference is known by po", lambda: StructuredHinge(MAP(), "dorm")),
+        (ValueError, r"for MRR\(\) inference is known by mrr and po", lambda: StructuredHinge(MRR(), "dorm")),
+        (ValueError, "clip is 0, expected a rank", lambda: StructuredHinge(NDCG(), clip=0)),
+        (ValueError, "clip is True, expected a rank", lambda: StructuredHinge(NDCG(), clip=True)),
+        (ValueError, r"clip is 3, but MAP\(\) counts all ranks", lambda: StructuredHinge(MAP(), clip=3)),
+        (ValueError, "grade 0 must gain 0", lambda: StructuredHinge(NDCG(gain=(1, 2)))),
+        (ValueError, "hinges is empty", lambda: Combo(())),
+        (TypeError, r"hinges is PairwiseHinge\(\), expected a tuple", lambda: Combo(PairwiseHinge())),
+        (TypeError, r"hinges\[1\] is RankNet\(\)", lambda: Combo((PairwiseHinge(), RankNet()))),
+        (ValueError, "slacks is 'max', expected one of separate, shared", lambda: Combo(PARTS, slacks="max")),
+    ],
+)
+def test_wrong_values(error, message, make):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize("hinge", [StructuredHinge(NDCG(10)), StructuredHinge(NDCG(), "dorm")], ids=repr)
+@pytest.mark.parametrize("grade", [2, 0.5])
+def test_grades_that_are_not_binary(hinge, grade):
+    q = Queries([0, 1, grade], sizes=[3])
+    for call in (hinge.gradient, hinge.per_query, Combo((hinge,)).gradient):
+        with pytest.raises(
+            ValueError, match=rf"relevance\[2\] is {grade:g}: .* has no threshold; give binary"
+        ):
+            call([0, 0, 0], q)
+    StructuredHinge(MAP()).gradient([0, 0, 0], q)
+
+
+def test_queries_without_both_classes_contribute_nothing_and_it_is_said_once():
+    q = Queries([0, 0, 1, 1, 1, 0], sizes=[2, 2, 2])
+    with pytest.warns(UserWarning, match="2 of 3 queries have not both") as said:
+        for hinge in HINGES:
+            grad, _ = hinge.gradient(np.zeros(6), q)
+            assert (grad[:4] == 0).all()
+            assert (grad[4:] != 0).all()
+            assert hinge.counted(q).tolist() == [False, False, True]
+    assert len(said) == 1
+    assert PairwiseHinge().counted(q).tolist() == [False, False, True]
+
+
+# On the engines.
+
+TRAIN, TEST = (web_search_log(queries=60, documents=30, seed=seed) for seed in (0, 1))
+ON_ENGINES = [
+    StructuredHinge(AUC()),
+    StructuredHinge(MAP()),
+    StructuredHinge(NDCG(10)),
+    StructuredHinge(NDCG(10), clip=False),
+    StructuredHinge(MRR(10)),
+    StructuredHinge(NDCG(10), feature_map="dorm"),
+    Combo((StructuredHinge(MAP()), StructuredHinge(NDCG(10)), StructuredHinge(MRR(10)))),
+    PairwiseHinge(),
+]
+
+
+def binary(part):
+    return Queries(part.queries.relevance >= 2, sizes=part.queries.sizes)
+
+
+def trained(engine, objective):
+    """Scores of TEST by a model of TRAIN."""
+    q = binary(TRAIN)
+    if engine == "lightgbm":
+        data = lgb.Dataset(TRAIN.features, q.relevance, group=q.sizes)
+        params = {"objective": objective, "verbose": -1, "num_leaves": 7, "num_threads": 1}
+        return lgb.train(params, data, 20).predict(TEST.features)
+    data = xgb.DMatrix(TRAIN.features, q.relevance, group=q.sizes)
+    test = xgb.DMatrix(TEST.features)
+    params = {"booster": engine, "objective": "rank:ndcg", "nthread": 1}
+    if engine == "gbtree":
+        params |= {"max_depth": 3, "eta": 0.3}
+    return xgb.train(params, data, 20, obj=objective).predict(test)
+
+
+@pytest.mark.filterwarnings("ignore:.*queries have not both")
+@pytest.mark.filterwarnings("ignore:.*gblinear.*:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*gblinear.*:FutureWarning")
+@pytest.mark.parametrize("engine", ["lightgbm", "gbtree", "gblinear"])
+@pytest.mark.parametrize("objective", ON_ENGINES, ids=repr)
+def test_beats_random_order_on_held_out_data(engine, objective):
+    scores, q = trained(engine, objective), binary(TEST)
+    rng = np.random.default_rng(0)
+    for measure in (NDCG(10), MAP()):
+        chance = max(measure(rng.random(scores.size), q) for _ in range(20))
+        assert measure(scores, q) > chance + 0.1
+
+
+@pytest.mark.filterwarnings("ignore:.*queries have not both")
+def test_gradient_steps():
+    scores = trained("lightgbm", GradientStep(StructuredHinge(MAP())))
+    assert (
+        MAP()(scores, binary(TEST)) > MAP()(np.random.default_rng(0).random(scores.size), binary(TEST)) + 0.1
+    )

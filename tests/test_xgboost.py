@@ -128,7 +128,7 @@ def test_slices_that_are_refused(rows, error, text):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"sources": [CLICKS]}, TypeError, "sources is list, expected a dict"),
+        ({"sources": [CLICKS]}, TypeError, "sources is a list: give a dict"),
         ({"sources": {"clicks": CLICKS[:-1]}}, ValueError, r"sources\['clicks'\] has \d+ rows, data has"),
         ({"sources": {"clicks": X}}, ValueError, r"sources\['clicks'\] has shape"),
         ({"sources": {"clicks": ["a"]}}, TypeError, r"sources\['clicks'\] must be numbers"),

@@ -145,7 +145,7 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
         ({"objective": "rank:ndcg"}, {}, ValueError, "cannot read 'rank:ndcg'"),
         ({"leaves": "mart"}, {}, ValueError, "leaves is 'mart'"),
         ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows, X has"),
-        ({}, {"sources": CLICKS}, TypeError, "sources is ndarray"),
+        ({}, {"sources": CLICKS}, TypeError, "sources is a ndarray"),
         ({}, {"eval_sources": [None]}, ValueError, "eval_sources is given without eval_set"),
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
         ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),

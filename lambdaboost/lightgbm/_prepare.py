@@ -13,12 +13,12 @@ _RESET = "_Booster__set_objective_to_none"
 def prepare(booster: Any, params: dict[str, Any]) -> None:
     """Let chance fall as it does natively, and the same in every run.
 
-    The first `Booster.update` with an objective of ours resets the booster's parameters. `lightgbm.train` made the booster
-    without objective, so this changes nothing but the draw of features (`feature_fraction`), and fails where no feature
-    is of use: it is left out.
+    The first `Booster.update` with an objective of ours resets the booster's parameters. `lightgbm.train` made the
+    booster without objective, so this changes nothing but the draw of features (`feature_fraction`), and fails where no
+    feature is of use: it is left out.
 
-    DART remembers whether it has dropped trees in a round, but not from the start: memory as it comes decides whether the
-    first round draws a number. Asked for its scores and then reset, it has dropped none and drawn none.
+    DART remembers whether it has dropped trees in a round, but not from the start: memory as it comes decides whether
+    the first round draws a number. Asked for its scores and then reset, it has dropped none and drawn none.
     """
     if any(params.get(name) == "dart" for name in BOOSTING):
         booster.eval_train(lambda *_: [])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.columns import row_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
 
 # `Queries` takes these as arguments of its own, and `queries_of` keeps the boundaries beside the sources.
@@ -25,10 +26,11 @@ class Dataset(lgb.Dataset):
     Parameters
     ----------
     data, label, reference, weight, group, init_score, feature_name, categorical_feature, params, free_raw_data
-        As of `lightgbm.Dataset`. A label that is NaN stays missing, where LightGBM alone would make it grade 0.
+        As of `lightgbm.Dataset`. A label that is NaN stays missing, where LightGBM alone would make it grade 0. Weights
+        are one a row, or one a query.
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
-    sources : mapping of str to array of shape (n_rows,), or pandas.DataFrame, optional
+    sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
         Further labels by name, ≥ 0, NaN where the source says nothing of the row: ``{"clicks": ctr}``.
 
     Attributes
@@ -68,18 +70,19 @@ class Dataset(lgb.Dataset):
         qid: ArrayLike | None = None,
         sources: Sources | None = None,
     ) -> None:
+        group, rows = sizes_of(group, qid), _rows(data, label, qid)
         super().__init__(
             data,
             reference=reference,
-            weight=weight,
-            group=sizes_of(group, qid),
+            weight=_row_weights(weight, group, rows),
+            group=group,
             init_score=init_score,
             feature_name=feature_name,
             categorical_feature=categorical_feature,
             params=params,
             free_raw_data=free_raw_data,
         )
-        self.sources = checked_sources(sources, _rows(data, label, qid))
+        self.sources = checked_sources(sources, rows)
         if label is not None:
             self.set_label(label)
 
@@ -107,7 +110,9 @@ class Dataset(lgb.Dataset):
         sources: Sources | None = None,
     ) -> Dataset:
         """Validation data aligned with this data set; arguments as of `Dataset`."""
-        group, sources = sizes_of(group, qid), checked_sources(sources, _rows(data, label, qid))
+        group, rows = sizes_of(group, qid), _rows(data, label, qid)
+        sources = checked_sources(sources, rows)
+        weight = _row_weights(weight, group, rows)
         valid = super().create_valid(data, None, weight, group, init_score, params)
         _adopt(valid, sources)
         return valid if label is None else valid.set_label(label)
@@ -130,28 +135,15 @@ def _adopt(made: Any, sources: Labels) -> None:
     made.sources = sources
 
 
-def sizes_of(group: Any, qid: ArrayLike | None) -> Any:
-    """The documents of each query, by `group` as it is or by `qid`."""
-    if qid is None:
-        return group
-    if group is not None:
-        raise ValueError(
-            "group and qid are both given: give one, documents of each query or query of each row"
-        )
-    ids = np.asarray(qid)
-    try:
-        return Queries(np.zeros(len(ids)), ids=ids).sizes
-    except ValueError as error:
-        raise ValueError(f"qid: {error}") from None
+def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:
+    return weight if weight is None or group is None or rows is None else row_weights(weight, group, rows)
 
 
 def checked_sources(sources: Sources | None, n_rows: int | None) -> Labels:
     """Further labels as own float32 arrays, each of `n_rows` figures ≥ 0 or NaN."""
     if sources is None:
         return {}
-    if not hasattr(sources, "keys"):
-        raise TypeError(f"sources is a {type(sources).__name__}: give a dict such as {{'clicks': rates}}")
-    given = {name: np.asarray(sources[name]) for name in sources.keys()}  # noqa: SIM118  (a DataFrame, too)
+    given = {name: np.asarray(values) for name, values in sources_by_name(sources).items()}
     for name in given:
         if not isinstance(name, str):
             raise TypeError(f"sources has the name {name!r}: names of label sources are text")

@@ -9,6 +9,7 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost.datasets.columns import query_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
 
 Sources = dict[str, NDArray[np.float32]]
@@ -35,8 +36,8 @@ class DMatrix(xgb.DMatrix):
         Further label sources by name, such as ``{"clicks": rate}``; a DataFrame's columns do as well. NaN where a
         source says nothing. Grades may stand here as ``"relevance"`` in place of `label`.
     **fields
-        Everything else that `xgboost.DMatrix` takes: ``qid=`` or ``group=``, ``weight=`` (one per query),
-        ``feature_names=``, ….
+        Everything else that `xgboost.DMatrix` takes: ``group=``, or ``qid=`` with the rows of a query adjacent;
+        ``weight=``, one a query, or one a row where all rows of a query have the same; ``feature_names=``, ….
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class DMatrix(xgb.DMatrix):
             if fields.get(field) is not None:
                 raise ValueError(f"{field} and sources are both given: name that label in sources too")
             fields[field] = values
-        super().__init__(data, label, **fields)
+        super().__init__(data, label, **_by_query(fields))
         for name, values in labels.items():
             if values.size != self.num_row():
                 raise ValueError(
@@ -94,6 +95,19 @@ class DMatrix(xgb.DMatrix):
         return take(self, rindex)
 
 
+def _by_query(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same fields, with the sizes of queries in place of their ids, and weights of queries."""
+    qid, group, weight = (fields.get(name) for name in ("qid", "group", "weight"))
+    if any(hasattr(values, "__cuda_array_interface__") for values in (qid, group, weight)):
+        return fields
+    sizes = sizes_of(group, qid)
+    if sizes is None:
+        return fields
+    if weight is not None:
+        weight = query_weights("weight", weight, sizes, int(np.sum(sizes)))
+    return {**fields, "qid": None, "group": sizes, "weight": weight}
+
+
 def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Sources]:
     """The label for XGBoost, which takes no NaN, and every source that has to be kept beside it."""
     labels = _named(sources)
@@ -104,6 +118,8 @@ def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[An
     if label is None or hasattr(label, "__cuda_array_interface__"):
         return label, labels
     grades = np.asarray(label, dtype=np.float32)
+    if grades.ndim == 2 and grades.shape[1] == 1:
+        grades = label = grades[:, 0]
     if np.isnan(grades).any():
         return np.nan_to_num(grades), {RELEVANCE: grades} | labels
     return label, labels
@@ -112,10 +128,8 @@ def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[An
 def _named(sources: Mapping[str, ArrayLike] | None) -> Sources:
     if sources is None:
         return {}
-    if not hasattr(sources, "items"):
-        raise TypeError(f"sources is {type(sources).__name__}, expected a dict such as {{'clicks': rate}}")
     labels = {}
-    for name, values in sources.items():
+    for name, values in sources_by_name(sources).items():
         if not isinstance(name, str) or name in RESERVED:
             raise ValueError(
                 f"sources has the name {name!r}: name a source by text other than {', '.join(RESERVED)}"

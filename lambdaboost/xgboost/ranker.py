@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 from xgboost.sklearn import _wrap_evaluation_matrices
 
 from lambdaboost._leaves import Leaves
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE
@@ -26,7 +28,9 @@ class LambdaRanker(xgb.XGBRanker):
     """An `xgboost.XGBRanker` that takes the objectives and measures of this package.
 
     A scikit-learn estimator as XGBRanker is: clone, pickle, grid search, ``save_model`` (which saves the trees, not the
-    objective). `score` is the last measure of `eval_metric`, on a DataFrame with a column ``qid``.
+    objective). Queries come as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which
+    scikit-learn then splits with its rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y,
+    groups=X["qid"])``. Any measure is a ``scoring=``; without one, `score` is.
 
     Parameters
     ----------
@@ -92,14 +96,14 @@ class LambdaRanker(xgb.XGBRanker):
         Parameters
         ----------
         X, y
-            Features and grades; grades may be NaN where there is none. A DataFrame may hold the queries as column
-            ``qid``.
+            Features and grades; grades may be NaN where there is none. A pandas or polars DataFrame may hold the
+            queries as column ``qid``.
         group, qid
-            Documents of each query, or the query of each row.
+            Documents of each query, or the query of each row, the rows of a query adjacent.
         sources : mapping of str to array of shape (n_documents,), optional
             Further label sources by name. Give a DataFrame where scikit-learn is to split it with X, as in grid search.
         sample_weight : array of shape (n_queries,), optional
-            One weight for each query.
+            One weight for each query; or for each row, the same for all rows of a query, which scikit-learn can split.
         eval_set, eval_group, eval_qid, eval_sources, sample_weight_eval_set, base_margin_eval_set
             The same for each validation set, in lists.
         verbose, xgb_model, base_margin, feature_weights
@@ -112,15 +116,32 @@ class LambdaRanker(xgb.XGBRanker):
 
         """
         native, measures = _parted(self.eval_metric)
+        given = X, group, qid
+        X, group = _by_query("X", *given)
         y, labels = part_labels(y, sources)
         eval_set, eval_labels = _part_eval(eval_set, eval_sources)
+        if eval_set is not None:
+            # XGBoost makes no second matrix of the training data if it finds the very same objects.
+            sets = [
+                (X, group)
+                if all(a is b for a, b in zip(of_set, given, strict=True))
+                else _by_query(name, *of_set)
+                for name, of_set in _eval_queries(eval_set, eval_group, eval_qid)
+            ]
+            eval_set = [(rows, grades) for (rows, _), (_, grades) in zip(sets, eval_set, strict=True)]
+            eval_group = [sizes for _, sizes in sets]
+            if sample_weight_eval_set is not None:
+                sample_weight_eval_set = [
+                    _weights(f"sample_weight_eval_set[{i}]", weight, sizes)
+                    for i, (weight, sizes) in enumerate(zip(sample_weight_eval_set, eval_group, strict=True))
+                ]
         data, evals = _wrap_evaluation_matrices(
             missing=self.missing,
             X=X,
             y=y,
             group=group,
-            qid=qid,
-            sample_weight=sample_weight,
+            qid=None,
+            sample_weight=_weights("sample_weight", sample_weight, group),
             base_margin=base_margin,
             feature_weights=getattr(self, "feature_weights", None)
             if feature_weights is None
@@ -129,7 +150,7 @@ class LambdaRanker(xgb.XGBRanker):
             sample_weight_eval_set=sample_weight_eval_set,
             base_margin_eval_set=base_margin_eval_set,
             eval_group=eval_group,
-            eval_qid=eval_qid,
+            eval_qid=None,
             create_dmatrix=self._create_ltr_dmatrix,
             enable_categorical=self.enable_categorical,
             feature_types=self.feature_types,
@@ -159,17 +180,59 @@ class LambdaRanker(xgb.XGBRanker):
         self._set_evaluation_result(evals_result)
         return self
 
-    def score(self, X: Any, y: ArrayLike) -> float:
-        """The last measure of `eval_metric` for documents X, a DataFrame with a column ``qid``, and grades y."""
-        native, measures = _parted(self.eval_metric)
-        if "qid" not in getattr(X, "columns", ()):
+    def predict(self, X: Any, **arguments: Any) -> Any:
+        """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
+        return super().predict(part_qid(X)[0], **arguments)
+
+    def apply(self, X: Any, iteration_range: Any = None) -> Any:
+        """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""
+        return super().apply(part_qid(X)[0], iteration_range)
+
+    def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
+        """The last measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
+
+        Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
+        """
+        X, qid = given_qid("X", X, group, qid)
+        sizes = sizes_of(group, qid)
+        if sizes is None:
             raise ValueError(
-                "X has no column 'qid': score needs a DataFrame that holds the query of each row"
+                "X has no column 'qid', and there is no qid or group: score needs the query of each row"
             )
-        measure = measures[-1] if measures else DEFAULT_MEASURE
+        native, measures = _parted(self.eval_metric)
         if native and not measures:
-            return super().score(X, y)
-        return measure(self.predict(X), Queries(y, ids=X["qid"]))
+            data = xgb.DMatrix(
+                X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
+            )
+            return float(self.get_booster().eval(data).rsplit(":", 1)[1])
+        measure = measures[-1] if measures else DEFAULT_MEASURE
+        return measure(self.predict(X), Queries(y, sizes))
+
+
+def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
+    """The features alone, and the documents of each query."""
+    X, qid = given_qid(name, X, group, qid)
+    return X, sizes_of(group, qid)
+
+
+def _eval_queries(
+    eval_set: Sequence[tuple[Any, Any]], groups: Sequence[Any] | None, qids: Sequence[Any] | None
+) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
+    """Name, features, group and qid of each validation set."""
+    for name, values in (("eval_group", groups), ("eval_qid", qids)):
+        if values is not None and len(values) != len(eval_set):
+            raise ValueError(
+                f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each set"
+            )
+    nothing = [None] * len(eval_set)
+    for i, ((X, _), group, qid) in enumerate(zip(eval_set, groups or nothing, qids or nothing, strict=True)):
+        yield f"eval_set[{i}]", (X, group, qid)
+
+
+def _weights(name: str, weight: Any, sizes: Any) -> Any:
+    if weight is None or sizes is None:
+        return weight
+    return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
 def _parted(eval_metric: Any) -> tuple[list[str], list[Measure]]:

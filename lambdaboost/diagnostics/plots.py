@@ -1,4 +1,4 @@
-"""The diagnostics as pictures, after figures 2–7 of the 2011 paper; needs matplotlib.
+"""The diagnostics as pictures, after figures 2–7 of the 2011 paper and 2 and 3 of the 2007 paper; needs matplotlib.
 
 Each draws into `ax`, or into a new figure, and returns the Axes. What is recorded comes as a `Recorder` or as its
 `frame()`.
@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost.diagnostics.cost_derivatives import cost_derivatives
+from lambdaboost.diagnostics.lambda_jacobian import LambdaJacobian
+from lambdaboost.diagnostics.local_optimum import LocalOptimum
 from lambdaboost.diagnostics.recorder import Recorder
 from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
+from lambdaboost.diagnostics.weight_sweep import WeightSweep
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule
@@ -92,6 +95,50 @@ def plot_training_share(
             100 * found.shares[order], mean[order], error[order], label=name, marker="o", capsize=3, **style
         )
     ax.legend(frameon=False)
+    return ax
+
+
+def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = None) -> Any:
+    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over all queries swept or so many of them."""
+    sizes = sweep.sizes.tolist()
+    if queries is not None and queries not in sizes:
+        raise ValueError(
+            f"queries is {queries!r}: the sweep has means over {sizes} of them, choose one of these"
+        )
+    at = -1 if queries is None else sizes.index(queries)
+    ax = _axes(ax, "Shift of the weight (% of it)", f"Mean {sweep.measure!r} of {sizes[at]:,} queries")
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for name, values, style in zip(sweep.weights, sweep.values[at], _styles(), strict=False):
+        ax.plot(100 * sweep.shifts, values, label=name, linewidth=1.2, **style)
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_local_optimum(tests: Mapping[str, LocalOptimum], ax: Any = None) -> Any:
+    """What a step along each random direction does to the measure; what lies right of 0 raises it."""
+    first = next(iter(_named(tests).values()))
+    if any(found.measure != first.measure for found in tests.values()):
+        raise ValueError(
+            f"tests are of {[found.measure for found in tests.values()]}: give those of one measure"
+        )
+    ax = _axes(ax, f"Change of mean {first.measure!r}", "Directions with at most this change (%)")
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for (name, found), style in zip(tests.items(), _styles(), strict=False):
+        changes = np.sort(found.changes)
+        ax.step(
+            changes, np.arange(1, changes.size + 1) / changes.size * 100, where="post", label=name, **style
+        )
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_lambda_jacobian(found: LambdaJacobian, ax: Any = None) -> Any:
+    """∂λᵢ/∂sⱼ as a chequered picture: a rule with a cost has one that is symmetric about its diagonal."""
+    ax = _axes(ax, "Score sⱼ that moves", "Force λᵢ that follows")
+    largest = float(np.abs(found.matrix).max()) or 1.0
+    image = ax.imshow(found.matrix, cmap="PuOr", vmin=-largest, vmax=largest)
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax, label="∂λᵢ/∂sⱼ", shrink=0.8)
     return ax
 
 

@@ -1,0 +1,138 @@
+"""The weights of a model, and how the scores of documents follow them; the model itself is only read.
+
+A linear model is linear in its coefficients, and a sum of trees is linear in its leaf values. So a shift of the weights
+shifts the scores by a sum that needs no model any more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
+
+Floats = NDArray[np.float64]
+
+
+class Weights(ABC):
+    """A model's weights as they were trained, and the documents' scores with them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each weight is called, ``(n_weights,)``.
+    trained : float64 (n_weights,)
+        The weights themselves.
+    scores : float64 (n_documents,)
+        The scores that they give, but for a constant.
+    spread : float64 (n_weights,)
+        Standard deviation over the documents of what one unit of each weight adds to their scores.
+
+    """
+
+    names: tuple[str, ...]
+    trained: Floats
+    scores: Floats
+    spread: Floats
+
+    @abstractmethod
+    def moves(self, direction: Floats) -> Floats:
+        """What adding `direction` (n_weights,) to the weights adds to the scores (n_documents,)."""
+
+    def moves_of(self, weight: int) -> Floats:
+        """What one unit more of one weight adds to the scores (n_documents,)."""
+        direction = np.zeros(self.trained.size)
+        direction[weight] = 1
+        return self.moves(direction)
+
+
+class LinearWeights(Weights):
+    """Coefficients: the scores are X · w."""
+
+    def __init__(self, coefficients: ArrayLike, X: Any, names: tuple[str, ...] | None = None) -> None:
+        w = np.asarray(coefficients, dtype=np.float64)
+        w = w[0] if w.ndim == 2 and len(w) == 1 else w
+        if w.ndim != 1:
+            raise ValueError(
+                f"model.coef_ has shape {w.shape}: give a model of one score, one coefficient a feature"
+            )
+        if w.size != X.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give what it was trained on"
+            )
+        if not np.isfinite(w).all():
+            at = int(np.flatnonzero(~np.isfinite(w))[0])
+            raise ValueError(f"model.coef_[{at}] is {w[at]}: every weight must be finite")
+        self.trained = w
+        self.names = _names_of(X) or names or tuple(f"feature {i}" for i in range(w.size))
+        self._X = _matrix(X)
+        self.scores = np.asarray(self._X @ w, dtype=np.float64)
+        self.spread = _standard_deviation(self._X)
+
+    def moves(self, direction: Floats) -> Floats:
+        """X · direction, in the precision of X: a shift needs no more."""
+        return np.asarray(self._X @ direction.astype(self._X.dtype), dtype=np.float64)
+
+
+def weights_of(model: Any, X: Any, q: Queries) -> Weights:
+    """The weights of a linear model, a LightGBM booster or an XGBoost booster, or of an estimator that holds one.
+
+    Raises
+    ------
+    TypeError
+        Where the model offers no weights, or `X` or `q` are of another kind.
+    ValueError
+        Where `X` has other rows than `q` or other columns than the model, scores are not the sum of the weights, or
+        one is not finite.
+
+    """
+    if not isinstance(q, Queries):
+        raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        raise TypeError(
+            f"X is {type(X).__name__}: give a two-dimensional array, CSR matrix or DataFrame of features"
+        )
+    if X.shape[0] != q.n_documents:
+        raise ValueError(f"X has {X.shape[0]} rows, q has {q.n_documents} documents: give one row each")
+    weights = _reader(model)(model, X)
+    q.scores(weights.scores)
+    return weights
+
+
+def _reader(model: Any) -> Callable[[Any, Any], Weights]:
+    """What reads the weights of such a model; neither engine is imported to find out."""
+    from lambdaboost.diagnostics._leaf_weights import lightgbm_weights, xgboost_weights
+
+    if hasattr(model, "get_leaf_output") or hasattr(model, "booster_"):
+        return lightgbm_weights
+    if hasattr(model, "save_raw") or hasattr(model, "get_booster"):
+        return xgboost_weights
+    if hasattr(model, "coef_"):
+        return lambda model, X: LinearWeights(model.coef_, X)
+    raise TypeError(
+        f"model is {type(model).__name__}, which offers no weights: give a trained linear model with coef_, "
+        "or a LightGBM or XGBoost booster or ranker"
+    )
+
+
+def _names_of(X: Any) -> tuple[str, ...] | None:
+    return tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+
+
+def _matrix(X: Any) -> Any:
+    """X as a float array or CSR matrix, in its own precision."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _standard_deviation(X: Any) -> Floats:
+    """Of each column, (n_features,)."""
+    if isinstance(X, np.ndarray):
+        return X.std(axis=0, dtype=np.float64)
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+    return np.sqrt(np.maximum(squares - mean**2, 0))

@@ -1,0 +1,194 @@
+"""`lambda_jacobian`: whether the λ of a rule are the slope of a cost, and whether it is convex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.objective import check_objective
+
+Floats = NDArray[np.float64]
+
+# λ come from float32 pairs. The five-point slope errs by (σh)⁴/30 of the curve and 2e-7/h of the rounding: least here.
+LARGEST_STEP = 0.04
+OF_GAP = 0.2  # the outer points are two steps away, and must not reach the next document
+LEAST_TOLERANCE = 1e-4  # of the largest entry
+TOO_ROUGH = 0.02  # an error of so much of the largest entry tells nothing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LambdaJacobian:
+    """What `lambda_jacobian` found; as text (`str`) the result in words.
+
+    Attributes
+    ----------
+    objective : Objective
+        The rule.
+    lam : float64 (n,)
+        λ of each document.
+    matrix : float64 (n, n)
+        ∂λ_i/∂s_j; minus the Hessian of the cost, where there is one.
+    error : float
+        What an entry may be off by, estimated from a second step size.
+
+    """
+
+    objective: Objective
+    lam: Floats
+    matrix: Floats
+    error: float
+
+    @property
+    def tolerance(self) -> float:
+        """What counts as 0 in an entry: four errors, and no less than 1e-4 of the largest entry."""
+        return max(4 * self.error, LEAST_TOLERANCE * float(np.abs(self.matrix).max()))
+
+    @property
+    def asymmetry(self) -> float:
+        """The largest |∂λ_i/∂s_j − ∂λ_j/∂s_i|."""
+        return float(np.abs(self.matrix - self.matrix.T).max())
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether the matrix is symmetric, so that the λ are, around here, the slope of a cost (2006, eq. 5)."""
+        return self.asymmetry <= self.tolerance
+
+    @cached_property
+    def least_eigenvalue(self) -> float:
+        """The least eigenvalue of the Hessian, minus the matrix made symmetric."""
+        return float(np.linalg.eigvalsh(-(self.matrix + self.matrix.T) / 2)[0])
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether there is a cost, and its Hessian is positive semidefinite here."""
+        # Errors of so much in each entry move an eigenvalue of an n × n matrix by about 2√n of it.
+        return self.has_cost and self.least_eigenvalue >= -2 * len(self.lam) ** 0.5 * self.tolerance
+
+    @property
+    def net_force(self) -> float:
+        """|Σ λ| in parts of Σ |λ|, 0 without any λ: what would push all the scores up or down."""
+        total = np.abs(self.lam).sum()
+        return float(abs(self.lam.sum()) / total) if total > 0 else 0.0
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether the forces sum to zero, to the precision of float32."""
+        return self.net_force <= 1e-5
+
+    def __repr__(self) -> str:
+        what = "a convex cost" if self.is_convex else "a cost" if self.has_cost else "no cost"
+        forces = "balanced" if self.is_balanced else "unbalanced"
+        return f"LambdaJacobian({self.objective!r}, {len(self.lam)} documents: {what} here, {forces} forces)"
+
+    def __str__(self) -> str:
+        lines = [f"{self.objective!r} at {len(self.lam)} documents, as long as they keep their order:"]
+        off = f"(off by {self.asymmetry:.1e}, tolerance {self.tolerance:.1e})"
+        if self.has_cost:
+            lines.append(f"∂λ/∂s is symmetric {off}: here the λ are the slope of a cost.")
+            least = f"(least eigenvalue {self.least_eigenvalue:.1e})"
+            lines.append(
+                f"Its Hessian is positive semidefinite {least}: the cost is convex here."
+                if self.is_convex
+                else f"Its Hessian is not positive semidefinite {least}: the cost is not convex."
+            )
+        else:
+            lines.append(f"∂λ/∂s is not symmetric {off}: no cost has these λ.")
+        lines.append(
+            f"The forces sum to {'zero' if self.is_balanced else 'something'} ({self.net_force:.1e} of their sizes)."
+        )
+        return "\n".join(lines)
+
+
+def lambda_jacobian(
+    objective: Objective, scores: ArrayLike, q: Queries, iteration: int = 0
+) -> LambdaJacobian:
+    r"""Whether a λ rule has a cost, a convex one, and balanced forces, at given scores (2006 paper, §4).
+
+    With :math:`\lambda_i = -\partial C/\partial s_i` a cost C exists if and only if
+    :math:`\partial\lambda_i/\partial s_j = \partial\lambda_j/\partial s_i` everywhere (eq. 5), and it is convex if and
+    only if minus that matrix, its Hessian, is positive semidefinite everywhere. λ that sum to zero leave the mean score
+    where it is.
+
+    **What is tested.** λ rules use the ranks of the round, so λ jump where two documents change places, and there is no
+    derivative there. The slopes here are taken with every document in its place: they are those of the piece of the
+    rule that holds in this order. In it LambdaRank is RankNet with a weight for each pair (2007 paper, §3.1), so it has
+    a cost and it is convex; across orders it has none, which `loop_work` shows. Slopes are finite differences of λ that
+    come from float32 pairs, with steps as large as the gaps between scores allow up to 0.04: scores some hundredths
+    apart are right to about five digits.
+
+    Parameters
+    ----------
+    objective : Objective
+        Any; λ are taken before the weights of documents and queries.
+    scores : array of shape (n_documents,)
+        Finite and all different.
+    q : Queries
+        One query; of a set, ``q.take([3])``.
+    iteration : int
+        The boosting round, from 0, for objectives with a schedule.
+
+    Returns
+    -------
+    LambdaJacobian
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `objective` is none, `q` holds several queries or lacks a source, or scores tie or are too close.
+
+    Examples
+    --------
+    >>> from lambdaboost import LambdaRank, Queries, SigmoidLocal
+    >>> q, s = Queries([0, 2, 1], sizes=[3]), [3.0, 1.0, -1.0]
+    >>> lambda_jacobian(LambdaRank(), s, q)
+    LambdaJacobian(LambdaRank(), 3 documents: a convex cost here, balanced forces)
+    >>> lambda_jacobian(SigmoidLocal(), s, q)
+    LambdaJacobian(SigmoidLocal(), 3 documents: a cost here, balanced forces)
+    >>> lambda_jacobian(LambdaRank(convention="lightgbm"), s, q)  # which divides by score differences, and by Σ|λ|
+    LambdaJacobian(LambdaRank(convention='lightgbm'), 3 documents: no cost here, balanced forces)
+
+    """
+    s = one_query(objective, scores, q, iteration)
+    h = min(LARGEST_STEP, OF_GAP * _least_gap(s))
+    shifts = h * np.array([-2, -1, -0.5, 0.5, 1, 2])
+    at = np.stack([[objective.lambdas(s + t * e, q, iteration)[0] for t in shifts] for e in np.eye(s.size)])
+    # Rows of `at` are the document moved, then the shift, then whose λ.
+    outer, middle, inner = at[:, 5] - at[:, 0], at[:, 4] - at[:, 1], at[:, 3] - at[:, 2]
+    matrix = ((8 * middle - outer) / (12 * h)).T
+    finer = ((8 * inner - middle) / (6 * h)).T
+    error = float(np.abs(matrix - finer).max())
+    if error > TOO_ROUGH * np.abs(matrix).max():
+        raise ValueError(
+            f"scores are as close as {_least_gap(s):.1e}, too close to tell slopes by (they err by {error:.1e}): "
+            "give scores some hundredths apart"
+        )
+    return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0], matrix, error)
+
+
+def one_query(objective: Objective, scores: ArrayLike, q: Queries, iteration: int) -> Floats:
+    """The checked scores of the one query of `q`."""
+    check_objective("objective", objective)
+    if isinstance(q, Queries) and q.n_queries != 1:
+        raise ValueError(f"q has {q.n_queries} queries: give one, such as q.take([0]), with its scores alone")
+    objective.gradient(scores, q, iteration)  # refuses what it cannot take
+    return q.scores(scores)
+
+
+def _least_gap(s: Floats) -> float:
+    order = np.argsort(s)
+    gaps = np.diff(s[order])
+    if not gaps.size:
+        return float("inf")
+    at = int(np.argmin(gaps))
+    if gaps[at] == 0:
+        a, b = sorted(order[at : at + 2].tolist())
+        raise ValueError(
+            f"scores[{a}] and scores[{b}] are both {s[a]:g}, where the order changes and λ have no slope: "
+            "give scores that all differ"
+        )
+    return float(gaps[at])

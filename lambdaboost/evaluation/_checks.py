@@ -8,7 +8,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
 
 
 def whole(name: str, given: Any, remedy: str) -> int:
@@ -64,3 +66,15 @@ def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remed
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(f"{name}[{row}] is {labels[row]:g}: {remedy}")
+
+
+def scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
+    """One finite score a document as float64 (n_documents,); −inf says that the document was not retrieved."""
+    try:
+        s = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"scores must be numbers, one a document: {error}") from None
+    if s.shape == (q.n_documents,) and s.min() == -np.inf:
+        q.scores(np.where(np.isneginf(s), 0.0, s))  # refuses NaN and +inf
+        return s
+    return q.scores(s)

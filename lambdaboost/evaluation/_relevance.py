@@ -1,11 +1,10 @@
-"""Counts of labels that several measures need."""
+"""Relevant documents, and their number, which several measures need."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 
 
@@ -14,19 +13,15 @@ def relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
     return q.memo(("relevant", threshold), lambda: (q.relevance >= np.float32(threshold)).astype(np.float32))
 
 
-@kernel
-def n_relevant(labels, threshold):  # type: ignore[no-untyped-def]
-    """Number of documents with a label of at least `threshold`."""
-    n = 0
-    for label in labels:
-        n += label >= threshold
-    return n
+def n_relevant(q: Queries, threshold: float) -> NDArray[np.int64]:
+    """Documents of a grade of at least `threshold` in each query: int64 (n_queries,); kept with `q`."""
+    return q.memo(("n relevant", threshold), lambda: _counts(q.relevance >= np.float32(threshold), q))
 
 
-@kernel
-def n_judged(labels):  # type: ignore[no-untyped-def]
-    """Number of documents with a label: NaN is less than nothing."""
-    n = 0
-    for label in labels:
-        n += label >= 0
-    return n
+def n_judged(q: Queries) -> NDArray[np.int64]:
+    """Documents with a grade in each query: int64 (n_queries,); kept with `q`."""
+    return q.memo("n judged", lambda: _counts(~np.isnan(q.relevance), q))
+
+
+def _counts(which: NDArray[np.bool_], q: Queries) -> NDArray[np.int64]:
+    return np.add.reduceat(which, q.offsets[:-1], dtype=np.int64)

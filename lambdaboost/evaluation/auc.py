@@ -47,23 +47,21 @@ class AUC(Measure):
         self._set(threshold=_checks.threshold(self.threshold))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(_aucs, scores, q.offsets, None, q.relevance, np.float32(self.threshold))
+        return over_rankings(_aucs, q.relevance, scores, q.offsets, None, np.float32(self.threshold))
 
 
 @kernel
-def _auc(labels, order, threshold):  # type: ignore[no-untyped-def]
-    n_relevant, n_other, right = 0, 0, 0
-    for r in range(order.size - 1, -1, -1):  # from the bottom: all others passed stand below
-        if labels[order[r]] >= threshold:
-            n_relevant += 1
-            right += n_other
-        elif labels[order[r]] < threshold:
-            n_other += 1
-    return right / (n_relevant * n_other) if n_relevant * n_other else np.nan
+def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
+    n_relevant, n_other, wrong = 0, 0, 0
+    for label in ranked:  # from the top: all others passed stand above
+        hit = label >= threshold
+        n_relevant += hit
+        wrong += hit * n_other
+        n_other += label < threshold
+    return 1.0 - wrong / (n_relevant * n_other) if n_relevant * n_other else np.nan
 
 
 @kernel
-def _aucs(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+def _aucs(first, last, offsets, k, ranked, threshold, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _auc(labels[a:b], order[a:b], threshold)
+        out[q] = _auc(ranked[offsets[q] : offsets[q + 1]], threshold)

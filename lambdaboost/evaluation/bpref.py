@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_judged, n_relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,24 +49,24 @@ class BPref(Measure):
         self._set(threshold=_checks.threshold(self.threshold))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(_bprefs, scores, q.offsets, None, q.relevance, np.float32(self.threshold))
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
+        others = n_judged(q) - n
+        return over_rankings(_bprefs, labels, scores, q.offsets, None, np.float32(self.threshold), n, others)
 
 
-@kernel
-def _bpref(labels, order, threshold):  # type: ignore[no-untyped-def]
-    n = n_relevant(labels, threshold)
-    others = n_judged(labels) - n
+@inlined
+def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
     above, total = 0, 0.0
-    for r in range(order.size):
-        if labels[order[r]] >= threshold:
-            total += 1.0 - (min(above, n) / min(others, n) if above else 0.0)
-        elif labels[order[r]] < threshold:
-            above += 1
+    at_most = max(min(others, n), 1)  # 0 only where nothing is above either
+    for label in ranked:
+        hit = label >= threshold
+        total += hit * (1.0 - min(above, n) / at_most)
+        above += label < threshold
     return total / n if n else np.nan
 
 
 @kernel
-def _bprefs(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+def _bprefs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _bpref(labels[a:b], order[a:b], threshold)
+        out[q] = _bpref(ranked[offsets[q] : offsets[q + 1]], threshold, n_relevant[q], n_others[q])

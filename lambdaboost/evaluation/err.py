@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import ALL, over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,21 +75,24 @@ class ERR(Measure):
         return q.memo((ERR, self.max_grade, "swap gains"), lambda: self.satisfaction(q).astype(np.float32))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        k = ALL if self.k is None else self.k
-        return over_rankings(_errs, scores, q.offsets, self.k, self.satisfaction(q), k)
+        satisfaction = self.satisfaction(q)
+        best = q.memo(
+            (ERR, self.max_grade, "best"), lambda: np.maximum.reduceat(satisfaction, q.offsets[:-1])
+        )
+        satisfaction = retrieved(satisfaction, scores, 0.0)
+        return over_rankings(_errs, satisfaction, scores, q.offsets, self.k, best)
 
 
-@kernel
-def _err(satisfaction, order, k):  # type: ignore[no-untyped-def]
+@inlined
+def _err(ranked, k):  # type: ignore[no-untyped-def]
     total, still_reading = 0.0, 1.0
-    for r in range(min(order.size, k)):
-        total += still_reading * satisfaction[order[r]] / (r + 1)
-        still_reading *= 1.0 - satisfaction[order[r]]
-    return total if satisfaction.max() > 0 else np.nan
+    for r in range(min(ranked.size, k)):
+        total += still_reading * ranked[r] / (r + 1)
+        still_reading *= 1.0 - ranked[r]
+    return total
 
 
 @kernel
-def _errs(first, last, offsets, order, satisfaction, k, out):  # type: ignore[no-untyped-def]
+def _errs(first, last, offsets, k, ranked, best, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _err(satisfaction[a:b], order[a:b], k)
+        out[q] = _err(ranked[offsets[q] : offsets[q + 1]], k) if best[q] > 0 else np.nan

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._relevance import relevant
+from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,30 +52,32 @@ class MAP(Measure):
         return q.memo((MAP, self.threshold, "swap gains"), lambda: _one_over_relevant(q, self.threshold))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
         return over_rankings(
-            _average_precisions, scores, q.offsets, None, q.relevance, np.float32(self.threshold)
+            _average_precisions, labels, scores, q.offsets, None, np.float32(self.threshold), n
         )
 
 
 def _one_over_relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
     """1/R for each relevant document, 0 for the others."""
     hits = relevant(q, threshold)
-    n_relevant = np.add.reduceat(hits, q.offsets[:-1], dtype=np.float64)
-    return (hits / np.repeat(np.maximum(n_relevant, 1), q.sizes)).astype(np.float32)
+    n = n_relevant(q, threshold).astype(np.float64)
+    return (hits / np.repeat(np.maximum(n, 1), q.sizes)).astype(np.float32)
 
 
-@kernel
-def _average_precision(labels, order, threshold):  # type: ignore[no-untyped-def]
+@inlined
+def _sum_of_precisions(ranked, threshold):  # type: ignore[no-untyped-def]
     n, total = 0, 0.0
-    for r in range(order.size):
-        if labels[order[r]] >= threshold:
-            n += 1
-            total += n / (r + 1)
-    return total / n if n else np.nan
+    for r in range(ranked.size):
+        hit = ranked[r] >= threshold
+        n += hit
+        total += hit * (n / (r + 1))  # a product, for a branch would be guessed wrong
+    return total
 
 
 @kernel
-def _average_precisions(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _average_precision(labels[a:b], order[a:b], threshold)
+        in_order = ranked[offsets[q] : offsets[q + 1]]
+        out[q] = _sum_of_precisions(in_order, threshold) / n_relevant[q] if n_relevant[q] else np.nan

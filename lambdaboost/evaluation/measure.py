@@ -20,7 +20,9 @@ class Measure(Value, ABC):
     """Base of the measures: immutable values, higher is better.
 
     The order is by score, descending; ties stay in input order. A document whose label is missing (NaN)
-    keeps its rank and gains nothing. A measure is a frozen dataclass, ``empty: float = 0.0`` its last field.
+    keeps its rank and gains nothing. A document of score −inf was not retrieved: it counts in the ideal, in the
+    number of relevant documents and in pairs, as the lower one, but gains nothing where it stands. A measure is
+    a frozen dataclass, ``empty: float = 0.0`` its last field.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class Measure(Value, ABC):
         Parameters
         ----------
         scores : array of shape (n_documents,)
-            Finite scores.
+            Finite scores; −inf for a document that was not retrieved.
         q : Queries
             The documents and their labels.
 
@@ -74,7 +76,7 @@ class Measure(Value, ABC):
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
-        values = self._per_query(q.scores(scores), q)
+        values = self._per_query(_checks.scores(scores, q), q)
         return np.where(np.isnan(values), self.empty, values)
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:

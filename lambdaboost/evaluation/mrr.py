@@ -12,7 +12,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import ALL, over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,27 +55,23 @@ class MRR(Measure):
         return relevant(q, self.threshold)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
         return over_rankings(
-            _reciprocal_ranks,
-            scores,
-            q.offsets,
-            self.k,
-            q.relevance,
-            ALL if self.k is None else self.k,
-            np.float32(self.threshold),
+            _reciprocal_ranks, labels, scores, q.offsets, self.k, np.float32(self.threshold), n
         )
 
 
 @kernel
-def _reciprocal_rank(labels, order, k, threshold):  # type: ignore[no-untyped-def]
-    for r in range(min(order.size, k)):
-        if labels[order[r]] >= threshold:
+def _reciprocal_rank(ranked, k, threshold):  # type: ignore[no-untyped-def]
+    for r in range(min(ranked.size, k)):
+        if ranked[r] >= threshold:
             return 1.0 / (r + 1)
-    return 0.0 if n_relevant(labels, threshold) else np.nan
+    return 0.0
 
 
 @kernel
-def _reciprocal_ranks(first, last, offsets, order, labels, k, threshold, out):  # type: ignore[no-untyped-def]
+def _reciprocal_ranks(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _reciprocal_rank(labels[a:b], order[a:b], k, threshold)
+        in_order = ranked[offsets[q] : offsets[q + 1]]
+        out[q] = _reciprocal_rank(in_order, k, threshold) if n_relevant[q] else np.nan

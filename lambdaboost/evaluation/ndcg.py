@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._jit import kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings, ranking
+from lambdaboost.evaluation.ranking import over_rankings, ranked, retrieved
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
@@ -77,7 +77,8 @@ class DiscountedGain(Measure):
         return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size)).astype(np.float32)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return _ratio(dcg(scores, self.gains(q), q.offsets, self.k), self.ideal(q))
+        gains = retrieved(self.gains(q), scores, 0.0)
+        return _ratio(dcg(scores, gains, q.offsets, self.k), self.ideal(q))
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +130,7 @@ def ndcg_curve(
     Parameters
     ----------
     scores : array of shape (n_documents,)
-        Finite scores.
+        Finite scores; −inf for a document that was not retrieved.
     q : Queries
         The documents and their grades.
     cutoffs : iterable of int ≥ 1
@@ -156,7 +157,8 @@ def ndcg_curve(
     measure.ideal(q)  # refuses grades whose gains overflow
     gains = measure.gains(q)
     ascending, column = np.unique(ks, return_inverse=True)
-    actual = _dcg_curve(q.scores(scores), gains, q, ascending)
+    checked = _checks.scores(scores, q)
+    actual = _dcg_curve(checked, retrieved(gains, checked, 0.0), q, ascending)
     ideal = q.memo((measure, "ideals", *map(int, ascending)), lambda: _dcg_curve(gains, gains, q, ascending))
     return np.nan_to_num(_ratio(actual, ideal))[:, column]
 
@@ -165,7 +167,7 @@ def dcg(
     scores: NDArray[np.float64], gains: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None
 ) -> NDArray[np.float64]:
     """DCG@k of each query in the order of `scores`; the ideal one in the order of the gains themselves."""
-    return over_rankings(_dcg_of_queries, scores, offsets, k, gains, _discounts(offsets, k))
+    return over_rankings(_dcg_of_queries, gains, scores, offsets, k, _discounts(offsets, k))
 
 
 def _dcg_curve(
@@ -173,8 +175,8 @@ def _dcg_curve(
 ) -> NDArray[np.float64]:
     """DCG of each query at ascending cutoffs, (n_queries, n_cutoffs)."""
     out = np.empty((q.n_queries, cutoffs.size))
-    order = ranking(scores, q.offsets, int(cutoffs[-1]))
-    over_queries(_dcg_curves, q.offsets, order, gains, _discounts(q.offsets, None), cutoffs, out)
+    in_order = ranked(gains, scores, q.offsets, int(cutoffs[-1]))
+    over_queries(_dcg_curves, q.offsets, in_order, _discounts(q.offsets, None), cutoffs, out)
     return out
 
 
@@ -217,33 +219,31 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
     return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
-@kernel
-def _dcg_of_query(gains, order, discounts):  # type: ignore[no-untyped-def]
+@inlined
+def _dcg_of_query(ranked, discounts):  # type: ignore[no-untyped-def]
     total = 0.0
-    for r in range(min(order.size, discounts.size)):
-        total += gains[order[r]] * discounts[r]
+    for r in range(min(ranked.size, discounts.size)):
+        total += ranked[r] * discounts[r]
     return total
 
 
 @kernel
-def _dcg_of_queries(first, last, offsets, order, gains, discounts, out):  # type: ignore[no-untyped-def]
+def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _dcg_of_query(gains[a:b], order[a:b], discounts)
+        out[q] = _dcg_of_query(ranked[offsets[q] : offsets[q + 1]], discounts)
 
 
-@kernel
-def _dcg_curve_of_query(gains, order, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+@inlined
+def _dcg_curve_of_query(ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
     total, r = 0.0, 0
     for j in range(cutoffs.size):
-        while r < min(order.size, cutoffs[j]):
-            total += gains[order[r]] * discounts[r]
+        while r < min(ranked.size, cutoffs[j]):
+            total += ranked[r] * discounts[r]
             r += 1
         out[j] = total
 
 
 @kernel
-def _dcg_curves(first, last, offsets, order, gains, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+def _dcg_curves(first, last, offsets, ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        _dcg_curve_of_query(gains[a:b], order[a:b], discounts, cutoffs, out[q])
+        _dcg_curve_of_query(ranked[offsets[q] : offsets[q + 1]], discounts, cutoffs, out[q])

@@ -65,7 +65,7 @@ def share_of_pairs(
     scores: NDArray[np.float64], labels: NDArray[np.float32], q: Queries
 ) -> NDArray[np.float64]:
     """The share of pairs of different label in the right order, NaN where there is none."""
-    return over_rankings(_shares, scores, q.offsets, None, labels)
+    return over_rankings(_shares, labels, scores, q.offsets, None)
 
 
 @kernel
@@ -79,7 +79,6 @@ def _share(ranked):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shares(first, last, offsets, order, labels, out):  # type: ignore[no-untyped-def]
+def _shares(first, last, offsets, k, ranked, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _share(labels[a:b][order[a:b]])
+        out[q] = _share(ranked[offsets[q] : offsets[q + 1]])

@@ -12,7 +12,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,21 +61,21 @@ class Precision(Measure):
         )
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(
-            _precisions, scores, q.offsets, self.k, q.relevance, self.k, np.float32(self.threshold)
-        )
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
+        return over_rankings(_precisions, labels, scores, q.offsets, self.k, np.float32(self.threshold), n)
 
 
 @kernel
-def _precision(labels, order, k, threshold):  # type: ignore[no-untyped-def]
+def _hits(ranked, k, threshold):  # type: ignore[no-untyped-def]
     n = 0
-    for r in range(min(order.size, k)):
-        n += labels[order[r]] >= threshold
-    return n / k if n or n_relevant(labels, threshold) else np.nan
+    for r in range(min(ranked.size, k)):
+        n += ranked[r] >= threshold
+    return n
 
 
 @kernel
-def _precisions(first, last, offsets, order, labels, k, threshold, out):  # type: ignore[no-untyped-def]
+def _precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _precision(labels[a:b], order[a:b], k, threshold)
+        in_order = ranked[offsets[q] : offsets[q + 1]]
+        out[q] = _hits(in_order, k, threshold) / k if n_relevant[q] else np.nan

@@ -1,6 +1,6 @@
 """`ranking`: the documents of each query from the highest score down, ties in input order.
 
-`over_rankings` hands the rankings to the kernel of a measure.
+`ranked` gives what is known of each document in that order, and `over_rankings` hands it to the kernel of a measure.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
+from lambdaboost.evaluation._sorting import rank_query, scratch
 
 ALL = np.iinfo(np.int64).max  # the cutoff that cuts nothing
-FEW = 16  # up to here, inserting into a short list beats sorting the query
 
 
 def ranking(
@@ -25,7 +25,7 @@ def ranking(
     Parameters
     ----------
     scores : float64 (n_documents,)
-        Finite scores.
+        Scores; not NaN.
     offsets : int64 (n_queries + 1,)
         Query q holds rows ``offsets[q]:offsets[q + 1]``.
     k : int, optional
@@ -47,43 +47,68 @@ def ranking(
     return order
 
 
+def ranked(
+    values: NDArray[Any], scores: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None = None
+) -> NDArray[Any]:
+    """What `values` says of the documents, in rank order; meaningless past the k-th rank of each query.
+
+    >>> ranked(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), np.array([0, 3, 5]))
+    array([6, 7, 5, 9, 8])
+    """
+    out = np.empty_like(values)
+    over_queries(_ranked_queries, offsets, scores, ALL if k is None else k, values, out)
+    return out
+
+
 def over_rankings(
     function: Callable[..., None],
+    values: NDArray[Any],
     scores: NDArray[np.float64],
     offsets: NDArray[np.int64],
     k: int | None,
     *args: Any,
 ) -> NDArray[np.float64]:
-    """One figure a query: what ``function(first, last, offsets, order, *args, out)`` writes to `out`."""
+    """One figure a query: what ``function(first, last, offsets, k, ranked values, *args, out)`` writes to `out`."""
     out = np.empty(offsets.size - 1)
-    over_queries(function, offsets, ranking(scores, offsets, k), *args, out)
+    in_order = ranked(values, scores, offsets, k)
+    over_queries(function, offsets, ALL if k is None else k, in_order, *args, out)
     return out
+
+
+def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: float) -> NDArray[Any]:
+    """The `values`, but `otherwise` for documents of score −inf, which were not retrieved.
+
+    >>> retrieved(np.array([2.0, 1.0]), np.array([-np.inf, 0.5]), otherwise=0)
+    array([0., 1.])
+    """
+    if scores.min() > -np.inf:
+        return values
+    return np.where(np.isneginf(scores), values.dtype.type(otherwise), values)
+
+
+@kernel
+def _longest(first, last, offsets):  # type: ignore[no-untyped-def]
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    return longest
 
 
 @kernel
 def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-untyped-def]
+    space = scratch(_longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        if min(k, b - a) <= FEW:
-            _rank_top(scores[a:b], min(k, b - a), order[a:b])
-        else:
-            by_score = np.argsort(-scores[a:b], kind="mergesort")
-            for r in range(b - a):  # assigning the slice would compile seconds of error messages
-                order[a + r] = by_score[r]
+        rank_query(scores[a:b], min(k, b - a), space, order[a:b])
 
 
 @kernel
-def _rank_top(scores, k, order):  # type: ignore[no-untyped-def]
-    """Insert each document above those of lower score in a list of at most k."""
-    length = 0
-    for i in range(scores.size):
-        if length == k:
-            if not scores[i] > scores[order[k - 1]]:
-                continue
-            length -= 1
-        r = length
-        while r > 0 and scores[i] > scores[order[r - 1]]:
-            order[r] = order[r - 1]
-            r -= 1
-        order[r] = i
-        length += 1
+def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
+    longest = _longest(first, last, offsets)
+    space, order = scratch(longest), np.empty(longest, dtype=np.int64)
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        top = min(k, b - a)
+        rank_query(scores[a:b], top, space, order[: b - a])
+        for r in range(top):
+            out[a + r] = values[a + order[r]]

@@ -12,7 +12,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,21 +54,21 @@ class Recall(Measure):
         )
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(
-            _recalls, scores, q.offsets, self.k, q.relevance, self.k, np.float32(self.threshold)
-        )
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
+        return over_rankings(_recalls, labels, scores, q.offsets, self.k, np.float32(self.threshold), n)
 
 
 @kernel
-def _recall(labels, order, k, threshold):  # type: ignore[no-untyped-def]
-    n, n_all = 0, n_relevant(labels, threshold)
-    for r in range(min(order.size, k)):
-        n += labels[order[r]] >= threshold
-    return n / n_all if n_all else np.nan
+def _hits(ranked, k, threshold):  # type: ignore[no-untyped-def]
+    n = 0
+    for r in range(min(ranked.size, k)):
+        n += ranked[r] >= threshold
+    return n
 
 
 @kernel
-def _recalls(first, last, offsets, order, labels, k, threshold, out):  # type: ignore[no-untyped-def]
+def _recalls(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _recall(labels[a:b], order[a:b], k, threshold)
+        in_order = ranked[offsets[q] : offsets[q + 1]]
+        out[q] = _hits(in_order, k, threshold) / n_relevant[q] if n_relevant[q] else np.nan

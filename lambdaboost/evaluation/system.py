@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
 
 
@@ -22,7 +23,7 @@ class System:
     name : str
         What tables call it.
     scores : array of shape (n_documents,)
-        Finite scores.
+        Finite scores; −inf for a document that was not retrieved.
     queries : Queries
         The documents and their labels.
 
@@ -48,7 +49,7 @@ class System:
             kind = type(self.queries).__name__
             raise TypeError(f"queries of {self.name!r} is a {kind}: give Queries(relevance, sizes=…)")
         try:
-            scores = self.queries.scores(self.scores).copy()
+            scores = _checks.scores(self.scores, self.queries).copy()
         except ValueError as error:
             raise ValueError(f"system {self.name!r}: {error}") from None
         scores.flags.writeable = False

@@ -12,7 +12,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,18 +50,13 @@ class WTA(Measure):
         return relevant(q, self.threshold)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(_winners, scores, q.offsets, 1, q.relevance, np.float32(self.threshold))
+        labels = retrieved(q.relevance, scores, np.nan)
+        n = n_relevant(q, self.threshold)
+        return over_rankings(_winners, labels, scores, q.offsets, 1, np.float32(self.threshold), n)
 
 
 @kernel
-def _winner(labels, order, threshold):  # type: ignore[no-untyped-def]
-    if labels[order[0]] >= threshold:
-        return 1.0
-    return 0.0 if n_relevant(labels, threshold) else np.nan
-
-
-@kernel
-def _winners(first, last, offsets, order, labels, threshold, out):  # type: ignore[no-untyped-def]
+def _winners(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        out[q] = _winner(labels[a:b], order[a:b], threshold)
+        wins = 1.0 if ranked[offsets[q]] >= threshold else 0.0
+        out[q] = wins if n_relevant[q] else np.nan

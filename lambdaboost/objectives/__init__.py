@@ -12,12 +12,15 @@ from lambdaboost.objectives.approx_ndcg import ApproxNDCG
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.combo import Combo
+from lambdaboost.objectives.finite_difference import FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.gumbel_ranks import GumbelRanks
 from lambdaboost.objectives.hinge import Hinge
 from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.listmle import ListMLE
 from lambdaboost.objectives.listnet import ListNet
+from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
@@ -27,25 +30,31 @@ from lambdaboost.objectives.recipes import graded, iteration_dependent
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear
 from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+from lambdaboost.objectives.spsa import SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge
 
 __all__ = [
     "OBJECTIVES",
+    "SPSA",
     "ApproxNDCG",
     "Blend",
     "ClickTier",
     "Combo",
     "Constant",
     "Exponential",
+    "FiniteDifference",
     "GradientStep",
+    "GumbelRanks",
     "Hinge",
     "LambdaLoss",
     "LambdaRank",
     "Linear",
     "ListMLE",
     "ListNet",
+    "McRank",
     "NormalizedPairs",
     "Objective",
+    "OrdinalMcRank",
     "PairwiseHinge",
     "RankNet",
     "Scorecard",

@@ -27,6 +27,8 @@ class Objective(Value):
 
     # Whether μ can be negative, so that no engine's Newton step may use it.
     curvature_changes_sign: ClassVar[bool] = False
+    # Where it has no gradient in one score: why, and what to do with it.
+    instead: ClassVar[str | None] = None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -115,6 +117,8 @@ def check_objective(name: str, value: object) -> None:
         raise TypeError(
             f"{name} is {value!r}, expected an objective such as LambdaRank() from lambdaboost.objectives"
         )
+    if value.instead is not None:
+        raise TypeError(f"{name} is {value!r}: {value.instead}")
 
 
 def check_number(

@@ -10,11 +10,14 @@ from lambdaboost.objectives.approx_ndcg import ApproxNDCG
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.combo import Combo
+from lambdaboost.objectives.finite_difference import FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.gumbel_ranks import GumbelRanks
 from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.listmle import ListMLE
 from lambdaboost.objectives.listnet import ListNet
+from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
@@ -22,21 +25,27 @@ from lambdaboost.objectives.ranknet import RankNet
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear
 from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+from lambdaboost.objectives.spsa import SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge
 
 OBJECTIVES: dict[str, type[Objective]] = {
     cls.__name__: cls
     for cls in (
+        SPSA,
         ApproxNDCG,
         Blend,
         ClickTier,
         Combo,
+        FiniteDifference,
         GradientStep,
+        GumbelRanks,
         LambdaLoss,
         LambdaRank,
         ListMLE,
         ListNet,
+        McRank,
         NormalizedPairs,
+        OrdinalMcRank,
         PairwiseHinge,
         RankNet,
         Scorecard,

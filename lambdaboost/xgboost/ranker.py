@@ -16,8 +16,8 @@ from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, siz
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE
+from lambdaboost.xgboost._mcrank import scores_of, trainer_of
 from lambdaboost.xgboost.dmatrix import Sources, part_labels
-from lambdaboost.xgboost.training import train
 
 LabelSources = Mapping[str, ArrayLike] | None
 # Arguments of ours that are no parameters of the engine.
@@ -35,7 +35,7 @@ class LambdaRanker(xgb.XGBRanker):
     Parameters
     ----------
     objective : Objective or str
-        An objective or its text, such as ``"graded"``.
+        An objective or its text, such as ``"graded"``; `McRank` and `OrdinalMcRank` too.
     leaves : "engine", "gradient" or "newton"
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
     eval_metric : measure, str or list of them, optional
@@ -163,7 +163,7 @@ class LambdaRanker(xgb.XGBRanker):
             params["eval_metric"] = native
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
-            self._Booster = train(
+            self._Booster = trainer_of(self.objective)(
                 params,
                 data,
                 self.get_num_boosting_rounds(),
@@ -182,7 +182,8 @@ class LambdaRanker(xgb.XGBRanker):
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
-        return super().predict(part_qid(X)[0], **arguments)
+        predicted = super().predict(part_qid(X)[0], **arguments)
+        return predicted if arguments.get("output_margin") else scores_of(self.objective, predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""

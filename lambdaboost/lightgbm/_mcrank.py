@@ -1,0 +1,103 @@
+"""McRank on LightGBM: its classifiers, measured by the expected grade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.lightgbm.training import train
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
+
+Floats = NDArray[np.float64]
+
+
+def trainer_of(objective: Objective) -> Callable[..., lgb.Booster]:
+    """`train`, or what takes its place for a model of grades."""
+    return train_grades if isinstance(objective, GradeModel) else train
+
+
+def train_grades(
+    params: dict[str, Any],
+    data: lgb.Dataset,
+    rounds: int,
+    *,
+    objective: GradeModel,
+    leaves: Leaves,
+    feval: Sequence[Callable[..., Any]] | None,
+    **further: Any,
+) -> lgb.Booster:
+    """`lightgbm.train` of the grades; measures in `feval` see the scores to rank by."""
+    labels = (getattr(data, "sources", None) or {}).get(
+        "relevance", data.label
+    )  # with gaps, where it has any
+    objective.check(labels, leaves)
+    own: dict[str, Any] = {
+        "objective": Thresholds(objective) if isinstance(objective, OrdinalMcRank) else "multiclass",
+        "num_class": objective.outputs,
+    }
+    if feval:
+        own["metric"] = "None"
+    return lgb.train(
+        {**params, **own},
+        data,
+        num_boost_round=rounds,
+        feval=[_of_scores(metric, objective) for metric in feval or ()] or None,
+        **further,
+    )
+
+
+def scores_of(objective: Objective, predicted: Any) -> Any:
+    """What LightGBM predicts, as scores to rank by.
+
+    Of a model of grades it predicts probabilities (n_documents, outputs), or under derivatives of ours margins.
+    """
+    if not isinstance(objective, GradeModel):
+        return predicted
+    return objective.scores(logistic(predicted) if isinstance(objective, OrdinalMcRank) else predicted)
+
+
+def wants_scores(
+    raw_score: bool = False,
+    start_iteration: int = 0,
+    num_iteration: int | None = None,
+    pred_leaf: bool = False,
+    pred_contrib: bool = False,
+    *_: Any,
+    **__: Any,
+) -> bool:
+    """Whether `LGBMRanker.predict` so called is asked for scores, not for margins, leaves or contributions."""
+    return not (raw_score or pred_leaf or pred_contrib)
+
+
+class Thresholds:
+    """The logistic losses of "grade z or better", z = 1, 2, …, in the form that `lightgbm.train` calls."""
+
+    def __init__(self, objective: OrdinalMcRank) -> None:
+        self.objective = objective
+
+    def __call__(self, raw: Floats, data: Any) -> tuple[Floats, Floats]:
+        """P − 1[y ≥ z] and P(1 − P), times the weights; (n_documents, classes − 1), or flat for two classes."""
+        q = queries_of(data)
+        p = logistic(raw).reshape(q.n_documents, -1)
+        weight = np.ones(1) if q.weight is None else q.weight[:, None]
+        grad, hess = weight * (p - self.objective.reached(q.relevance)), weight * p * (1 - p)
+        return grad.reshape(raw.shape), hess.reshape(raw.shape)
+
+
+def logistic(raw: Any) -> Floats:
+    """1 / (1 + e^−raw), without overflow."""
+    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
+
+
+def _of_scores(metric: Callable[..., Any], objective: GradeModel) -> Callable[..., Any]:
+    def evaluate(predicted: Any, data: Any) -> Any:
+        return metric(scores_of(objective, predicted), data)
+
+    return evaluate

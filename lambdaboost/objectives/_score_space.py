@@ -1,0 +1,75 @@
+"""A measure as a function of the scores: any of ours, or a Python function of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.objective import Floats
+
+# Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
+PerQuery = Callable[[Floats, Queries], Any]
+
+WANTED = (
+    "a measure such as NDCG(k=10), or a function (scores, q) of float64 (n_documents,) and lambdaboost.Queries "
+    "that returns one figure a query, shape (q.n_queries,)"
+)
+
+
+def check_metric(name: str, metric: object) -> None:
+    """Raise where `metric` is neither a measure nor a function."""
+    if isinstance(metric, type) or not callable(metric):
+        raise TypeError(f"{name} is {metric!r}, expected {WANTED}")
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise where `value` is not a whole number ≥ `least`."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    check_count(name, value, least)
+
+
+def source_of(metric: Measure | PerQuery) -> str:
+    """The label source that a training needs for it; a function may read what others the data carry."""
+    return metric.source if isinstance(metric, Measure) else RELEVANCE
+
+
+def figures(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
+    """The measure of each query, float64 (n_queries,), 0 where one of ours is undefined.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where a function does not return finite numbers, one a query.
+
+    """
+    if isinstance(metric, Measure):
+        return np.nan_to_num(metric.per_query(scores, q))
+    name, given = getattr(metric, "__name__", repr(metric)), metric(scores, q)
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the measure {name} returned {given!r}, expected {WANTED}: {error}") from None
+    if values.shape != (q.n_queries,):
+        raise ValueError(
+            f"the measure {name} returned shape {values.shape} for {q.n_queries} queries, expected {WANTED}"
+        )
+    if not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        labels = _shown(q.relevance[q.offsets[bad] : q.offsets[bad + 1]])
+        raise ValueError(
+            f"the measure {name} returned {values[bad]} for a query with relevance {labels}: "
+            "let it return a finite number, such as 0, where it is undefined"
+        )
+    return values
+
+
+def _shown(labels: NDArray[np.float32]) -> str:
+    return np.array2string(labels, threshold=8, edgeitems=3, max_line_width=200)

@@ -1,0 +1,84 @@
+"""Gumbel noise on the scores that rank the documents, so that a pair is weighed by many rankings, not one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import PairAccuracy
+from lambdaboost.objectives._noisy_pairs import noisy_pair_gradient
+from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives._score_space import check_whole
+from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
+
+
+@dataclass(frozen=True, repr=False)
+class GumbelRanks(Objective):
+    r"""An objective whose swaps are weighed under noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
+
+    For a pair of the objective, with :math:`\pi_t` the ranking by :math:`s + \beta G_t`, G standard Gumbel noise drawn
+    for each document and draw t = 1, …, T,
+
+    .. math:: w = \frac{1}{T} \sum_t |Z(\pi_t) - Z(\pi_t \text{ with i and j swapped})|
+
+    takes the place of :math:`|\Delta Z|`; the force, ρ of RankNet or that of `SigmoidLocal`, stays that of the scores
+    themselves. So weights change smoothly with the scores, and a ranking is drawn as Plackett and Luce have it, by
+    utilities s/β. CatBoost's YetiRank is kin to it: logistic noise, and pairs of neighbours alone.
+
+    Parameters
+    ----------
+    objective : LambdaRank, SigmoidLocal or ClickTier
+        By any measure of theirs but PairAccuracy. Combine outside: ``Blend(GumbelRanks(…), …)``.
+    beta : float
+        β, in units of the score, ≥ 0; 0 is the objective itself.
+    draws : int
+        T, ≥ 1.
+    seed : int
+        ≥ 0. A round's draws follow from the seed, the round and the number of documents, nothing else.
+
+    Examples
+    --------
+    >>> from lambdaboost import GumbelRanks, LambdaRank, Queries
+    >>> objective = GumbelRanks(LambdaRank(), beta=0.5, draws=8)
+    >>> grad, hess = objective.gradient([0.2, 0.1, 0.0], Queries([0, 1, 2], sizes=[3]))
+    >>> bool(grad[0] > 0 > grad[2])
+    True
+
+    """
+
+    objective: Objective
+    beta: float = 1.0
+    draws: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_objective("objective", self.objective)
+        rule = self.objective.rule
+        if rule is None or rule.metric is None or isinstance(rule.metric, PairAccuracy):
+            raise TypeError(
+                f"objective is {self.objective!r}, expected one whose pairs the ranks weigh: LambdaRank of the "
+                "paper's convention, SigmoidLocal or ClickTier, by any measure but PairAccuracy"
+            )
+        check_number("beta", self.beta, 0)
+        check_whole("draws", self.draws, 1)
+        check_whole("seed", self.seed, 0)
+
+    @property
+    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
+        """Whether μ can be negative."""
+        return self.objective.curvature_changes_sign
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return self.objective.sources
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ and μ of every document at a round."""
+        rng = np.random.default_rng((self.seed, iteration))
+        rankers = scores + self.beta * rng.gumbel(size=(self.draws, q.n_documents))
+        rule = self.objective.rule
+        assert isinstance(rule, PairRule)
+        return noisy_pair_gradient(rule, scores, rankers, q)

@@ -1,0 +1,147 @@
+"""McRank: ranking by the expected grade of a classifier, which the engines train by objectives of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.objectives._score_space import check_whole
+from lambdaboost.objectives.objective import Floats, Objective
+
+
+@dataclass(frozen=True, repr=False)
+class GradeModel(Objective):
+    """What `McRank` and `OrdinalMcRank` share: a model of each document's grade by itself."""
+
+    classes: int = 5
+
+    instead: ClassVar[str] = (
+        "it has no gradient in one score: an engine's own classifier trains it. Fit it as "
+        "LambdaRanker(objective=McRank(classes=5)) of lambdaboost.lightgbm or lambdaboost.xgboost"
+    )
+
+    def __post_init__(self) -> None:
+        check_whole("classes", self.classes, 2)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (RELEVANCE,)
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the model gives for a document."""
+        raise NotImplementedError
+
+    def scores(self, probabilities: ArrayLike) -> Floats:
+        """The scores to rank by, from the model's probabilities (n_documents, outputs)."""
+        raise NotImplementedError
+
+    def check(self, relevance: ArrayLike, leaves: str = "engine") -> None:
+        """Raise where a grade is missing, not whole or beyond the classes, or leaves are not a classifier's own."""
+        if leaves != "engine":
+            raise ValueError(
+                f"leaves is {leaves!r}: {self!r} has leaves='engine' only, those of a classifier"
+            )
+        labels = Queries(relevance, sizes=[np.size(relevance)]).relevance
+        bad = ~((labels == np.floor(labels)) & (labels < self.classes))
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            remedy = (
+                "leave documents without a grade out"
+                if np.isnan(labels[row])
+                else "make grades whole, and classes one more than the highest"
+            )
+            raise ValueError(
+                f"relevance[{row}] is {labels[row]:g}: {self!r} takes the grades 0 to {self.classes - 1}; {remedy}"
+            )
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> NoReturn:
+        """It has none."""
+        self.refuse_on_engines()
+
+    def refuse_on_engines(self) -> NoReturn:
+        """Raise: it is no objective in one score."""
+        raise TypeError(f"{self!r}: {self.instead}")
+
+
+@dataclass(frozen=True, repr=False)
+class McRank(GradeModel):
+    r"""Multiclass boosting of the grades, ranked by the expected grade (Li, Burges and Wu 2007; 2008, §3.8).
+
+    .. math:: s_i = \sum_z z\,P(z \mid x_i)
+
+    with P the class probabilities of LightGBM's ``multiclass`` or XGBoost's ``multi:softprob``, which know nothing of
+    queries. It is no λ-gradient: give it to the `LambdaRanker` of either engine, whose ``fit`` and ``predict`` stay the
+    same, and nowhere else.
+
+    Parameters
+    ----------
+    classes : int
+        Grades are 0, 1, …, classes − 1; at least 2.
+
+    Examples
+    --------
+    >>> from lambdaboost import McRank
+    >>> McRank(classes=3).scores([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    array([0.5, 2. ])
+    >>> from lambdaboost.datasets import web_search_log
+    >>> from lambdaboost.lightgbm import LambdaRanker
+    >>> X, q = web_search_log(queries=20, documents=30, seed=3)
+    >>> ranker = LambdaRanker(objective=McRank(classes=5), n_estimators=3, verbose=-1)
+    >>> ranker.fit(X, q.relevance, group=q.sizes).predict(X).shape
+    (584,)
+
+    """
+
+    @property
+    def outputs(self) -> int:
+        """One probability a grade."""
+        return self.classes
+
+    def scores(self, probabilities: ArrayLike) -> Floats:
+        """Σ z P(z) of class probabilities (n_documents, classes); float64 (n_documents,)."""
+        return np.asarray(probabilities, dtype=np.float64) @ np.arange(self.classes)
+
+
+@dataclass(frozen=True, repr=False)
+class OrdinalMcRank(GradeModel):
+    r"""McRank by cumulative models: one binary classifier for each "grade z or better" (Li, Burges and Wu 2007).
+
+    .. math:: s_i = \sum_{z \ge 1} P(y_i \ge z \mid x_i),
+
+    the expected grade again, from classes − 1 logistic models, a tree of each a round, that use the order of the
+    grades. Fit it with `LambdaRanker`, as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
+    LightGBM has no such thing and is given the logistic loss's derivatives.
+
+    Parameters
+    ----------
+    classes : int
+        Grades are 0, 1, …, classes − 1; at least 2.
+
+    Examples
+    --------
+    >>> from lambdaboost import OrdinalMcRank
+    >>> OrdinalMcRank(classes=3).scores([[0.5, 0.0], [1.0, 1.0]])
+    array([0.5, 2. ])
+
+    """
+
+    @property
+    def outputs(self) -> int:
+        """One probability a threshold."""
+        return self.classes - 1
+
+    def scores(self, probabilities: ArrayLike) -> Floats:
+        """Σ P(y ≥ z) of (n_documents, classes − 1); float64 (n_documents,)."""
+        p = np.asarray(probabilities, dtype=np.float64)
+        return p.reshape(len(p), self.outputs).sum(axis=1)
+
+    def reached(self, grades: NDArray[np.floating | np.integer]) -> NDArray[np.float32]:
+        """Whether each grade is z or better, for z = 1, 2, …; float32 (n_documents, classes − 1) of 0 and 1."""
+        return (grades[:, None] >= np.arange(1, self.classes)).astype(np.float32)

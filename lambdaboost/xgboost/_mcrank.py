@@ -1,0 +1,87 @@
+"""McRank on XGBoost: its classifiers, measured by the expected grade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import xgboost as xgb
+
+from lambdaboost._leaves import Leaves
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
+from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, check_rounds
+from lambdaboost.xgboost.training import train
+
+
+def trainer_of(objective: Objective | str) -> Callable[..., xgb.Booster]:
+    """`train`, or what takes its place for a model of grades."""
+    return train_grades if isinstance(_parsed(objective), GradeModel) else train
+
+
+def train_grades(
+    params: Mapping[str, Any],
+    data: xgb.DMatrix,
+    rounds: int,
+    *,
+    objective: GradeModel | str,
+    leaves: Leaves,
+    evals: Sequence[tuple[xgb.DMatrix, str]],
+    custom_metric: Sequence[Measure] | None,
+    **further: Any,
+) -> xgb.Booster:
+    """`xgboost.train` of the grades, in matrices that are its own to relabel; measures see the scores to rank by."""
+    check_rounds("rounds", rounds)
+    model = _parsed(objective)
+    assert isinstance(model, GradeModel)
+    model.check(queries_of(data).relevance, leaves)
+    if data.get_weight().size:
+        raise ValueError(
+            f"sample_weight is given: XGBoost's classifiers take none of a query; leave it out for {model!r}, "
+            "or train on LightGBM"
+        )
+    settings, measures = dict(params), list(custom_metric or ())
+    if settings.get("eval_metric") is None:
+        settings["disable_default_eval_metric"] = True
+        measures = measures or [DEFAULT_MEASURE]
+    # Before the grades give way to labels of thresholds.
+    queries = {id(m): queries_of(m, [measure.source for measure in measures]) for m, _ in evals}
+    if isinstance(model, OrdinalMcRank):
+        settings["objective"] = "binary:logistic"
+        labels = {id(m): (m, model.reached(queries_of(m).relevance)) for m in (data, *(m for m, _ in evals))}
+        for matrix, reached in labels.values():
+            matrix.set_label(reached)
+    else:
+        settings |= {"objective": "multi:softprob", "num_class": model.classes}
+    return xgb.train(
+        settings,
+        data,
+        int(rounds),
+        evals=list(evals),
+        custom_metric=_of_scores(measures, model, queries) if measures else None,
+        maximize=True if measures else None,
+        **further,
+    )
+
+
+def scores_of(objective: Objective | str, predicted: Any) -> Any:
+    """What XGBoost predicts, as scores to rank by: of a model of grades it predicts probabilities."""
+    model = _parsed(objective)
+    return model.scores(predicted) if isinstance(model, GradeModel) else predicted
+
+
+def _parsed(objective: Objective | str) -> Objective:
+    return parse(objective) if isinstance(objective, str) else objective
+
+
+def _of_scores(
+    measures: Sequence[Measure], model: GradeModel, queries: dict[int, Queries]
+) -> Callable[..., list[tuple[str, float]]]:
+    def evaluate(predicted: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
+        scores, q = model.scores(predicted), queries[id(data)]
+        return [(measure._xgboost_name, measure(scores, q)) for measure in measures]
+
+    return evaluate

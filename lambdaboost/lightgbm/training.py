@@ -8,8 +8,10 @@ from typing import Any
 
 import lightgbm as lgb
 
+from lambdaboost._checkpoint import Checkpoint, as_checkpoint
 from lambdaboost._leaves import Leaves
 from lambdaboost.lightgbm._plan import Feval, planned
+from lambdaboost.lightgbm._resume import Resumed
 from lambdaboost.objectives import LambdaRank, Objective
 
 
@@ -26,6 +28,7 @@ def train(
     init_model: str | Path | lgb.Booster | None = None,
     keep_training_booster: bool = False,
     callbacks: Sequence[Any] | None = None,
+    checkpoint: Checkpoint | str | Path | None = None,
 ) -> lgb.Booster:
     r"""Train a ranker with `lightgbm.train`.
 
@@ -53,6 +56,8 @@ def train(
         What to evaluate `valid_sets` by, such as ``[NDCG(k=3), CNDCG(k=3)]``. Without it and without ``metric`` in
         `params` it is ``NDCG(k=3)``. LightGBM's own ``metric="ndcg"`` works too, but its gains are one table for the
         whole process.
+    checkpoint : Checkpoint or path, optional
+        Where to save every so many rounds; the same call goes on from what stands there, see `Checkpoint`.
 
     Returns
     -------
@@ -76,6 +81,11 @@ def train(
     """
     valid_sets = _listed(valid_sets)
     on_training = any(valid is data for valid in valid_sets or [])
+    if checkpoint is not None:
+        resumed = Resumed(
+            as_checkpoint(checkpoint, init_model, "init_model"), params, rounds, objective, leaves, callbacks
+        )
+        rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
     plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
     return lgb.train(
         plan.params,

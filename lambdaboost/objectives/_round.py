@@ -30,3 +30,8 @@ def boosting_round() -> int:
             return int(before + asked)
         frame = frame.f_back
     return 0
+
+
+def continue_at(booster: Any, rounds: int) -> None:
+    """Count on from `rounds` for a LightGBM booster, which has fewer trees than that where some had no split."""
+    _asked[booster] = rounds, 0

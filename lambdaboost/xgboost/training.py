@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import xgboost as xgb
 
+from lambdaboost._checkpoint import Checkpoint, as_checkpoint
 from lambdaboost._leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost._resume import Resumed
 from lambdaboost.xgboost.progress import Progress
 
 
@@ -30,6 +33,7 @@ def train(
     verbose_eval: bool | int | None = True,
     xgb_model: Any = None,
     callbacks: Sequence[Any] | None = None,
+    checkpoint: Checkpoint | str | Path | None = None,
 ) -> xgb.Booster:
     """Train a booster on a ranking objective: `xgboost.train` with the traps filled in.
 
@@ -69,6 +73,8 @@ def train(
     evals_result, verbose_eval, xgb_model, callbacks
         As in `xgboost.train`; beside a `Progress` nothing else is printed. Under ``leaves="newton"`` callbacks see a
         booster whose predictions have two columns.
+    checkpoint : Checkpoint or path, optional
+        Where to save every so many rounds; the same call goes on from what stands there, see `Checkpoint`.
 
     Returns
     -------
@@ -89,6 +95,9 @@ def train(
     """
     check_rounds("rounds", rounds)
     evals = list(evals or [])
+    resumed = None
+    if checkpoint is not None:
+        resumed = Resumed(as_checkpoint(checkpoint, xgb_model, "xgb_model"), int(rounds))
     made = plan(
         params,
         objective,
@@ -96,7 +105,7 @@ def train(
         custom_metric,
         documents=rows_of("data", data),
         evaluated=bool(evals),
-        continued=xgb_model is not None,
+        continued=xgb_model is not None or (resumed is not None and resumed.begin > 0),
     )
     made.check_trained("data", data)
     for matrix, name in evals:
@@ -111,6 +120,13 @@ def train(
         xgb_model = newton.widened(xgb.Booster(model_file=xgb_model))
     if any(isinstance(callback, Progress) for callback in callbacks or ()):
         verbose_eval = False
+    maximize = made.maximize(maximize)
+    if resumed is not None:
+        callbacks = resumed.callbacks_with(
+            made, data, callbacks, early_stopping_rounds, maximize, verbose_eval
+        )
+        rounds, xgb_model = resumed.rounds, resumed.xgb_model
+        early_stopping_rounds = verbose_eval = None
     booster = xgb.train(
         made.params,
         data,
@@ -118,7 +134,7 @@ def train(
         evals=evals,
         obj=made.engine_objective,
         custom_metric=made.metrics,
-        maximize=made.maximize(maximize),
+        maximize=maximize,
         early_stopping_rounds=early_stopping_rounds,
         evals_result=evals_result,
         verbose_eval=verbose_eval,

@@ -1,0 +1,173 @@
+"""Checkpoints of a training with `xgboost.train`, through its callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import xgboost as xgb
+from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
+
+from lambdaboost import _checkpoint
+from lambdaboost._checkpoint import Checkpoint, State
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.xgboost import newton
+from lambdaboost.xgboost._arguments import Plan
+
+# Parameters that may differ between a training and one that takes it up.
+FREE = ("nthread", "n_jobs", "verbosity")
+# Draws by chance, by the values that draw nothing.
+CHANCE = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
+
+
+class Resumed:
+    """One training with a checkpoint, begun here or taken up.
+
+    `xgb_model` and `rounds` are what `xgboost.train` gets; `callbacks_with` gives its callbacks.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, rounds: int) -> None:
+        self.checkpoint, self.end = checkpoint, rounds
+        self.state = _checkpoint.read(checkpoint, "xgboost", rounds)
+        self.begin = 0 if self.state is None else self.state.rounds
+        self.rounds = rounds - self.begin
+
+    @property
+    def xgb_model(self) -> bytearray | None:
+        """The model so far."""
+        return None if self.state is None else bytearray(self.state.model.encode())
+
+    def callbacks_with(
+        self,
+        made: Plan,
+        data: xgb.DMatrix,
+        callbacks: Sequence[Any] | None,
+        early_stopping_rounds: int | None,
+        maximize: bool | None,
+        verbose_eval: bool | int | None,
+    ) -> list[TrainingCallback]:
+        """The callbacks given and those that `xgboost.train` would add, which here go on where the checkpoint stands.
+
+        Raises where the checkpoint is of another training.
+        """
+        params = {name: value for name, value in made.params.items() if name not in FREE}
+        if params.get("booster") == "dart":
+            raise ValueError(
+                "checkpoint with booster='dart': XGBoost would drop other trees where it goes on; "
+                "train without checkpoint, or with booster='gbtree'"
+            )
+        # That of an uninterrupted training; where it goes on, the model has its own.
+        if params.get("base_score") is None:
+            params["base_score"] = 0.0
+        q = queries_of(data, made.objective.sources)
+        made_with = _checkpoint.made_with("xgboost", made.objective, made.leaves, params, q, data.num_col())
+        if self.state is not None:
+            _checkpoint.check_same(self.checkpoint, self.state, made_with)
+        _checkpoint.warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
+        given = list(callbacks or [])
+        if verbose_eval:
+            given.append(EvaluationMonitor(period=1 if verbose_eval is True else verbose_eval))
+        if early_stopping_rounds:
+            given.append(EarlyStopping(rounds=early_stopping_rounds, maximize=maximize))
+        in_rounds = [cb if self.begin == 0 else _InRounds(cb, self.begin) for cb in given]
+        return [
+            _Begin(self.checkpoint, self.state, data, given),
+            *in_rounds,
+            # Last, for a training that is over has not to be taken up.
+            _Save(self.checkpoint, self.begin, self.end, made_with, data),
+        ]
+
+
+class _InRounds(TrainingCallback):
+    """A callback as it would be called had there been no interruption: XGBoost counts rounds from 0 again."""
+
+    def __init__(self, callback: Any, begin: int) -> None:
+        super().__init__()
+        if not isinstance(callback, TrainingCallback):
+            raise TypeError(f"callbacks has {callback!r}, expected xgboost.callback.TrainingCallback")
+        self.callback = callback
+        # Early stopping adds the rounds of a model that it goes on from by itself.
+        self.begin = 0 if isinstance(callback, EarlyStopping) else begin
+
+    def before_training(self, model: Any) -> Any:
+        return self.callback.before_training(model)
+
+    def after_training(self, model: Any) -> Any:
+        return self.callback.after_training(model)
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        return self.callback.before_iteration(model, self.begin + epoch, evals_log)
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        return self.callback.after_iteration(model, self.begin + epoch, evals_log)
+
+
+class _Begin(TrainingCallback):
+    """Checks features and measures, and shows the rounds of the checkpoint to what has to know them."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, state: State | None, data: xgb.DMatrix, given: Sequence[Any]
+    ) -> None:
+        super().__init__()
+        self.checkpoint, self.state, self.data, self.given = checkpoint, state, data, given
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if epoch == 0 and self.state is not None:
+            _checkpoint.check_scores(self.checkpoint, self.state, _scores(model, self.data))
+            self._replay(model, self.state, evals_log)
+        return False
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if epoch == 0 and self.state is not None:
+            before, after = _lengths(self.state.history), _lengths(evals_log)
+            now = [name for name, length in after.items() if length > before.get(name, 0)]
+            _checkpoint.check_evaluated(self.checkpoint, list(before), now)
+        return False
+
+    def _replay(self, model: Any, state: State, evals_log: Any) -> None:
+        figures = [
+            (evals_log.setdefault(data, {}).setdefault(metric, []), values)
+            for data, of_data in state.history.items()
+            for metric, values in of_data.items()
+        ]
+        for past in range(state.rounds):
+            for log, values in figures:
+                log.append(values[past])
+            for callback in self.given:
+                if isinstance(callback, EarlyStopping):
+                    callback.after_iteration(model, past - state.rounds, evals_log)
+                elif isinstance(callback, LearningRateScheduler):
+                    callback.after_iteration(model, past, evals_log)
+
+
+class _Save(TrainingCallback):
+    """Writes the checkpoint."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        begin: int,
+        end: int,
+        made_with: Mapping[str, str],
+        data: xgb.DMatrix,
+    ) -> None:
+        super().__init__()
+        self.checkpoint, self.begin, self.end = checkpoint, begin, end
+        self.made_with, self.data = made_with, data
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        done = self.begin + epoch + 1
+        if done % self.checkpoint.every == 0 and done < self.end:
+            text = model.save_raw(raw_format="json").decode()
+            scores = _checkpoint.projected(_scores(model, self.data))
+            _checkpoint.write(self.checkpoint, State(done, text, evals_log, self.made_with, scores))
+        return False
+
+
+def _lengths(history: Any) -> dict[str, int]:
+    """The rounds evaluated of each set and measure."""
+    return {f"{data} {metric}": len(log) for data, of in history.items() for metric, log in of.items()}
+
+
+def _scores(model: Any, data: xgb.DMatrix) -> Any:
+    return newton.first_column(model.predict(data, output_margin=True))

@@ -1,0 +1,329 @@
+"""Training interrupted and continued gives the model of an uninterrupted run, or says why it cannot."""
+
+import dataclasses
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from lightgbm_data import PARAMS, Q, X, dataset
+from resumable import OBJECTIVE, TRAIN, XGB_PARAMS, Interrupt, matrix, text, train_lightgbm, train_xgboost
+
+from lambdaboost import Blend, Checkpoint, ClickTier, LambdaRank, Linear, RankNet
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+PARAMS_OF = {"lightgbm": PARAMS, "xgboost": XGB_PARAMS}
+
+
+@pytest.fixture
+def at(tmp_path):
+    return Checkpoint(tmp_path / "run.checkpoint", every=5)
+
+
+def interrupted(engine, checkpoint, round_=13, **more):
+    with pytest.raises(Interrupt):
+        TRAIN[engine](checkpoint, round_, **more)
+
+
+def rounds_in(checkpoint):
+    return json.loads(Path(checkpoint.path).read_text())["rounds"]
+
+
+# The same model.
+
+
+@ENGINE
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+def test_the_model_of_an_uninterrupted_run(at, engine, leaves):
+    model, history = TRAIN[engine](None, leaves=leaves)
+    watched, its_history = TRAIN[engine](at, leaves=leaves)
+    assert text(watched) == text(model) and its_history == history
+    os.remove(at.path)
+    interrupted(engine, at, leaves=leaves)
+    assert rounds_in(at) == 10
+    resumed, its_history = TRAIN[engine](at, leaves=leaves)
+    assert text(resumed) == text(model) and its_history == history
+    assert resumed.best_iteration == model.best_iteration
+
+
+@ENGINE
+def test_a_killed_process_is_taken_up(at, engine):
+    script = [sys.executable, str(Path(__file__).with_name("resumable.py")), engine, str(at.path), "13"]
+    run = subprocess.run(script, capture_output=True, text=True)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert rounds_in(at) == 10 and os.listdir(Path(at.path).parent) == ["run.checkpoint"]
+    assert text(TRAIN[engine](at)[0]) == text(TRAIN[engine](None)[0])
+
+
+@ENGINE
+def test_interrupted_again_and_again(at, engine):
+    expected = TRAIN[engine](None)[0]
+    interrupted(engine, at, 7)
+    for rounds in (5, 10, 15):
+        assert rounds_in(at) == rounds
+        interrupted(engine, at, rounds + 6)
+    assert text(TRAIN[engine](at)[0]) == text(expected)
+
+
+@ENGINE
+def test_a_training_that_is_over_leaves_its_last_checkpoint(at, engine):
+    every = dataclasses.replace(at, every=6)
+    model = TRAIN[engine](every, rounds=12)[0]
+    assert rounds_in(at) == 6
+    assert text(TRAIN[engine](every, rounds=12)[0]) == text(model)
+    longer = TRAIN[engine](every, rounds=30)[0]
+    assert text(longer) == text(TRAIN[engine](None)[0])
+
+
+def test_rounds_without_a_split_count(at):
+    class Silent:
+        """No gradient at rounds 0, 2 and 3, where the clicks, of which there are none, count alone."""
+
+        def __init__(self):
+            self.seen = []
+
+        def __call__(self, iteration):
+            self.seen.append(iteration)
+            return 0.0 if iteration in (0, 2, 3) else 1.0
+
+    rounds, none = Silent(), {"clicks": np.zeros(len(X))}
+    more = {"objective": Blend(ClickTier(), LambdaRank(), rounds), "rounds": 9}
+    every = dataclasses.replace(at, every=4)
+    expected = train_lightgbm(None, data=dataset(sources=none), **more)
+    interrupted("lightgbm", every, 6, data=dataset(sources=none), **more)
+    rounds.seen.clear()
+    resumed = train_lightgbm(every, data=dataset(sources=none), **more)
+    assert rounds.seen == [4, 5, 6, 7, 8]
+    assert text(resumed[0]) == text(expected[0]) and resumed[1] == expected[1]
+
+
+def test_schedules_written_as_functions_are_taken_up(at):
+    for objective in (Blend(RankNet(), LambdaRank(), lambda m: 0.01 * m) for _ in range(2)):
+        if os.path.exists(at.path):
+            assert train_lightgbm(at, objective=objective)[0].num_trees() > 10
+        else:
+            interrupted("lightgbm", at, objective=objective)
+
+
+@ENGINE
+def test_a_path_will_do_and_nothing_needs_to_be_evaluated(tmp_path, engine):
+    train = lb_lightgbm.train if engine == "lightgbm" else lb_xgboost.train
+    models = []
+    for checkpoint in (None, str(tmp_path / "c"), tmp_path / "c"):
+        data = dataset() if engine == "lightgbm" else matrix(X, Q)
+        models.append(train(PARAMS_OF[engine], data, 12, objective=OBJECTIVE, checkpoint=checkpoint))
+    assert text(models[0]) == text(models[1]) == text(models[2])
+    assert json.loads((tmp_path / "c").read_text())["rounds"] == 10
+
+
+def test_xgboost_prints_on(at, capsys):
+    def train(rounds):
+        lb_xgboost.train(XGB_PARAMS, matrix(X, Q), rounds, evals=[(matrix(X, Q), "t")], checkpoint=at)
+        return [line.split("]")[0] for line in capsys.readouterr().out.splitlines()]
+
+    assert train(7) == [f"[{i}" for i in range(7)]
+    assert train(8) == ["[5", "[6", "[7"]
+
+
+# What cannot be quite the same.
+
+
+@pytest.mark.parametrize(
+    ("engine", "params", "names"),
+    [
+        ("lightgbm", {"bagging_fraction": 0.8, "bagging_freq": 1}, "bagging_fraction"),
+        ("lightgbm", {"colsample_bytree": 0.7, "extra_trees": True}, "feature_fraction, extra_trees"),
+        ("lightgbm", {"data_sample_strategy": "goss"}, "data_sample_strategy"),
+        ("xgboost", {"subsample": 0.8, "colsample_bylevel": 0.5}, "subsample, colsample_bylevel"),
+    ],
+)
+def test_chance_is_warned_of(at, engine, params, names):
+    with pytest.warns(UserWarning, match=f"checkpoint with {names}: if this training is interrupted") as told:
+        interrupted(engine, at, params=PARAMS_OF[engine] | params)
+    assert len(told) == 1
+    with pytest.warns(UserWarning, match="good as an uninterrupted one, but not the same"):
+        TRAIN[engine](at, params=PARAMS_OF[engine] | params)
+
+
+@ENGINE
+def test_dropout_is_refused(at, engine):
+    name = {"lightgbm": "boosting", "xgboost": "booster"}[engine]
+    with pytest.raises(ValueError, match=f"checkpoint with {name}='?dart'?: "):
+        TRAIN[engine](at, params=PARAMS_OF[engine] | {name: "dart"})
+
+
+# Another training.
+
+
+def changed(values, row=3):
+    values = np.array(values)
+    values[row] += 1
+    return values
+
+
+OTHERS = {
+    "objective": {"objective": RankNet()},
+    "leaves": {"leaves": "gradient"},
+    r"params\['(lambda_l2|lambda)'\] was .*, now 3": {"params": {"lambda": 3}},
+}
+
+
+@ENGINE
+@pytest.mark.parametrize("named", OTHERS)
+def test_another_training_is_refused(at, engine, named):
+    interrupted(engine, at)
+    before = Path(at.path).read_bytes()
+    more = dict(OTHERS[named])
+    if "params" in more:
+        more["params"] = PARAMS_OF[engine] | more["params"]
+    with pytest.raises(ValueError, match=f"of another training: (.*; )?{named}"):
+        TRAIN[engine](at, **more)
+    assert Path(at.path).read_bytes() == before
+
+
+@ENGINE
+def test_other_data_is_refused(at, engine):
+    interrupted(engine, at)
+    relevance, clicks = Q.relevance, Q.labels["clicks"]
+
+    def data(X=X, relevance=relevance, clicks=clicks, **more):
+        if engine == "lightgbm":
+            more = {"group": Q.sizes, "sources": {"clicks": clicks}} | more
+            return lb_lightgbm.Dataset(X, relevance, **more)
+        more = {"qid": Q.query_of_row, "sources": {"clicks": clicks}} | more
+        return lb_xgboost.DMatrix(X, relevance, **more)
+
+    weight = np.linspace(1, 2, len(X) if engine == "lightgbm" else Q.n_queries)
+    for named, other in {
+        "labels was sha256": data(relevance=changed(relevance)),
+        "labels": data(clicks=changed(clicks)),
+        "labels was ": data(weight=weight),
+        "its model scores this data otherwise": data(X=X[::-1]),
+    }.items():
+        with pytest.raises(ValueError, match=f"of another training: .*{named}"):
+            TRAIN[engine](at, data=other)
+    # LightGBM scores the data by the model that it goes on from even before it calls back.
+    error, named = {
+        "lightgbm": (lgb.basic.LightGBMError, r"number of features in data \(17\) is not the same"),
+        "xgboost": (ValueError, "of another training: number of features was 16, now 17"),
+    }[engine]
+    with pytest.raises(error, match=named):
+        TRAIN[engine](at, data=data(X=np.c_[X, X[:, 0]]))
+
+
+def test_other_measures_are_refused(at):
+    interrupted("lightgbm", at)
+    with pytest.raises(ValueError, match=r"it evaluated \['valid_0 NDCG\(k=5\)'\], this one \['valid_0 NDCG"):
+        train_lightgbm(at, feval=lambdaboost_measures())
+    interrupted("xgboost", dataclasses.replace(at, path=f"{at.path}.xgboost"))
+    with pytest.raises(ValueError, match=r"it evaluated \['valid ndcg\(k=5\)'\], this one \['valid ndcg"):
+        train_xgboost(
+            dataclasses.replace(at, path=f"{at.path}.xgboost"), custom_metric=lambdaboost_measures()
+        )
+
+
+def lambdaboost_measures():
+    from lambdaboost import CNDCG, NDCG
+
+    return [NDCG(3), CNDCG(3)]
+
+
+@ENGINE
+def test_the_engine_of_the_checkpoint_must_be_this_one(at, engine):
+    other = "xgboost" if engine == "lightgbm" else "lightgbm"
+    interrupted(other, at)
+    with pytest.raises(ValueError, match=f"of another training: engine was {other} .*, now {engine} "):
+        TRAIN[engine](at)
+
+
+@ENGINE
+def test_fewer_rounds_are_refused(at, engine):
+    interrupted(engine, at)
+    with pytest.raises(ValueError, match="holds 10 rounds and rounds is 10: ask for more rounds"):
+        TRAIN[engine](at, rounds=10)
+
+
+# Arguments.
+
+
+def test_values():
+    assert repr(Checkpoint("c", every=3)) == "Checkpoint(path='c', every=3)"
+    for every in (0, 2.5, True, None):
+        with pytest.raises(ValueError, match=r"every is .*, expected a whole number of rounds"):
+            Checkpoint("c", every=every)
+    with pytest.raises(TypeError, match="path is 3, expected the name of a file"):
+        Checkpoint(3)
+
+
+@ENGINE
+def test_errors_before_the_first_round(tmp_path, at, engine):
+    for checkpoint, error, named in (
+        (3, TypeError, "checkpoint is 3, expected Checkpoint"),
+        (tmp_path / "none" / "c", ValueError, "checkpoint .* there is no folder"),
+        (tmp_path, ValueError, "is a folder"),
+    ):
+        with pytest.raises(error, match=named):
+            TRAIN[engine](checkpoint)
+    continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
+    with pytest.raises(ValueError, match=f"checkpoint and {continued} are both given"):
+        TRAIN[engine](at, **{continued: "model.txt"})
+    for damaged in (b"", b"\xff\xfe", b"{}", b'{"lambdaboost checkpoint": 1, "rounds": 2}', b"[1]"):
+        Path(at.path).write_bytes(damaged)
+        with pytest.raises(ValueError, match="is none that this version wrote: delete it"):
+            TRAIN[engine](at)
+    assert os.listdir(tmp_path) == ["run.checkpoint"]
+
+
+@pytest.mark.parametrize("name", ["num_iterations", "n_estimators", "early_stopping_round"])
+def test_lightgbm_takes_rounds_and_stopping_as_arguments(at, name):
+    with pytest.raises(
+        ValueError, match=f"params has {name} beside checkpoint=: give it as (rounds|callbacks)="
+    ):
+        train_lightgbm(at, params=PARAMS | {name: 9})
+
+
+# A disk that is full.
+
+
+@ENGINE
+def test_a_full_disk_leaves_the_last_checkpoint_and_the_training(at, engine):
+    expected = TRAIN[engine](None, rounds=16)[0]
+    interrupted(engine, at)
+    size = os.path.getsize(at.path)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+    try:
+        with pytest.warns(UserWarning, match="could not be saved after round 15: .*File too large.*goes on"):
+            model = TRAIN[engine](at, rounds=16)[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert text(model) == text(expected)
+    assert rounds_in(at) == 10 and os.listdir(Path(at.path).parent) == ["run.checkpoint"]
+    assert text(TRAIN[engine](at, rounds=16)[0]) == text(expected)
+
+
+def test_stock_engines_load_what_a_checkpoint_holds(at):
+    """The model of a checkpoint is the engine's own text."""
+    for engine in TRAIN:
+        there = dataclasses.replace(at, path=f"{at.path}.{engine}")
+        interrupted(engine, there)
+        model = json.loads(Path(there.path).read_text())["model"]
+        if engine == "lightgbm":
+            assert lgb.Booster(model_str=model).current_iteration() == 10
+        else:
+            assert xgb.Booster(model_file=bytearray(model.encode())).num_boosted_rounds() == 10
+
+
+def test_linear_schedule_matters():
+    """The tests above would not see a schedule that starts over if it made no difference."""
+    start_over = train_lightgbm(None, objective=Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.0)))[0]
+    assert text(start_over) != text(train_lightgbm(None)[0])

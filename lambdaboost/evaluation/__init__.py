@@ -24,6 +24,7 @@ from lambdaboost.evaluation.pair_accuracy import PairAccuracy
 from lambdaboost.evaluation.precision import Precision
 from lambdaboost.evaluation.rank_changes import RankChanges, rank_changes
 from lambdaboost.evaluation.recall import Recall
+from lambdaboost.evaluation.report import report
 from lambdaboost.evaluation.system import Figures, System
 from lambdaboost.evaluation.top_grades import top_grades
 from lambdaboost.evaluation.wta import WTA
@@ -58,6 +59,7 @@ __all__ = [
     "parse",
     "rank_changes",
     "read_value",
+    "report",
     "top_grades",
 ]
 

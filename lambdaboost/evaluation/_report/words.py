@@ -1,0 +1,134 @@
+"""What a report says in words and figures: the findings, the queries that changed most, the data, the run."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.compare import Comparison
+from lambdaboost.evaluation.difference import Difference
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.system import System
+from lambdaboost.evaluation.table import Cell, Table
+
+LEVEL = 0.05
+LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")
+ENGINES = ("lightgbm", "xgboost")
+
+
+def findings(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Each system's name with what differs from the baseline beyond chance."""
+    adjusted = dict(zip(comparison.differences, comparison.adjusted, strict=True))
+    for system in comparison.systems:
+        of_system = [d for d in comparison.differences if d.system == system]
+        sure = [d for d in of_system if adjusted[d] < LEVEL]
+        better = [_told(d, adjusted[d]) for d in sure if d.mean > 0]
+        worse = [_told(d, adjusted[d]) for d in sure if d.mean < 0]
+        open_ = [repr(d.measure) for d in of_system if d not in sure]
+        parts = [
+            f"is better in {', '.join(better)}" if better else "",
+            f"is worse in {', '.join(worse)}" if worse else "",
+            f"cannot be told from {comparison.baseline} in {', '.join(open_)}" if open_ else "",
+        ]
+        yield system, "; ".join(filter(None, parts)) + "."
+
+
+def means(system: System, measures: Iterable[Measure]) -> Table:
+    """The means of a lone system."""
+    chosen = tuple(measures)
+    values = [system.per_query(measure) for measure in chosen]
+    cells = (Cell("–" if np.isnan(v).all() else f"{100 * np.nanmean(v):.2f}") for v in values)
+    caption = f"Means over {system.n_queries} queries, times 100."
+    return Table(("System", *map(repr, chosen)), ((Cell(system.name), *cells),), caption)
+
+
+def changed_most(d: Difference, q: Queries, n: int = 10) -> Table:
+    """The queries that differ most, by id."""
+    at = {int(query): i for i, query in enumerate(d.queries)}
+    rows = []
+    for query in map(int, d.changed_most(n)):
+        i = at[query]
+        if d.per_query[i] != 0:
+            figures = (d.before[i], d.after[i])
+            cells = (Cell(str(q.sizes[query])), *(Cell(f"{100 * f:.2f}") for f in figures))
+            rows.append((Cell(query_name(q, query)), *cells, Cell(f"{100 * d.per_query[i]:+.2f}")))
+    by = "its id" if q.ids is not None else "its place, from 0"
+    caption = f"The queries that changed most in {d.measure!r}, times 100; a query is named by {by}."
+    return Table(("Query", "Documents", d.baseline, d.system, "Difference"), tuple(rows), caption)
+
+
+def query_name(q: Queries, query: int) -> str:
+    """The id of a query, or its place."""
+    return str(query) if q.ids is None else str(q.ids[query])
+
+
+def data_facts(q: Queries) -> dict[str, str]:
+    """What was measured on."""
+    sizes = q.sizes
+    facts = {
+        "Queries": f"{q.n_queries:,}",
+        "Documents": f"{q.n_documents:,}",
+        "Documents of a query": f"{sizes.min()} to {sizes.max()}, median {np.median(sizes):g}",
+        "Queries without a relevant document": f"{_without(q, 'relevance'):,}",
+        "Grades": _grades(q),
+    }
+    for name in list(q.labels)[1:]:
+        known = q.labels[name][~np.isnan(q.labels[name])]
+        share = np.count_nonzero(known) / q.n_documents
+        facts[f"Label source {name}"] = (
+            f"{known.size:,} documents labelled, {share:.1%} of all above 0; {_without(q, name):,} queries without any"
+        )
+    return facts | {"SHA-256 of queries and labels": digest(q)}
+
+
+def digest(q: Queries) -> str:
+    """SHA-256 of where queries begin and of every label source, in hex."""
+    total = hashlib.sha256(q.offsets.astype("<i8").tobytes())
+    for name, labels in q.labels.items():
+        total.update(name.encode())
+        total.update(labels.astype("<f4").tobytes())
+    return total.hexdigest()
+
+
+def software() -> dict[str, str]:
+    """Versions, of the engines those that are in use."""
+    used = (*LIBRARIES, *(name for name in ENGINES if name in sys.modules))
+    return {"Python": platform.python_version()} | {name: version(name) for name in used}
+
+
+def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Names and texts, what lies in mappings after the name that it lies under."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{name} · ")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield f"{before}{name}", ", ".join(map(str, value))
+        else:
+            yield f"{before}{name}", str(value)
+
+
+def _told(d: Difference, p: float) -> str:
+    return f"{d.measure!r} ({100 * d.mean:+.2f}, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{p:.2g})"
+
+
+def _without(q: Queries, source: str) -> int:
+    """Queries without a label above 0."""
+    return int((np.fmax.reduceat(np.nan_to_num(q.labels[source]), q.offsets[:-1]) == 0).sum())
+
+
+def _grades(q: Queries) -> str:
+    known = q.relevance[~np.isnan(q.relevance)]
+    grades, counts = np.unique(known, return_counts=True)
+    if grades.size > 12:
+        return f"{grades.size} different ones, {grades.min():g} to {grades.max():g}"
+    told = [f"{count:,} of {grade:g}" for grade, count in zip(grades, counts, strict=True)]
+    if known.size < q.n_documents:
+        told.append(f"{q.n_documents - known.size:,} missing")
+    return ", ".join(told)

@@ -15,6 +15,7 @@ from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.compare import Comparison, compare
 from lambdaboost.evaluation.difference import Difference
 from lambdaboost.evaluation.err import ERR
+from lambdaboost.evaluation.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import Measure
@@ -27,6 +28,8 @@ from lambdaboost.evaluation.recall import Recall
 from lambdaboost.evaluation.report import report
 from lambdaboost.evaluation.system import Figures, System
 from lambdaboost.evaluation.top_grades import top_grades
+from lambdaboost.evaluation.trec import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
+from lambdaboost.evaluation.untied import untied
 from lambdaboost.evaluation.wta import WTA
 
 MEASURES: dict[str, type[Measure]] = {
@@ -47,6 +50,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "Figures",
+    "JudgedRun",
     "KendallTau",
     "Measure",
     "PairAccuracy",
@@ -55,12 +59,21 @@ __all__ = [
     "Recall",
     "System",
     "compare",
+    "from_run",
+    "from_runs",
     "ndcg_curve",
     "parse",
     "rank_changes",
+    "read_trec_qrels",
+    "read_trec_run",
     "read_value",
     "report",
+    "to_qrels",
+    "to_run",
     "top_grades",
+    "untied",
+    "write_trec_qrels",
+    "write_trec_run",
 ]
 
 

@@ -74,7 +74,7 @@ def scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"scores must be numbers, one a document: {error}") from None
-    if s.shape == (q.n_documents,) and s.min() == -np.inf:
-        q.scores(np.where(np.isneginf(s), 0.0, s))  # refuses NaN and +inf
+    if s.shape == (q.n_documents,) and not s.min() > -np.inf:  # or NaN
+        q.scores(np.where(np.isneginf(s), 0.0, s))
         return s
     return q.scores(s)

@@ -1,0 +1,411 @@
+"""Runs and qrels in and out: frames, TREC files, and ir-measures' figures on what is incomplete."""
+
+import gzip
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, RR, Bpref, P, R, nDCG
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import (
+    AUC,
+    CNDCG,
+    ERR,
+    MAP,
+    MRR,
+    NDCG,
+    WTA,
+    BPref,
+    PairAccuracy,
+    Precision,
+    Recall,
+    System,
+    compare,
+    from_run,
+    from_runs,
+    ndcg_curve,
+    read_trec_qrels,
+    read_trec_run,
+    to_qrels,
+    to_run,
+    untied,
+    write_trec_qrels,
+    write_trec_run,
+)
+
+GAINS = {l: 2**l - 1 for l in range(5)}
+MEASURES = {
+    NDCG(): nDCG(gains=GAINS),
+    NDCG(5): nDCG(gains=GAINS) @ 5,
+    NDCG(10, gain="linear"): nDCG @ 10,
+    MAP(): AP,
+    MAP(threshold=2): AP(rel=2),
+    MRR(): RR,
+    MRR(threshold=3): RR(rel=3),
+    Precision(1): P @ 1,
+    Precision(10): P @ 10,
+    Recall(10): R @ 10,
+    Recall(500): R @ 500,
+    BPref(): Bpref,
+    BPref(threshold=2): Bpref(rel=2),
+}
+
+
+def incomplete(seed, ties=False, n_queries=25):
+    """Qrels and a run that overlap: pools of judgments, rankings cut, queries that only one of them has."""
+    rng = np.random.default_rng(seed)
+    qrels, run = [], []
+    for query in range(n_queries):
+        docs = [f"d{i}" for i in rng.permutation(200)[: rng.integers(2, 120)]]
+        judged, found = (rng.permutation(docs)[: rng.integers(1, len(docs) + 1)] for _ in range(2))
+        if query != 3:
+            grades = rng.choice(6, p=[0.05, 0.55, 0.2, 0.1, 0.05, 0.05], size=len(judged)) - 1
+            qrels += [(f"q{query}", doc, int(grade)) for doc, grade in zip(judged, grades, strict=True)]
+        if query != 5:
+            scores = rng.integers(0, 6, len(found)) / 2 if ties else rng.permutation(len(found)) / 4
+            run += [(f"q{query}", doc, float(s)) for doc, s in zip(found, scores, strict=True)]
+    rng.shuffle(run)  # rows of a query need not stand together
+    return (
+        pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"]),
+        pd.DataFrame(run, columns=["query_id", "doc_id", "score"]).astype({"score": float}),
+    )
+
+
+def of_ir_measures(measure, qrels, run):
+    found = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
+    return np.array([found[query] for query in dict.fromkeys(qrels.query_id)])
+
+
+def frames(qrels=(), run=()):
+    return (
+        pd.DataFrame(list(qrels), columns=["query_id", "doc_id", "relevance"]),
+        pd.DataFrame(list(run), columns=["query_id", "doc_id", "score"]),
+    )
+
+
+QRELS, RUN = frames(
+    qrels=[("q", "a", 2), ("q", "b", 0), ("q", "c", 1), ("r", "a", 1)],
+    run=[("q", "b", 3.0), ("q", "x", 2.0), ("q", "c", 1.0), ("z", "a", 1.0)],
+)
+
+# Agreement with ir-measures
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["distinct", "ties"])
+@pytest.mark.parametrize(("ours", "theirs"), MEASURES.items(), ids=str)
+def test_incomplete_runs_agree_with_ir_measures(ours, theirs, ties):
+    qrels, run = incomplete(seed=1, ties=ties)
+    scores, q, _ = from_run(qrels, run)
+    assert list(q.ids) == list(dict.fromkeys(qrels.query_id))
+    assert_allclose(ours.per_query(scores, q), of_ir_measures(theirs, qrels, run), rtol=0, atol=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_any_incomplete_run_agrees(seed, ties):
+    qrels, run = incomplete(seed, ties, n_queries=8)
+    scores, q, _ = from_run(qrels, run)
+    theirs = {}
+    for m in ir_measures.iter_calc(list(MEASURES.values()), qrels, run):
+        theirs.setdefault(m.measure, {})[m.query_id] = m.value
+    for ours, measure in MEASURES.items():
+        expected = [theirs[measure][query] for query in q.ids]
+        assert_allclose(ours.per_query(scores, q), expected, rtol=0, atol=1e-9, err_msg=str(measure))
+
+
+def test_real_judgments_cut_at_twenty(data):
+    from lambdaboost.datasets import read_letor
+
+    c = read_letor(data / "mq2008" / "S1.txt.xz", cache=False)
+    scores = c.features[:, 24].astype(np.float64)
+    qrels, run = to_qrels(c.queries, c.documents), to_run(scores, c.queries, c.documents)
+    run = run.groupby("query_id").head(20)
+    judged, q, _ = from_run(qrels, run)
+    for ours, theirs in MEASURES.items():
+        expected = of_ir_measures(theirs, qrels, run)
+        assert_allclose(ours.per_query(judged, q), expected, rtol=0, atol=1e-9, err_msg=str(theirs))
+
+
+# What happens to whom
+
+
+def test_documents_without_judgment_or_score():
+    scores, q, documents = from_run(QRELS, RUN)
+    assert q.ids.tolist() == ["q", "r"] and q.sizes.tolist() == [4, 1]  # z has no judgments
+    assert documents.tolist() == ["x", "c", "b", "a", "a"]
+    assert_array_equal(scores, [2.0, 1.0, 3.0, -np.inf, -np.inf])
+    assert_array_equal(q.relevance, [np.nan, 1, 0, 2, 1])
+    assert_array_equal(MAP().per_query(scores, q), [(1 / 3) / 2, 0])
+    assert_array_equal(MRR().per_query(scores, q), [1 / 3, 0])
+    assert_array_equal(WTA().per_query(scores, q), [0, 0])
+    assert_array_equal(Precision(4).per_query(scores, q), [1 / 4, 0])
+    assert_array_equal(Recall(4).per_query(scores, q), [1 / 2, 0])
+    assert_array_equal(BPref().per_query(scores, q), [(1 - 1 / 1) / 2, 0])
+    assert_allclose(ERR().per_query(scores, q), [(1 / 16) / 3, 0])
+    ideal = 3 + 1 / np.log2(3)
+    assert_allclose(NDCG().per_query(scores, q), [(1 / np.log2(4)) / ideal, 0])
+    assert_allclose(ndcg_curve(scores, q, [2, 3])[0], [0, (1 / np.log2(4)) / ideal])
+    # pairs: a (not retrieved) below all, x (not judged) in none
+    assert_array_equal(AUC().per_query(scores, q), [0, 0])
+    assert_array_equal(PairAccuracy().per_query(scores, q), [0, 0])
+
+
+def test_a_grade_below_zero_is_no_judgment():
+    qrels, run = frames([("q", "a", -2), ("q", "b", 1)], [("q", "a", 2.0), ("q", "b", 1.0)])
+    scores, q, _ = from_run(qrels, run)
+    assert_array_equal(q.relevance, [1, np.nan])
+    assert BPref()(scores, q) == 1.0 and MRR()(scores, q) == 1 / 2
+
+
+def test_ties_rank_from_z_to_a():
+    qrels, run = frames([("q", "d10", 1)], [("q", "d10", 1.0), ("q", "d9", 1.0)])
+    assert MRR()(*from_run(qrels, run)[:2]) == 1 / 2
+    assert of_ir_measures(RR, qrels, run) == [1 / 2]
+
+
+def test_further_sources():
+    clicks, _ = frames([("q", "x", 0.5), ("q", "a", 0.25), ("z", "a", 1.0)])
+    scores, q, _ = from_run(QRELS, RUN, clicks=clicks)
+    assert_array_equal(q.labels["clicks"], [0.5, np.nan, np.nan, 0.25, np.nan])
+    ideal = (2**2 - 1) + (2**1 - 1) / np.log2(3)
+    assert CNDCG().per_query(scores, q)[0] == pytest.approx((2**2 - 1) / np.log2(3) / ideal)
+
+
+def test_whole_numbers_are_ids_too():
+    run = pd.DataFrame({"query_id": [301, 301], "doc_id": [7, 8], "score": [1, 2]})
+    qrels = pd.DataFrame({"query_id": ["301"], "doc_id": ["7"], "relevance": [1]})
+    assert MRR()(*from_run(qrels, run)[:2]) == 1 / 2
+
+
+def test_polars_frames():
+    of_pandas, of_polars = from_run(QRELS, RUN), from_run(pl.from_pandas(QRELS), pl.from_pandas(RUN))
+    assert_array_equal(of_polars.scores, of_pandas.scores)
+    assert_array_equal(of_polars.documents, of_pandas.documents)
+    assert_array_equal(of_polars.queries.relevance, of_pandas.queries.relevance)
+
+
+# Out, and in again
+
+
+def drawn(seed=0, ties=False):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 30, 20)
+    n = sizes.sum()
+    scores = rng.integers(0, 4, n).astype(float) if ties else rng.normal(size=n)
+    return scores, Queries(rng.integers(0, 5, n), sizes)
+
+
+def test_out_and_in_again_gives_the_same_figures():
+    scores, q = drawn()
+    again, p, documents = from_run(to_qrels(q), to_run(scores, q))
+    assert p.ids.tolist() == [str(i) for i in range(1, q.n_queries + 1)]
+    rows = documents.astype(int)
+    assert_array_equal(again, scores[rows])
+    assert_array_equal(p.relevance, q.relevance[rows])
+    for measure in MEASURES:
+        assert_array_equal(measure.per_query(again, p), measure.per_query(scores, q))
+
+
+def test_frames_are_those_of_ir_measures():
+    q = Queries([2, np.nan, 0.5], ids=[7, 7, 9])
+    run, qrels = to_run([1.0, 2.0, -np.inf], q, ["a", "b", "a"]), to_qrels(q, ["a", "b", "a"])
+    assert run.to_dict("list") == {"query_id": ["7", "7"], "doc_id": ["b", "a"], "score": [2.0, 1.0]}
+    assert qrels.to_dict("list") == {"query_id": ["7", "9"], "doc_id": ["a", "a"], "relevance": [2.0, 0.5]}
+    assert to_qrels(Queries([2, 0], sizes=[2])).relevance.dtype == np.int64
+    clicks = Queries([1, 0], sizes=[2], clicks=[np.nan, 0.25])
+    assert to_qrels(clicks, source="clicks").relevance.tolist() == [0.25]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-12, 1e-3, 1.0, 1e30]), st.booleans())
+def test_untied_scores_keep_the_order_for_all(seed, spread, negative):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 40, 5)
+    n = sizes.sum()
+    scores = (0.0 if spread == 1e30 else 1.0 - 2 * negative) + spread * rng.integers(-3, 4, n)
+    scores[rng.random(n) < 0.1] = -np.inf
+    q = Queries(rng.integers(0, 3, n), sizes)
+    apart = untied(scores, q)
+    assert_array_equal(apart.astype(np.float32), apart)
+    assert_array_equal(np.isneginf(apart), np.isneginf(scores))
+    assert_allclose(apart, scores, rtol=1e-5, atol=1e-40)
+    qrels, run = to_qrels(q), to_run(apart, q)
+    assert not run.duplicated(["query_id", "score"]).any()
+    for ours, theirs in {MAP(): AP, MRR(): RR, NDCG(3): nDCG(gains=GAINS) @ 3}.items():
+        expected = of_ir_measures(theirs, qrels, run)
+        assert_allclose(ours.per_query(scores, q), expected, rtol=0, atol=1e-9)
+
+
+# TREC's files
+
+
+def test_run_files_read_back_bit_by_bit(tmp_path):
+    qrels, run = incomplete(seed=2)
+    run["score"] = np.random.default_rng(0).normal(size=len(run)) * 10.0 ** np.arange(len(run)).clip(-9, 9)
+    run.loc[:1, "score"] = [0.1 + 0.2, 5e-324]
+    path, judgments = tmp_path / "our.run", tmp_path / "qrels.txt"
+    write_trec_run(path, run, tag="ours")
+    write_trec_qrels(judgments, qrels)
+    again, judged = read_trec_run(path), read_trec_qrels(judgments)
+    by_id = ["query_id", "doc_id"]
+    pd.testing.assert_frame_equal(
+        again.sort_values(by_id).reset_index(drop=True),
+        run.sort_values(by_id).reset_index(drop=True),
+        check_dtype=False,
+        check_exact=True,
+    )
+    pd.testing.assert_frame_equal(judged, qrels, check_dtype=False)
+    theirs = pd.DataFrame(ir_measures.read_trec_run(str(path)))
+    pd.testing.assert_frame_equal(theirs, again, check_dtype=False, check_exact=True)
+    assert pd.DataFrame(ir_measures.read_trec_qrels(str(judgments))).relevance.tolist() == list(
+        qrels.relevance
+    )
+    ranks = pd.read_csv(path, sep=" ", header=None)
+    assert (ranks.groupby(0)[3].diff().dropna() == 1).all() and set(ranks[5]) == {"ours"}
+
+
+def test_lines_of_a_run_file(tmp_path):
+    run = pd.DataFrame({"query_id": [2, 1, 2, 2], "doc_id": list("abcd"), "score": [1, 0.5, 3, 1]})
+    write_trec_run(tmp_path / "run", run)
+    assert (tmp_path / "run").read_text() == (
+        "2 Q0 c 1 3.0 lambdaboost\n2 Q0 d 2 1.0 lambdaboost\n2 Q0 a 3 1.0 lambdaboost\n1 Q0 b 1 0.5 lambdaboost\n"
+    )
+
+
+def test_files_may_be_packed_have_tabs_and_blank_lines(tmp_path):
+    with gzip.open(tmp_path / "packed", "wb") as file:
+        file.write(b"301\tQ0\tA-1  1 2.5 x\r\n\n301 Q0 B-2 2 -1e-3 x")
+    assert read_trec_run(tmp_path / "packed").score.tolist() == [2.5, -0.001]
+    write_trec_run(tmp_path / "run.xz", RUN)
+    assert (tmp_path / "run.xz").read_bytes().startswith(b"\xfd7zXZ")
+    assert len(read_trec_run(tmp_path / "run.xz")) == len(RUN)
+
+
+def test_a_failure_leaves_the_old_file_alone(tmp_path):
+    path = tmp_path / "run"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="white space"):
+        write_trec_run(path, RUN.assign(doc_id=[*"abc", "d e"]))
+    with pytest.raises(ValueError, match="whole numbers"):
+        write_trec_qrels(path, QRELS.assign(relevance=0.5))
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+# Several runs
+
+
+def test_runs_compare_over_the_same_documents():
+    qrels, first = incomplete(seed=3)
+    second = first.assign(score=-first.score).groupby("query_id").head(10)
+    before, after = from_runs(qrels, {"first": first, "second": second})
+    assert isinstance(before, System) and before.queries is after.queries
+    comparison = compare(before, after, measures=list(MEASURES))
+    for ours, theirs in MEASURES.items():
+        d = comparison["second", ours]
+        assert_allclose(d.before, of_ir_measures(theirs, qrels, first), rtol=0, atol=1e-9)
+        assert_allclose(d.after, of_ir_measures(theirs, qrels, second), rtol=0, atol=1e-9)
+
+
+# Wrong use
+
+
+def changed(frame, **columns):
+    return frame.assign(**columns)
+
+
+Q1 = Queries([1, 0], sizes=[2])
+WRONG = [
+    (lambda: from_run(QRELS, RUN.assign(query_id="other")), ["share no query", "'other'", "'q'"]),
+    (lambda: from_run(QRELS, RUN.iloc[:0]), ["run is empty"]),
+    (lambda: from_run(QRELS.iloc[:0], RUN), ["qrels is empty"]),
+    (lambda: from_run(QRELS, pd.concat([RUN, RUN])), ["run has document 'b' of query 'q' twice", "rows 0 and 4"]),
+    (lambda: from_run(pd.concat([QRELS, QRELS]), RUN), ["qrels has document 'a' of query 'q' twice"]),
+    (lambda: from_run(QRELS, RUN, clicks=pd.concat([QRELS, QRELS])), ["clicks has document 'a'"]),
+    (lambda: from_run(QRELS, RUN.assign(score=np.nan)), ["score is nan in row 0 of run", "document 'b'"]),
+    (lambda: from_run(QRELS, RUN.assign(score=[1, 2, -np.inf, 1])), ["score is -inf in row 2", "leave the row"]),
+    (lambda: from_run(QRELS.assign(relevance=[1, np.nan, 1, 1]), RUN), ["relevance is nan in row 1 of qrels"]),
+    (lambda: from_run(QRELS, RUN.assign(score="high")), ["score of run is", "give numbers"]),
+    (lambda: from_run(QRELS, RUN.drop(columns="score")), ["run has no column 'score'", "rename"]),
+    (lambda: from_run(RUN, QRELS), ["qrels has no column 'relevance'"]),
+    (lambda: from_run(QRELS, {"q": {"a": 1.0}}), ["run is a dict", "DataFrame"]),
+    (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run is float64"]),
+    (lambda: from_run(QRELS, RUN.assign(doc_id=["a", None, "b", "c"])), ["doc_id is missing in row 1 of run"]),
+    (lambda: CNDCG()(*from_run(QRELS, RUN)[:2]), ["no label source 'clicks'"]),
+    (lambda: from_run(QRELS, RUN, clicks=QRELS.assign(relevance=-1.0)), ["clicks[", "-1"]),
+    (lambda: from_runs(QRELS, {}), ["runs is dict", "at least one"]),
+    (lambda: from_runs(QRELS, {"a": RUN, "b": RUN.assign(query_id="r", doc_id=[*"abcd"])}),
+     ["'b' has no document of query 'q', which 'a' ranks"]),
+    (lambda: from_runs(QRELS, {"a": RUN, "b": RUN.assign(query_id=["q", "q", "q", "r"])}),
+     ["'a' has no document of query 'r', which 'b' ranks"]),
+    (lambda: to_run([1.0], Q1), ["scores has shape (1,)"]),
+    (lambda: to_run([1.0, np.nan], Q1), ["scores[1] is nan"]),
+    (lambda: to_run([1.0, np.inf], Q1), ["scores[1] is inf"]),
+    (lambda: to_run([-np.inf, np.nan], Q1), ["scores[1] is nan"]),
+    (lambda: to_run([1.0, 2.0], Q1, ["a"]), ["documents has shape (1,)"]),
+    (lambda: to_run([1.0, 2.0], Q1, ["a", "a"]), ["documents has document 'a' of query '1' twice"]),
+    (lambda: to_run([1.0, 2.0], [1, 0]), ["queries is a list"]),
+    (lambda: to_qrels(Q1, source="clicks"), ["no label source 'clicks'"]),
+    (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no label at all"]),
+    (lambda: NDCG()(["high", "low"], Q1), ["scores must be numbers"]),
+    (lambda: untied([1.0, 1e300], Q1), ["scores[1] is 1e+300", "float32"]),
+    (lambda: untied([-3.4028234663852886e38] * 2, Q1), ["scores[1] is -3.40282e+38", "float32"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "says"), WRONG, ids=range(len(WRONG)))
+def test_wrong_use_is_refused_in_words(make, says):
+    with pytest.raises((ValueError, TypeError)) as refusal:
+        make()
+    for part in says:
+        assert part in str(refusal.value)
+
+
+def test_systems_of_different_queries_are_not_compared():
+    with pytest.raises(ValueError, match="query 0 has 1 and 2 documents"):
+        compare(
+            System("a", [1, 2, 3], Queries([1, 0, 1], sizes=[1, 2])),
+            System("b", [1, 2, 3], Queries([1, 0, 1], sizes=[2, 1])),
+            measures=MAP(),
+        )
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "says"),
+    [
+        (read_trec_run, "1 Q0 a 1 2.5 x\n1 Q0 b 2 2.5\n", ":2: 5 fields; expected 'query Q0 document rank score tag'"),
+        (read_trec_run, "1 Q0 a 1 high x\n", ":1: could not convert string to float: 'high'"),
+        (read_trec_run, "1 Q0 a 1 nan x\n", ":1: score is nan"),
+        (read_trec_run, "1 Q0 a 1 1e999 x\n", ":1: score is 1e999"),
+        (read_trec_run, "\n1 Q0 a 1 2 x\n\n1 Q0 a 2 1 x\n", ":4: document 'a' of query '1' is on a line above too"),
+        (read_trec_run, "\n\n", " is empty"),
+        (read_trec_run, b"1 Q0 \xff 1 2 x\n", ":1: 'utf-8' codec can't decode"),
+        (read_trec_qrels, "1 0 a 1\n1 0 b\n", ":2: 3 fields; expected 'query 0 document grade'"),
+        (read_trec_qrels, "1 0 a 0.5\n", ":1: invalid literal for int() with base 10: '0.5'"),
+        (read_trec_qrels, "1 0 a 1\n1 0 a 0\n", ":2: document 'a' of query '1'"),
+        (read_trec_qrels, "", " is empty"),
+    ],
+)  # fmt: skip
+def test_malformed_files_are_refused_by_line(tmp_path, read, text, says):
+    path = tmp_path / "file"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError) as refusal:
+        read(path)
+    assert str(refusal.value).startswith(f"{path}{says}")
+
+
+@pytest.mark.parametrize("tag", ["", "two words", " x", 3])
+def test_a_tag_is_one_word(tmp_path, tag):
+    with pytest.raises(ValueError, match="tag is"):
+        write_trec_run(tmp_path / "run", RUN, tag=tag)
+    assert not list(tmp_path.iterdir())
+
+
+def test_ids_are_words(tmp_path):
+    with pytest.raises(ValueError, match="query_id is '' in row 0 of run"):
+        write_trec_run(tmp_path / "run", RUN.assign(query_id=""))

@@ -103,12 +103,12 @@ def feature_map(hinge, order, good):
 
 @cache
 def orders(hinge, good):
-    """(Δ, φ(y) − φ(y*)) of all orders, φ(y*) the mean over all ideal ones."""
+    """Δ and φ of all orders, and which are ideal."""
     every = list(permutations(range(len(good))))
     losses = np.array([delta(hinge, [good[i] for i in y]) for y in every])
     phis = np.array([feature_map(hinge, y, good) for y in every])
     ideal = [all(good[i] for i in y[: sum(good)]) for y in every]
-    return losses, phis - phis[ideal].mean(axis=0)
+    return losses, phis, ideal
 
 
 def drawn_cases():
@@ -134,7 +134,9 @@ def test_inference_is_exact(hinge):
     found = hinge.violators(SCORES, ALL)
     slacks, grad = hinge.per_query(SCORES, ALL), hinge.gradient(SCORES, ALL)[0]
     for query, (labels, s) in enumerate(CASES):
-        losses, directions = orders(hinge, tuple(bool(l) for l in labels))
+        losses, phis, ideal = orders(hinge, tuple(bool(l) for l in labels))
+        # y*, where φ tells ideal orders apart: the one that the scores are nearest to, ties in input order.
+        directions = phis - phis[ideal][np.argmax(np.round(phis[ideal] @ s, 12))]
         values = losses + directions @ s
         assert slacks[query] == pytest.approx(values.max(), abs=1e-12)
         rows = slice(ALL.offsets[query], ALL.offsets[query + 1])
@@ -164,7 +166,7 @@ def big(seed=1, sizes=(400, 150, 90), share=0.2, spread=0.5):
 
 @EACH
 def test_subgradient_on_long_lists(hinge):
-    """Convexity: the slack is nowhere below its tangent, and finite differences agree with it."""
+    """The slack agrees with its tangent nearby and, being convex, is nowhere below it."""
     s, q = big()
     rng = np.random.default_rng(2)
     found, here = hinge.violators(s, q), hinge.per_query(s, q)
@@ -172,7 +174,8 @@ def test_subgradient_on_long_lists(hinge):
         d = rng.normal(size=s.size) * step
         tangent = here + np.add.reduceat(found.direction * d, q.offsets[:-1])
         there = hinge.per_query(s + d, q)
-        assert (there >= tangent - 1e-9 * (1 + np.abs(tangent))).all()
+        if hinge.convex:
+            assert (there >= tangent - 1e-9 * (1 + np.abs(tangent))).all()
         if step == 1e-7:
             assert_allclose(there, tangent, rtol=1e-6, atol=1e-6)
 
@@ -213,7 +216,7 @@ def test_dorm_decays_to_rank_30():
     q = Queries([0] * 10 + [1] * 30, sizes=[n])
     direction = StructuredHinge(NDCG(), feature_map="dorm").violators(np.linspace(500, 0, n), q).direction
     a = np.where(np.arange(n) < 30, 1 / np.sqrt(1 + np.arange(n)), 0)
-    assert_allclose(direction, a - np.repeat([a[30:].mean(), a[:30].mean()], [10, 30]), atol=1e-12)
+    assert_allclose(direction, a - np.concatenate([a[30:], a[:30]]), atol=1e-12)
 
 
 def test_documents_without_a_label_are_left_out():

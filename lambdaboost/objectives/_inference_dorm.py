@@ -3,8 +3,10 @@ r"""DORM (Le and Smola 2007; 2008, §3.5): NDCG by φ_dorm, as an assignment of 
 ŷ maximises Σ_i s_i A(y(i)) − z_i D(y(i))/DCG*, with A(r) = 1/√(1 + r) before rank 30, as in 2008, §4.4. Ranks at which
 neither A nor D counts are left out of the assignment: its documents are n, its ranks the larger of 30 and the cutoff.
 
-All orders of the good documents, and of the bad ones, are ideal. φ(y*) is taken as its mean over them, so that no order
-of the input is preferred, and the hinge stays convex and above Δ of the order by score.
+Every order of the good documents, followed by any of the bad ones, is ideal. y* is the one that the scores come nearest
+to, both in order of score, ties in input order: what documents of a class do among themselves costs nothing, as by
+φ_po. Since y* follows the scores, this hinge alone is not convex. A y* that did not would ask for an order within each
+class too; on MQ2008 that left w at 0.
 """
 
 from __future__ import annotations
@@ -47,8 +49,15 @@ def _query(scores: Floats, good: NDArray[np.bool_], discount: Floats) -> tuple[f
     d /= d[:n_good].sum()
     a = decay(n)
     ranks = min(n, max(DECAYS_TO, discount.size))
-    worth = np.outer(scores, a[:ranks]) - np.outer(good, d[:ranks])
-    documents, at = linear_sum_assignment(worth, maximize=True)
-    direction = np.where(good, -a[:n_good].mean(), -a[n_good:].mean())
-    direction[documents] += a[at]
-    return 1.0 - float(d[at][good[documents]].sum()), direction
+    documents, at = linear_sum_assignment(
+        np.outer(scores, a[:ranks]) - np.outer(good, d[:ranks]), maximize=True
+    )
+    # Any ranks past these are as good as any others for the documents that got none.
+    of_good = np.sort(at[good[documents]])
+    of_bad = np.sort(at[~good[documents]])
+    by_score = np.lexsort((-scores, ~good))  # y*: within a class the ranks go by score, which costs nothing
+    direction = np.zeros(n)
+    direction[by_score] = -a
+    direction[by_score[: of_good.size]] += a[of_good]
+    direction[by_score[n_good : n_good + of_bad.size]] += a[of_bad]
+    return 1.0 - float(d[of_good].sum()), direction

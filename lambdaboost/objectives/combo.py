@@ -56,6 +56,11 @@ class Combo(Hinge):
         if self.slacks not in get_args(Slacks):
             raise ValueError(f"slacks is {self.slacks!r}, expected one of {', '.join(get_args(Slacks))}")
 
+    @property
+    def convex(self) -> bool:
+        """Whether all hinges are."""
+        return all(hinge.convex for hinge in self.hinges)
+
     def counted(self, q: Queries) -> NDArray[np.bool_]:
         """Which queries have constraints of any hinge, bool (n_queries,)."""
         return np.logical_or.reduce([hinge.counted(q) for hinge in self.hinges])

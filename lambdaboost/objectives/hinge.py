@@ -33,11 +33,16 @@ class Violators(NamedTuple):
 
 
 class Hinge(Objective):
-    """A convex, piecewise linear objective of the scores: a sum over queries of slacks of margin constraints.
+    """A piecewise linear objective of the scores: a sum over queries of slacks of margin constraints, mostly convex.
 
     As an engine's objective its gradient is a subgradient, and the hessian that engines divide by is 1 a document where
     the rule says nothing else: a piecewise linear function has no curvature.
     """
+
+    @property
+    def convex(self) -> bool:
+        """Whether each slack is convex in the scores, so that its tangents are nowhere above it."""
+        return True
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class StructuredHinge(Hinge):
     feature_map : "po", "mrr" or "dorm", optional
         ``"po"``, pairs of good and bad, over n⁺n⁻ (eq. 3), for all; ``"mrr"``, the bad above the first good (eq. 5),
         for MRR, and its default; ``"dorm"``, documents decayed by rank as 1/√(1 + r), cut at 30 (eq. 6), for NDCG,
-        by assignment.
+        by assignment, with y* the ideal order nearest to the scores.
     clip : int or False, optional
         The rank k that NDCG and MRR are clipped at in place of the measure's; False clips nowhere, so that
         ``StructuredHinge(NDCG(10), clip=False)`` is SVM-NDCG-NC.
@@ -116,6 +116,11 @@ class StructuredHinge(Hinge):
         if self.clip is None:
             return getattr(self.metric, "k", None)
         return int(self.clip) or None
+
+    @property
+    def convex(self) -> bool:
+        """Whether y* stays where it is: by φ_dorm the good documents of y* are in order of score."""
+        return self.feature_map != "dorm"
 
     def counted(self, q: Queries) -> NDArray[np.bool_]:
         """Which queries have good and bad documents, bool (n_queries,)."""

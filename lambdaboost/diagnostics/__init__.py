@@ -11,7 +11,9 @@ from lambdaboost.diagnostics.cost_derivatives import cost_derivatives
 from lambdaboost.diagnostics.lambda_jacobian import LambdaJacobian, lambda_jacobian
 from lambdaboost.diagnostics.local_optimum import LocalOptimum, local_optimum_test
 from lambdaboost.diagnostics.loop_work import loop_work
+from lambdaboost.diagnostics.pictures import pictures
 from lambdaboost.diagnostics.recorder import Recorder
+from lambdaboost.diagnostics.replay import replay
 from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.share_by_grade import lambda_share_by_grade
 from lambdaboost.diagnostics.training_share import TrainingShare, nested_queries, training_share
@@ -33,7 +35,9 @@ __all__ = [
     "local_optimum_test",
     "loop_work",
     "nested_queries",
+    "pictures",
     "rank_changes",
+    "replay",
     "schedule_weights",
     "top_grades",
     "training_share",

@@ -1,0 +1,89 @@
+"""`pictures`: what a `Recorder` recorded, as the pictures of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lambdaboost.diagnostics import plots
+from lambdaboost.diagnostics._parts import pair_parts
+from lambdaboost.diagnostics.recorder import Recorder
+from lambdaboost.objectives import Objective
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The columns that each needs, what draws them, and what the picture shows.
+RECORDED: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    (
+        "agreement of ",
+        plots.plot_agreement,
+        "Share of documents whose λ agree, by round (2011 paper, fig. 2).",
+    ),
+    (
+        "share_",
+        plots.plot_lambda_shares,
+        "Share of the λ of highly relevant documents that partners of each grade contribute (fig. 3a).",
+    ),
+    ("top_", plots.plot_top_grades, "Grades of the documents in the top ranks, by round (fig. 3b)."),
+    (
+        "changed_",
+        plots.plot_rank_changes,
+        "Ranks that change hands in a round, at the top and in all (fig. 4).",
+    ),
+)
+
+
+def pictures(
+    recorded: Recorder | pd.DataFrame | None = None,
+    objectives: Mapping[str, Objective] | None = None,
+    of: str = "",
+) -> dict[str, Callable[[Any], Any]]:
+    """The 2011 paper's diagnostics as `lambdaboost.evaluation.report` takes them: ``diagnostics=pictures(recorder)``.
+
+    Parameters
+    ----------
+    recorded : Recorder or its frame, optional
+        What was recorded; a picture for each kind of columns that it has.
+    objectives : mapping of str to Objective, optional
+        Objectives by name whose cost derivatives are drawn (fig. 5), those that are sums over pairs.
+    of : str
+        The system that was recorded, which stands before each caption.
+
+    Returns
+    -------
+    dict of str to callable
+        Captions, and functions that draw into matplotlib's Axes.
+
+    Examples
+    --------
+    >>> from lambdaboost import LambdaRank, SigmoidLocal
+    >>> list(pictures(objectives={"λL": LambdaRank(), "λS": SigmoidLocal()}))
+    ['How hard the objectives push a pair at each score difference (2011 paper, fig. 5).']
+
+    """
+    found: dict[str, Callable[[Any], Any]] = {}
+    if recorded is not None:
+        frame = recorded.frame() if isinstance(recorded, Recorder) else recorded
+        for prefix, plot, caption in RECORDED:
+            if any(str(name).startswith(prefix) for name in frame.columns):
+                found[f"{of}: {caption}" if of else caption] = partial(_drawn, plot, frame)
+    pairwise = {name: o for name, o in (objectives or {}).items() if is_of_pairs(o)}
+    if pairwise:
+        caption = "How hard the objectives push a pair at each score difference (2011 paper, fig. 5)."
+        found[caption] = partial(_drawn, plots.plot_cost_derivatives, pairwise)
+    return found
+
+
+def is_of_pairs(objective: Objective) -> bool:
+    """Whether an objective is a plain sum over pairs."""
+    try:
+        pair_parts(objective)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _drawn(plot: Callable[..., Any], what: Any, axes: Any) -> Any:
+    return plot(what, ax=axes)

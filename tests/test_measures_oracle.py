@@ -3,7 +3,9 @@
 import lzma
 import os
 import pathlib
+import pkgutil
 import shutil
+import subprocess
 
 import ir_measures
 import numpy as np
@@ -13,11 +15,22 @@ from numpy.testing import assert_allclose
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR as OurERR
-from lambdaboost.evaluation import MAP, MRR, NDCG, BPref, Precision, Recall
+from lambdaboost.evaluation import (
+    MAP,
+    MRR,
+    NDCG,
+    BPref,
+    Precision,
+    Recall,
+    to_qrels,
+    to_run,
+    write_trec_qrels,
+    write_trec_run,
+)
 
 GAINS = {l: 2**l - 1 for l in range(5)}
 
-# gdeval, a Perl script that computes the first two, prints five decimals.
+# gdeval, a Perl script that computes the first two, prints five decimals; below it is made to print all.
 ROWS = [
     (NDCG(10), nDCG(dcg="exp-log2") @ 10, 5.1e-6),
     (OurERR(10), ERR @ 10, 5.1e-6),
@@ -36,11 +49,16 @@ ROWS = [
 ]
 
 
+def names(q):
+    """Document ids that put ties in input order: trec_eval and gdeval rank them by id, descending."""
+    return [f"{i:06d}" for i in range(q.n_documents, 0, -1)]
+
+
 def oracle(measure, scores, q):
     """What ir-measures makes of the same scores; a query that it leaves out counts as 0."""
     if measure in (ROWS[0][1], ROWS[1][1]) and not shutil.which("perl"):
         pytest.skip(f"{measure}: gdeval needs perl, and there is none")
-    ids = [f"{i:06d}" for i in range(q.n_documents)]
+    ids = names(q) if measure != RR @ 5 else names(q)[::-1]  # by MS MARCO's script: ids rise among ties
     of = [f"{i:06d}" for i in q.query_of_row]
     qrels = [
         ir_measures.Qrel(query, doc, int(l))
@@ -54,23 +72,54 @@ def oracle(measure, scores, q):
     return values
 
 
-def drawn(seed, missing):
+def gdeval(scores, q, k, folder):
+    """NDCG@k and ERR@k of gdeval, to all decimals; a query that it leaves out counts as 0."""
+    if not shutil.which("perl"):
+        pytest.skip("gdeval needs perl, and there is none")
+    script = pkgutil.get_data("ir_measures", "bin/gdeval.pl")
+    assert script.count(b"%.5f") == 2
+    (folder / "gdeval.pl").write_bytes(script.replace(b"%.5f", b"%.17g"))
+    write_trec_qrels(folder / "qrels", to_qrels(q, names(q)))
+    write_trec_run(folder / "run", to_run(scores, q, names(q)))
+    command = ["perl", "gdeval.pl", "qrels", "run", str(k)]
+    lines = subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    figures = np.zeros((2, q.n_queries))
+    for _, query, ndcg, err in (line.split(",") for line in lines[1:]):
+        figures[:, int(query) - 1] = float(ndcg), float(err)
+    return figures
+
+
+def drawn(seed, missing, ties=False):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 60, 80)
     n = sizes.sum()
     grades = np.where(rng.random(n) < 0.7, 0, rng.integers(0, 5, n)).astype(float)
     grades[rng.random(n) < missing] = np.nan
-    return rng.permutation(n).astype(float), Queries(grades, sizes)
+    scores = rng.integers(0, 9, n) if ties else rng.permutation(n)
+    return scores.astype(float), Queries(grades, sizes)
 
 
 rows = pytest.mark.parametrize(("ours", "theirs", "atol"), ROWS, ids=lambda x: str(x))
 
 
 @rows
+@pytest.mark.parametrize("ties", [False, True], ids=["distinct", "ties"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_drawn_judgments(ours, theirs, atol, missing):
-    scores, q = drawn(seed=7, missing=missing)
+def test_drawn_judgments(ours, theirs, atol, missing, ties):
+    scores, q = drawn(seed=7, missing=missing, ties=ties)
     assert_allclose(ours.per_query(scores, q), oracle(theirs, scores, q), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("k", [1, 10, 1000])
+@pytest.mark.parametrize("found", [1.0, 0.6], ids=["complete", "some not retrieved"])
+def test_exponential_gains_and_err_to_all_decimals(k, found, tmp_path):
+    scores, q = drawn(seed=8, missing=0.2, ties=True)
+    scores[np.random.default_rng(9).random(q.n_documents) >= found] = -np.inf
+    ndcg, err = gdeval(scores, q, k, tmp_path)
+    assert_allclose(NDCG(k).per_query(scores, q), ndcg, rtol=0, atol=1e-9)
+    assert_allclose(OurERR(k).per_query(scores, q), err, rtol=0, atol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +138,11 @@ def mq2008():
 def test_real_judgments(ours, theirs, atol, mq2008):
     scores = np.random.default_rng(0).permutation(mq2008.n_documents).astype(float)
     assert_allclose(ours.per_query(scores, mq2008), oracle(theirs, scores, mq2008), rtol=0, atol=atol)
+
+
+def test_real_judgments_to_all_decimals(mq2008, tmp_path):
+    q = Queries(mq2008.relevance, sizes=mq2008.sizes)
+    scores = np.random.default_rng(0).integers(0, 20, q.n_documents).astype(float)
+    ndcg, err = gdeval(scores, q, 10, tmp_path)
+    assert_allclose(NDCG(10).per_query(scores, q), ndcg, rtol=0, atol=1e-9)
+    assert_allclose(OurERR(10).per_query(scores, q), err, rtol=0, atol=1e-9)

@@ -1,0 +1,260 @@
+"""LambdaLoss, ListNet, ListMLE, ApproxNDCG and normalised pairs: by hand, at their edges, and on both engines."""
+
+import drawn
+import naive
+import numpy as np
+import pytest
+
+from lambdaboost import (
+    CNDCG,
+    MAP,
+    NDCG,
+    WTA,
+    ApproxNDCG,
+    GradientStep,
+    LambdaLoss,
+    LambdaRank,
+    ListMLE,
+    ListNet,
+    NormalizedPairs,
+    Queries,
+    RankNet,
+)
+from lambdaboost.datasets import web_search_log
+
+SYSTEMS = [
+    LambdaLoss(scheme="1"),
+    LambdaLoss(scheme="2"),
+    LambdaLoss(),
+    LambdaLoss(NDCG(k=5), "2"),
+    LambdaLoss(NDCG(k=5)),
+    ListNet(),
+    ListMLE(),
+    ApproxNDCG(),
+    NormalizedPairs(),
+    NormalizedPairs(over="top", k=10),
+    NormalizedPairs(over="static"),
+    NormalizedPairs(MAP()),
+]
+EACH = pytest.mark.parametrize("objective", SYSTEMS, ids=repr)
+
+
+@pytest.fixture(scope="module")
+def log():
+    data = web_search_log(queries=90, documents=25, seed=4)
+    return data.take(range(60)), data.take(range(60, 90))
+
+
+@EACH
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_beats_random_order_on_held_out_data(objective, engine, log):
+    """Handed over as it is, to the stock engine."""
+    (x, q), (x_test, q_test) = log
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        # Weights that sum to one give small curvatures, which the least sum in a leaf is not made for.
+        params = {
+            "objective": objective,
+            "learning_rate": 0.1,
+            "num_leaves": 8,
+            "num_threads": 1,
+            "verbose": -1,
+        }
+        params |= {"min_sum_hessian_in_leaf": 1e-6}
+        scores = lgb.train(params, lgb.Dataset(x, q.relevance, group=q.sizes), 20).predict(x_test)
+    else:
+        import xgboost as xgb
+
+        params = {"objective": "rank:ndcg", "max_depth": 3, "min_child_weight": 0, "nthread": 1, "eta": 0.1}
+        params |= {"reg_lambda": 1e-6}
+        data = xgb.DMatrix(x, q.relevance, qid=q.query_of_row)
+        scores = xgb.train(params, data, 20, obj=objective).predict(xgb.DMatrix(x_test), output_margin=True)
+    random = [NDCG(5)(np.random.default_rng(seed).random(q_test.n_documents), q_test) for seed in range(5)]
+    assert NDCG(5)(scores.astype(float), q_test) > max(random) + 0.1
+
+
+@EACH
+@pytest.mark.parametrize("spread", [1e-30, 1e3, 1e6, 1e9])
+def test_extreme_scores_and_ties_are_finite(objective, spread):
+    scores, q = drawn.make(7, [40, 1, 25], spread, missing=True)
+    tied = np.where(scores > 0, spread, -spread)
+    for s in (scores, tied, np.zeros(scores.size)):
+        grad, hess = objective.gradient(s, q)
+        assert np.isfinite(grad).all()
+        assert np.isfinite(hess).all()
+        assert (hess >= 0).all()
+        assert (np.abs(grad[40:41]) == 0).all()  # the document that stands alone
+
+
+@EACH
+def test_a_missing_label_pulls_nothing(objective):
+    scores, q = drawn.make(8, [30], missing=True)
+    grad, hess = objective.gradient(scores, q)
+    gone = np.isnan(q.relevance)
+    assert gone.any()
+    assert (grad[gone] == 0).all()
+    assert (hess[gone] == 0).all()
+
+
+@pytest.mark.parametrize("objective", [ListNet(), ListMLE()], ids=repr)
+def test_listwise_costs_leave_out_what_has_no_label(objective):
+    scores, q = drawn.make(9, [30], missing=True)
+    kept = np.flatnonzero(~np.isnan(q.relevance))
+    for whole, part in zip(
+        objective.gradient(scores, q),
+        objective.gradient(scores[kept], Queries(q.relevance[kept], sizes=[kept.size])),
+        strict=True,
+    ):
+        np.testing.assert_allclose(whole[kept], part, rtol=1e-6)
+
+
+def costs():
+    """Costs whose derivatives the rules are, of one query; μ is the second derivative, or a bound on it."""
+
+    def listnet(s, y):
+        chances, _ = naive.softmax(list(y))
+        return -sum(c * (a - np.logaddexp.reduce(s)) for c, a in zip(chances, s, strict=True))
+
+    def listmle(s, y):
+        return sum(np.logaddexp.reduce([s[k], *s[y < y[k]]]) - s[k] for k in range(s.size))
+
+    def approx(s, y):
+        gains = 2.0**y - 1
+        ranks = [1 + sum(naive.sigmoid(2 * (a - b)) for b in s) - 0.5 for a in s]
+        return 1 - sum(g / np.log2(1 + r) for g, r in zip(gains, ranks, strict=True)) / naive.ideal_dcg(gains)
+
+    return [(ListNet(), listnet, True), (ListMLE(), listmle, True), (ApproxNDCG(alpha=2.0), approx, False)]
+
+
+@pytest.mark.parametrize(("objective", "cost", "exact"), costs(), ids=["ListNet", "ListMLE", "ApproxNDCG"])
+def test_finite_differences_of_the_cost(objective, cost, exact):
+    scores, q = drawn.make(10, [12])
+    y, h = q.relevance.astype(float), 1e-4
+    grad, hess = objective.gradient(scores, q)
+    for i in range(12):
+        e = np.eye(12)[i] * h
+        up, here, down = cost(scores + e, y), cost(scores, y), cost(scores - e, y)
+        assert abs((up - down) / (2 * h) - grad[i]) < 1e-5
+        second = (up - 2 * here + down) / h**2
+        assert abs(second - hess[i]) < 1e-5 if exact else second < hess[i] + 1e-5
+
+
+def test_golden_values():
+    """Two relevant documents at ranks 2 and 3 of three, by hand."""
+    q, scores = Queries([0, 1, 2], sizes=[3]), [2.0, 1.0, 0.0]
+    d = [0, *(naive.discount(r) for r in (1, 2, 3))]
+    ideal = 3 * d[1] + 1 * d[2]
+    rho1, rho2 = (
+        1 / (1 + np.exp(-1.0)),
+        1 / (1 + np.exp(-2.0)),
+    )  # force of a pair one, two apart the wrong way
+    near, far = d[1] - d[2], d[2] - d[3]  # δ of ranks one and two apart
+    w10, w21, w20 = 1 * near / ideal, 2 * near / ideal, 3 * far / ideal
+    loss_2 = [w10 * rho1 + w20 * rho2, -w10 * rho1 + w21 * rho1, -w20 * rho2 - w21 * rho1]
+    np.testing.assert_allclose(LambdaLoss(scheme="2").gradient(scores, q)[0], loss_2, rtol=1e-6)
+    # At cutoff 1 the ideal is 3, and δ is divided by 1 − D(r) of the lower rank.
+    w10, w21, w20 = 1 * near / 3 / (1 - d[2]), 2 * near / 3 / (1 - d[3]), 3 * far / 3 / (1 - d[3])
+    at_1 = [w10 * rho1 + w20 * rho2, -w10 * rho1 + w21 * rho1, -w20 * rho2 - w21 * rho1]
+    np.testing.assert_allclose(LambdaLoss(NDCG(1), "2").gradient(scores, q)[0], at_1, rtol=1e-6)
+    # Document 1 at rank 2 and document 2 at rank 3 push against both others.
+    u, v = 1 * d[2] / ideal, 3 * d[3] / ideal
+    loss_1 = [u * rho1 + v * rho2, -u * (rho1 + 1 - rho1) + v * rho1, u * (1 - rho1) - v * (rho1 + rho2)]
+    np.testing.assert_allclose(LambdaLoss(scheme="1").gradient(scores, q)[0], loss_1, rtol=1e-6)
+    # All three weights of LambdaRank over their sum.
+    sum_ = (1 * (d[1] - d[2]) + 3 * (d[1] - d[3]) + 2 * (d[2] - d[3])) / ideal
+    expected = LambdaRank().gradient(scores, q)[0] / sum_
+    np.testing.assert_allclose(NormalizedPairs().gradient(scores, q)[0], expected, rtol=1e-6)
+    # In the first rank only the pairs with document 0 count, here in the same ratio.
+    sum_ = (1 * (d[1] - d[2]) + 3 * (d[1] - d[3])) / ideal
+    top = [1 * (d[1] - d[2]) * rho1, 3 * (d[1] - d[3]) * rho2]
+    expected = [(top[0] + top[1]) / ideal / sum_, -top[0] / ideal / sum_, -top[1] / ideal / sum_]
+    np.testing.assert_allclose(NormalizedPairs(over="top", k=1).gradient(scores, q)[0], expected, rtol=1e-6)
+
+
+def test_loss_2_plus_plus_adds_lambdarank_to_loss_2():
+    scores, q = drawn.make(11, [30, 20])
+    parts = LambdaRank().gradient(scores, q), LambdaLoss(scheme="2").gradient(scores, q)
+    for both, one, two in zip(LambdaLoss(mu=4.0).gradient(scores, q), *parts, strict=True):
+        np.testing.assert_allclose(both, one + 4 * two, rtol=1e-4, atol=1e-6)
+    for both, one in zip(LambdaLoss(mu=0.0).gradient(scores, q), parts[0], strict=True):
+        np.testing.assert_allclose(both, one, rtol=1e-4, atol=1e-6)
+
+
+def test_weights_of_normalised_pairs_sum_to_one():
+    """At equal scores each pair gives a quarter of its weight to both its μ."""
+    _, q = drawn.make(12, [30, 60])
+    for objective in SYSTEMS[-4:]:
+        if getattr(objective, "over", None) != "static":
+            _, hess = objective.gradient(np.zeros(90), q)
+            np.testing.assert_allclose(np.add.reduceat(hess, [0, 30]), 0.5, rtol=1e-5)
+
+
+def test_long_lists_normalise_too():
+    """Thousands of documents are summed by a tree, at σ = 0 as well."""
+    rng = np.random.default_rng(0)
+    n = 12_000
+    scores, y = rng.normal(size=n), rng.integers(0, 3, n)
+    q = Queries(y, sizes=[n])
+    by_weight, _ = NormalizedPairs().gradient(scores, q)
+    plain, _ = LambdaRank().gradient(scores, q)
+    d = np.empty(n)
+    d[np.argsort(-scores, kind="stable")] = 1 / np.log2(1 + np.arange(1, n + 1))
+    gains = 2.0**y - 1
+    total = sum(
+        np.abs((gains[i] - gains) * (d[i] - d))[y < y[i]].sum() for i in np.flatnonzero(y)
+    ) / naive.ideal_dcg(list(gains))
+    np.testing.assert_allclose(by_weight, plain / total, rtol=1e-3, atol=1e-5 * np.abs(plain / total).max())
+
+
+def test_a_steeper_approximation_is_nearer_to_ndcg_and_finds_fewer_pairs():
+    scores, q = drawn.make(13, [40])
+    moved = [(ApproxNDCG(alpha=alpha).gradient(scores, q)[0] != 0).sum() for alpha in (1.0, 1e4)]
+    assert moved[1] < moved[0] == 40
+
+
+def test_they_combine_with_the_rest():
+    scores, q = drawn.make(14, [20])
+    grad, hess = GradientStep(ListMLE()).gradient(scores, q)
+    assert grad.std() == pytest.approx(1, rel=1e-5)
+    assert (hess == 1).all()
+
+
+def test_wrong_input():
+    for cls in (LambdaLoss, ApproxNDCG):
+        with pytest.raises(TypeError, match=r"metric is MAP\(\), expected a measure of the DCG family"):
+            cls(MAP())
+    with pytest.raises(ValueError, match="scheme is '3', expected one of 1, 2, 2"):
+        LambdaLoss(scheme="3")
+    with pytest.raises(ValueError, match=r"mu=1\.0 belongs to scheme='2\+\+'"):
+        LambdaLoss(scheme="2", mu=1.0)
+    with pytest.raises(ValueError, match=r"mu is -1, expected a finite number ≥ 0"):
+        LambdaLoss(mu=-1)
+    with pytest.raises(ValueError, match="sigma is 0, expected a finite number > 0"):
+        LambdaLoss(sigma=0)
+    with pytest.raises(ValueError, match=r"metric is NDCG\(k=3\): scheme='1' has no cutoff"):
+        LambdaLoss(NDCG(k=3), "1")
+    with pytest.raises(ValueError, match=r"metric is NDCG\(k=3\): approximate ranks have no cutoff"):
+        ApproxNDCG(NDCG(k=3))
+    with pytest.raises(ValueError, match="alpha is -2, expected a finite number > 0"):
+        ApproxNDCG(alpha=-2)
+    with pytest.raises(TypeError, match=r"metric is RankNet\(\), expected a measure whose swaps"):
+        NormalizedPairs(RankNet())
+    with pytest.raises(ValueError, match="over is 'mean', expected one of all, top, static"):
+        NormalizedPairs(over="mean")
+    with pytest.raises(ValueError, match="k is missing: over='top' needs"):
+        NormalizedPairs(over="top")
+    with pytest.raises(ValueError, match="k=3 belongs to over='top'"):
+        NormalizedPairs(k=3)
+    with pytest.raises(ValueError, match="k is 0, expected a finite number ≥ 1"):
+        NormalizedPairs(over="top", k=0)
+    with pytest.raises(TypeError, match=r"k is 2\.5, expected a whole number"):
+        NormalizedPairs(over="top", k=2.5)
+    with pytest.raises(TypeError, match=r"metric is WTA\(\), expected a measure of the DCG family"):
+        NormalizedPairs(WTA(), "top", 3)
+    with pytest.raises(ValueError, match=r"metric is NDCG\(k=3\): over='top' truncates by k="):
+        NormalizedPairs(NDCG(k=3), "top", 3)
+    with pytest.raises(ValueError, match="sigma is -1, expected a finite number > 0"):
+        NormalizedPairs(sigma=-1)
+    with pytest.raises(ValueError, match="no label source 'clicks' here"):
+        LambdaLoss(CNDCG()).gradient([0.0], Queries([1], sizes=[1]))

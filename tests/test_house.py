@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "lambdaboost"
 ROOMS = ("datasets", "evaluation", "objectives")
 FLOORS = {"datasets": 1, "evaluation": 2, "objectives": 3}
-GROUND = {"_jit", "_value"}  # below all rooms
+GROUND = {"_jit", "_value", "_warn"}  # below all rooms
 
 
 def floor_of(module: str) -> int:

@@ -12,24 +12,35 @@ from typing import Any
 _asked: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 
 
-def boosting_round() -> int:
-    """The round, from 0, of the booster whose `update` called this function, counting those of a continued model.
+def boosting_round(booster: Any) -> int:
+    """The round, from 0, that a booster asks the gradient of, counting those of a continued model; 0 outside any.
 
-    Both engines call a custom objective from their Python method `Booster.update`; neither hands it the round, nor
-    could a count of calls find it: `cv` interleaves its folds, and a continued model starts at its own length. Called
-    outside any booster it is 0, the first round.
+    Neither engine hands it over, nor could a count of calls find it: `cv` interleaves its folds, and a continued model
+    starts at its own length.
+    """
+    if booster is None:
+        return 0
+    if hasattr(booster, "num_boosted_rounds"):
+        return int(booster.num_boosted_rounds())
+    before, asked = _asked.get(booster, (booster.current_iteration(), 0))
+    _asked[booster] = before, asked + 1
+    return int(before + asked)
+
+
+def asking_booster() -> Any:
+    """The booster whose `update` called this function, through any number of others; None outside any.
+
+    Both engines call a custom objective from their Python method `Booster.update`.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         caller: Any = frame.f_locals.get("self") if frame.f_code.co_name in ("update", "boost") else None
-        if hasattr(caller, "num_boosted_rounds"):
-            return int(caller.num_boosted_rounds())
-        if hasattr(caller, "current_iteration") and hasattr(caller, "rollback_one_iter"):
-            before, asked = _asked.get(caller, (caller.current_iteration(), 0))
-            _asked[caller] = before, asked + 1
-            return int(before + asked)
+        if hasattr(caller, "num_boosted_rounds") or (
+            hasattr(caller, "current_iteration") and hasattr(caller, "rollback_one_iter")
+        ):
+            return caller
         frame = frame.f_back
-    return 0
+    return None
 
 
 def continue_at(booster: Any, rounds: int) -> None:

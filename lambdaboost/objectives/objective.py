@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.objectives._round import boosting_round
+from lambdaboost.objectives._drop_in import warn_of_traps
+from lambdaboost.objectives._round import asking_booster, boosting_round
 
 if TYPE_CHECKING:
     from lambdaboost.objectives._rule import PairRule
@@ -69,7 +70,8 @@ class Objective(Value):
         Raises
         ------
         ValueError
-            For scores of wrong length or not finite, a negative round, or a label source that is not there.
+            For scores of wrong length or not finite, a negative round, a label source that is not there, or a gradient
+            that is not finite, which both engines would take in silence.
 
         """
         if not isinstance(q, Queries):
@@ -85,6 +87,7 @@ class Objective(Value):
         if weights is not None:
             grad *= weights
             hess *= weights
+        _check_finite(self, iteration, grad=grad, hess=hess)
         return grad, hess
 
     def refuse_on_engines(self) -> None:
@@ -108,7 +111,20 @@ class Objective(Value):
             scores, q = y_true, queries_of(y_pred, self.sources)
         else:
             scores, q = y_pred, queries_of_arrays(y_true, weight, group)
-        return self.gradient(scores, q, boosting_round())
+        booster = asking_booster()
+        warn_of_traps(booster)
+        return self.gradient(scores, q, boosting_round(booster))
+
+
+def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:
+    for name, values in derivatives.items():
+        finite = np.isfinite(values)
+        if not finite.all():
+            row = int(finite.argmin())
+            raise ValueError(
+                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would train on in "
+                "silence; look at its schedules and weights, and at the scores and labels of that document's query"
+            )
 
 
 def check_objective(name: str, value: object) -> None:

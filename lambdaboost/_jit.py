@@ -40,6 +40,12 @@ def inlined(function: F) -> F:
     return numba.njit(cache=True, **options)(function)
 
 
+def inlined_exact(function: F) -> F:
+    """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
+    return numba.njit(cache=True, **options)(function)
+
+
 def exact(function: F) -> F:
     """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=False)(function)

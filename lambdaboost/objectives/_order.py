@@ -6,30 +6,68 @@ import numpy as np
 
 from lambdaboost._jit import inlined
 
-PATIENCE = 8  # moves a document, on average, before the order of the last round is given up
+BUCKETS = 2  # a document: a score shares its bucket with few others, and the counts of a query stay in the cache
+PATIENCE = 8  # moves a document, on average, before scores that crowd into few buckets are sorted by comparing
+WIDEST = 1e300  # ranges between its inverse and itself can be cut into buckets without overflow
 
 
 @inlined
-def order_by_score(scores, hint, order):  # type: ignore[no-untyped-def]
-    """Write the permutation that sorts `scores` descending, ties by index, to `order`.
+def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
+    """Write the permutation that sorts `scores` descending, ties by index, to `order`, and the sorted scores to `ranked`.
 
-    `hint`, any permutation, is where the search starts: the order of the last round is almost right, and sorting it by
-    insertion almost free. The result does not depend on it, for score and index together order the documents fully.
+    Scores are dealt into equally wide buckets, in input order; then each moves up past the lower scores of its own
+    bucket. No step of the first part depends on a comparison, which a processor could only guess. `bucket_of` and
+    `next_in` are int32 scratch, (n,) and (BUCKETS n,).
     """
     n = scores.size
-    moves = PATIENCE * n
-    for r in range(n):
-        i = hint[r]
-        at = r
-        while at > 0 and moves > 0:
-            before = order[at - 1]
-            if scores[before] > scores[i] or (scores[before] == scores[i] and before < i):
-                break
-            order[at] = before
-            at -= 1
-            moves -= 1
-        order[at] = i
-    if moves <= 0:
+    best = worst = scores[0]
+    for i in range(n):
+        best, worst = max(best, scores[i]), min(worst, scores[i])
+    spread = best - worst
+    if 1 / WIDEST < spread < WIDEST:
+        _deal(scores, best, (BUCKETS * n - 1) / spread, order, ranked, bucket_of, next_in)
+        if _moved_up(order, ranked, PATIENCE * n):
+            return
         by_score = np.argsort(-scores, kind="mergesort")
-        for r in range(n):  # assigning the slice would compile seconds of error messages
-            order[r] = by_score[r]
+    elif spread == 0:
+        by_score = np.arange(n)
+    else:
+        by_score = np.argsort(-scores, kind="mergesort")
+    for r in range(n):  # assigning the slice would compile seconds of error messages
+        order[r], ranked[r] = by_score[r], scores[by_score[r]]
+
+
+@inlined
+def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
+    """Documents bucket by bucket, best first, in a bucket by index."""
+    n = scores.size
+    for b in range(BUCKETS * n):
+        next_in[b] = 0
+    for i in range(n):
+        bucket_of[i] = np.int32((best - scores[i]) * buckets_per_score)
+    for i in range(n):
+        next_in[bucket_of[i]] += 1
+    first = np.int32(0)
+    for b in range(BUCKETS * n):
+        first, next_in[b] = first + next_in[b], first
+    for i in range(n):
+        r = next_in[bucket_of[i]]
+        next_in[bucket_of[i]] = r + 1
+        order[r], ranked[r] = i, scores[i]
+
+
+@inlined
+def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
+    """Sort by insertion, equal scores staying as they are; False where that takes more than so many moves."""
+    for r in range(1, order.size):
+        score = ranked[r]
+        if ranked[r - 1] < score:
+            document, at = order[r], r
+            while at > 0 and ranked[at - 1] < score:
+                order[at], ranked[at] = order[at - 1], ranked[at - 1]
+                at -= 1
+            order[at], ranked[at] = document, score
+            moves -= r - at
+            if moves < 0:
+                return False
+    return True

@@ -17,7 +17,7 @@ from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._order import order_by_score
+from lambdaboost.objectives._order import BUCKETS, order_by_score
 from lambdaboost.objectives._swap_pairs import RightPairs, by_rank_and_level, no_better, no_better_at_rows
 from lambdaboost.objectives._tiles import (
     BLOCK,
@@ -134,8 +134,8 @@ def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, sum
             else:
                 rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
             w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], h[i], d[j], h[j]))
-            f = force_of(force, w, rho, rest)
-            c = curvature_of(force, w, rho, rest)
+            f = force_of(force, w * rho, rho, rest)
+            c = curvature_of(force, w * rho, rho, rest)
             lam[i] += f
             lam[j] -= f
             mu[i] += c
@@ -238,7 +238,7 @@ def _figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  #
 
 
 @inlined
-def _lay_out(here, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end, document, s, columns):  # type: ignore[no-untyped-def]
+def _lay_out(ranked, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end, document, s, columns):  # type: ignore[no-untyped-def]
     """Put the documents of a query level by level, inside a level by rank; returns how many stand in a level."""
     g, d, h = columns[1], columns[2], columns[-1]
     d_of_rank, h_of_rank = of_rank
@@ -251,7 +251,7 @@ def _lay_out(here, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end
             next_slot[level] = slot + 1
             if rank < cutoff:
                 top_end[level] = slot + 1
-            document[slot], s[slot], g[slot] = i, here[i], gains[i]
+            document[slot], s[slot], g[slot] = i, ranked[rank], gains[i]
             h[slot], d[slot] = h_of_rank[rank], d_of_rank[rank]
             m += 1
     return m
@@ -260,7 +260,7 @@ def _lay_out(here, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
     q0, q1, offsets, swap, force, sigma, center, cutoff,
-    scores, gains, discounts, levels, by_tree, hint, order, out_lam, out_mu,
+    scores, gains, discounts, levels, by_tree, order, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
     level_of, level_first, level_start, level_end, level_run_end = levels
@@ -274,15 +274,17 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     h = np.empty(room, np.float32) if has_h(swap) else d
     d_room, h_room = np.empty(longest, np.float32), np.empty(longest, np.float32)
     s, lam, mu = np.empty(room, np.float64), np.empty(room, np.float64), np.empty(room, np.float64)
-    parts = np.empty(min(room, CHUNK), np.float32), np.empty(min(room, CHUNK), np.float32)
+    chunk = min(room, CHUNK)
+    parts = np.empty(chunk, np.float32), np.empty(chunk, np.float32), np.empty(chunk, np.float32)
     document = np.empty(room, np.int32)
+    ranked, bucket_of, buckets = np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
     next_slots, top_ends = np.empty(most_levels, np.int32), np.empty(most_levels, np.int32)
     shift = np.float32(math.exp(center))
 
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
-        here, by_rank = scores[a:b], order[a:b]
-        order_by_score(here, hint[a:b], by_rank)
+        by_rank = order[a:b]
+        order_by_score(scores[a:b], by_rank, ranked[: b - a], bucket_of, buckets)
         la, lb = level_first[q], level_first[q + 1]
         if by_tree[q] or lb - la < 2:
             continue
@@ -295,13 +297,13 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         )
         columns = layout(swap, e, g, d, h)
         m = _lay_out(
-            here, gains[a:b], level_of[a:b], by_rank, (d_of_rank, h_of_rank), cut, next_slot, top_end, document,
+            ranked, gains[a:b], level_of[a:b], by_rank, (d_of_rank, h_of_rank), cut, next_slot, top_end, document,
             s, columns,
         )  # fmt: skip
         lam[: m + LANES] = 0
         mu[: m + LANES] = 0
-        best = here[by_rank[0]]
-        wide = sigma * (best - here[by_rank[-1]]) + abs(center) > RANGE
+        best, worst = ranked[0], ranked[b - a - 1]
+        wide = sigma * (best - worst) + abs(center) > RANGE
         if not wide:
             for slot in range(m):
                 e[slot] = exp_minus(sigma * (best - s[slot]))
@@ -334,8 +336,6 @@ def pair_gradient(
     """λ and μ of every document, for σ = 1 in the factors σ and σ², as float64 (n_documents,)."""
     lam = np.zeros(q.n_documents)
     mu = np.zeros(q.n_documents)
-    last = q.memo("order", lambda: [np.zeros(0, dtype=np.int32)])
-    hint = last[0] if last[0].size else _identity(q)
     order = np.empty(q.n_documents, dtype=np.int32)
     by_tree = (
         worth_a_tree(q, levels, cutoff)
@@ -344,7 +344,7 @@ def pair_gradient(
     )
     over_queries(
         _block_of_queries, q.offsets, swap, force, sigma, center, cutoff,
-        scores, gains, discounts, levels, by_tree, hint, order, lam, mu,
+        scores, gains, discounts, levels, by_tree, order, lam, mu,
     )  # fmt: skip
     if by_tree.any():
         queries = np.flatnonzero(by_tree)
@@ -353,9 +353,4 @@ def pair_gradient(
             isinstance(swap, Dcg), sigma, center,
             scores, gains, discounts, levels.of_document, order, lam, mu,
         )  # fmt: skip
-    last[0] = order  # whole arrays change hands, so that another thread's training never sees half an order
     return lam, mu
-
-
-def _identity(q: Queries) -> NDArray[np.int32]:
-    return (np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)).astype(np.int32)

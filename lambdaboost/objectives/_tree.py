@@ -130,7 +130,7 @@ def _force(force, o, center):  # type: ignore[no-untyped-def]
         rest = 0.0
     else:
         rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
-    return force_of(force, 1.0, rho, rest), curvature_of(force, 1.0, rho, rest)
+    return force_of(force, rho, rho, rest), curvature_of(force, rho, rho, rest)
 
 
 @inlined
@@ -227,7 +227,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
         return
     room = LEAF + 2 * LANES
     n_levels = weight.shape[0]
-    parts = np.empty(room, np.float32), np.empty(room, np.float32)
+    parts = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
     above = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
     above_start, above_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
     above_sums = np.zeros(room), np.zeros(room)

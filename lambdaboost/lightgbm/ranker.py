@@ -7,16 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import lightgbm as lgb
-import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost._leaves import Leaves
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.columns import given_qid, part_qid, sizes_of
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
+from lambdaboost.lightgbm._mcrank import scores_of, trainer_of, wants_scores
 from lambdaboost.lightgbm._plan import METRIC
 from lambdaboost.lightgbm.dataset import Dataset, Sources
-from lambdaboost.lightgbm.training import train
 from lambdaboost.objectives import LambdaRank, Objective, parse
+from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.objectives.objective import check_objective
 
 
@@ -26,13 +29,19 @@ class LambdaRanker(lgb.LGBMRanker):
     Parameters
     ----------
     objective : Objective or str
-        An objective, or its text.
+        An objective, or its text; `McRank` and `OrdinalMcRank` too.
     leaves : "engine", "gradient" or "newton"
         As of `lambdaboost.lightgbm.train`.
     n_estimators, learning_rate, num_leaves, …
         As of `lightgbm.LGBMRanker`; ``class_weight`` is of no use in ranking.
     min_child_samples : int, optional
         The least documents of a leaf: by default LightGBM's 20, and 100 for gradient steps, which need larger leaves.
+
+    Notes
+    -----
+    Queries come as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which scikit-learn
+    then splits with its rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y, groups=X["qid"])``. Any
+    measure is a ``scoring=``; without one, `score` is.
 
     Examples
     --------
@@ -124,14 +133,17 @@ class LambdaRanker(lgb.LGBMRanker):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features, the rows of one query adjacent.
+            Features, the rows of one query adjacent. A pandas or polars DataFrame may hold the queries as column
+            ``qid``.
         y : array of shape (n_rows,)
             Grades ≥ 0, NaN where missing.
         group, qid
             Documents of each query, or the query of each row; give one.
-        sources : mapping of str to array of shape (n_rows,), or pandas.DataFrame, optional
+        sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
             Further label sources. As a DataFrame they are cut row by row in `sklearn.model_selection`.
-        sample_weight, init_score : array of shape (n_rows,), optional
+        sample_weight : array of shape (n_rows,) or (n_queries,), optional
+            Weight of each row, or of each query.
+        init_score : array of shape (n_rows,), optional
             As of `lightgbm.LGBMRanker`.
         eval_set : list of (X, y), optional
             Validation data; the other `eval_…` lists go with it, one item each.
@@ -151,16 +163,21 @@ class LambdaRanker(lgb.LGBMRanker):
             As `lambdaboost.lightgbm.train`, and where the `eval_…` lists do not go with `eval_set`.
 
         """
+        given = X, y
+        X, qid = given_qid("X", X, group, qid)
         if group is None and qid is None:
             raise ValueError("no queries: give group=[documents of each query] or qid=[query of each row]")
         # What the base class turns into parameters, there and at predict.
         self._objective = parse(self.objective) if isinstance(self.objective, str) else self.objective
-        check_objective("objective", self._objective)
+        if not isinstance(self._objective, GradeModel):
+            check_objective("objective", self._objective)
         self._eval_at = list(eval_at)
         params = self._process_params("fit")
         del params["objective"]
         feval = self._measures(params, eval_metric)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X if hasattr(X, "columns") else _checked(X)
+        if sample_weight is not None:
+            sample_weight = column_or_1d(sample_weight)
         data = Dataset(
             X,
             y,
@@ -180,13 +197,13 @@ class LambdaRanker(lgb.LGBMRanker):
             "eval_init_score": eval_init_score,
         }
         history: dict[str, Any] = {}
-        booster = train(
+        booster = trainer_of(self._objective)(
             params,
             data,
             self.n_estimators,
             objective=self._objective,
             leaves=self.leaves,
-            valid_sets=_valid_sets(data, X, y, eval_set or [], lists),
+            valid_sets=_valid_sets(data, given, eval_set or [], lists),
             valid_names=eval_names,
             feval=feval,
             init_model=getattr(init_model, "booster_", init_model),
@@ -201,6 +218,21 @@ class LambdaRanker(lgb.LGBMRanker):
         self._best_score = booster.best_score
         self.fitted_ = True
         return self
+
+    def predict(self, X: Any, *arguments: Any, **more: Any) -> Any:
+        """Scores of documents, as `LGBMRanker.predict` gives them; a column ``qid`` is no feature."""
+        predicted = super().predict(part_qid(X)[0], *arguments, **more)
+        return scores_of(self._objective, predicted) if wants_scores(*arguments, **more) else predicted
+
+    def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
+        """NDCG(3) for documents X and grades y, their queries as `group`, as `qid`, or as column ``qid`` of X."""
+        X, qid = given_qid("X", X, group, qid)
+        sizes = sizes_of(group, qid)
+        if sizes is None:
+            raise ValueError(
+                "X has no column 'qid', and there is no qid or group: score needs the query of each row"
+            )
+        return NDCG(k=3)(self.predict(X), Queries(y, sizes))
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
@@ -237,6 +269,11 @@ class LambdaRanker(lgb.LGBMRanker):
         return feval or (None if names else [NDCG(k=k) for k in self._eval_at])
 
 
+def _checked(X: Any) -> Any:
+    """An array or sparse matrix as LGBMRanker checks it: of real numbers, not empty, NaN where missing."""
+    return check_array(X, accept_sparse=True, ensure_all_finite=False)
+
+
 def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
     """scikit-learn's form of a metric, ``(y_true, y_pred[, weight[, group]])``, as `lightgbm.train` calls it."""
     n = len(inspect.signature(metric).parameters)
@@ -249,22 +286,24 @@ def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
 
 def _valid_sets(
     data: Dataset,
-    X: Any,
-    y: Any,
+    given: tuple[Any, Any],
     eval_set: Sequence[tuple[Any, Any]],
     lists: Mapping[str, Sequence[Any] | None],
 ) -> list[Dataset] | None:
     for name, values in lists.items():
         if values is not None and len(values) != len(eval_set):
             raise ValueError(f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each")
-    if eval_set and lists["eval_group"] is None and lists["eval_qid"] is None:
-        raise ValueError("eval_set without queries: give eval_group or eval_qid, one item for each set")
     sets = []
-    for i, (X_valid, y_valid) in enumerate(eval_set):
-        given = {
+    for i, (X, y) in enumerate(eval_set):
+        of_set = {
             name.removeprefix("eval_"): values[i] for name, values in lists.items() if values is not None
         }
-        same = X_valid is X and y_valid is y
-        weight = given.pop("sample_weight", None)
-        sets.append(data if same else data.create_valid(X_valid, y_valid, weight=weight, **given))
+        if X is given[0] and y is given[1]:
+            sets.append(data)
+            continue
+        weight, group = of_set.pop("sample_weight", None), of_set.pop("group", None)
+        X, qid = given_qid(f"eval_set[{i}]", X, group, of_set.pop("qid", None))
+        if group is None and qid is None:
+            raise ValueError("eval_set without queries: give eval_group or eval_qid, one item for each set")
+        sets.append(data.create_valid(X, y, weight=weight, group=group, qid=qid, **of_set))
     return sets or None

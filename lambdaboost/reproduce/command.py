@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from lambdaboost.reproduce.burges2006.command import burges2006
+
 app = typer.Typer(help="Repeat a paper's experiments on any data set.", rich_markup_mode="rich")
 
 
@@ -22,6 +24,12 @@ class EngineName(StrEnum):
 @app.callback()
 def _group() -> None:
     """Repeat a paper's experiments on any data set."""
+
+
+app.command(
+    epilog="Example: lambdaboost reproduce burges2006 --out burges2006",
+    short_help="Figures 1 and 2 of Burges, Ragno and Le (2006): the factored gradient, and nets.",
+)(burges2006)
 
 
 @app.command(

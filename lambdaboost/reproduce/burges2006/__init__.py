@@ -1,0 +1,1 @@
+"""The 2006 paper (Burges, Ragno and Le): its speed-up of RankNet, and RankNet against LambdaRank in nets."""

@@ -1,0 +1,127 @@
+"""`reproduce burges2006` at tiny sizes: the timed loops compute the gradient, nets are trained, all is written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lambdaboost import NDCG, Queries, RankNet
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import cubic_polynomial, write_letor
+from lambdaboost.reproduce.burges2006 import loops
+
+torch = pytest.importorskip("torch")
+
+from lambdaboost.reproduce.burges2006 import experiment  # noqa: E402
+from lambdaboost.reproduce.burges2006.nets import SYSTEMS, _prepared, torch_net, train  # noqa: E402
+from lambdaboost.reproduce.burges2006.speed import QUICK  # noqa: E402
+
+TINY = replace(QUICK, shapes=((2, 6), (1, 12)), features=5, pair_lists=(10, 20), factored_lists=(30, 60))
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    monkeypatch.setattr(experiment, "QUICK", TINY)
+
+
+@pytest.mark.parametrize("hidden", [0, 10])
+def test_loops_compute_the_gradient_of_the_net_in_pytorch(hidden):
+    x, q = cubic_polynomial(queries=1, documents=9, features=4, seed=2)
+    net = loops.a_net(4, hidden, seed=1)
+    twin = torch_net(4, hidden, seed=0)
+    layers = [twin] if hidden == 0 else [twin[0], twin[2]]
+    with torch.no_grad():
+        layers[-1].weight.copy_(torch.from_numpy(net.last))
+        layers[-1].bias.zero_()
+        if hidden:
+            layers[0].weight.copy_(torch.from_numpy(net.hidden))
+            layers[0].bias.copy_(torch.from_numpy(net.bias))
+    i, j = map(torch.from_numpy, np.nonzero(q.relevance[:, None] > q.relevance))
+    s = twin(torch.from_numpy(x))
+    torch.nn.functional.softplus(s[j] - s[i]).sum().backward()
+
+    scores = np.empty(9, np.float32)
+    loops.all_forward(x, net, scores)
+    np.testing.assert_allclose(scores, s.detach()[:, 0], rtol=1e-5, atol=1e-6)
+    listed = loops.nothing(net)
+    loops.all_backward(x, RankNet().gradient(scores, q)[0], net, listed)
+    np.testing.assert_allclose(listed.last, layers[-1].weight.grad[0], rtol=1e-4, atol=1e-5)
+    if hidden:
+        np.testing.assert_allclose(listed.hidden, layers[0].weight.grad, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(listed.bias, layers[0].bias.grad, rtol=1e-4, atol=1e-5)
+
+    # An epoch over one query is a step against that gradient, both ways.
+    for epoch in (loops.pairwise_epoch, loops.factored_epoch):
+        moved = loops.Net(*(part.copy() for part in net))
+        epoch(q.offsets, x, q.relevance, np.float32(0.5), moved, loops.nothing(net))
+        for after, before, slope in zip(moved, net, listed, strict=True):
+            np.testing.assert_allclose(after, before - 0.5 * slope, rtol=1e-4, atol=1e-5)
+
+
+def test_everything_is_written_and_printed(tmp_path, capfd):
+    assert run(["reproduce", "burges2006", "--quick", "--out", str(tmp_path)]) == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"report.md", "figure_1.png", "figure_2.png"}
+    report, (printed, _) = (tmp_path / "report.md").read_text(), capfd.readouterr()
+    for said in ("5.1×", "8.0×", "1.943", "1.185", "RankNet, one layer", "LambdaRank, two layers"):
+        assert said in report
+        assert said in printed
+    for said in ("What differs from the paper", "## Selected runs", "## Data", "PyTorch"):
+        assert said in report
+
+
+def test_one_part_alone(tmp_path):
+    assert run(["reproduce", "burges2006", "--quick", "--only", "speed", "--out", str(tmp_path)]) == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"report.md", "figure_1.png"}
+
+
+def test_a_folder_of_letor_text(tmp_path, capfd):
+    data = cubic_polynomial(queries=12, documents=8, features=4)
+    folder = tmp_path / "letor"
+    folder.mkdir()
+    for name, queries in (("train", range(6)), ("vali", range(6, 8)), ("test", range(8, 12))):
+        write_letor(folder / f"{name}.txt", data.take(queries))
+    out = tmp_path / "out"
+    assert (
+        run(["reproduce", "burges2006", str(folder), "--quick", "--only", "accuracy", "--out", str(out)]) == 0
+    )
+    assert "4 test queries" in capfd.readouterr().out
+    assert {p.name for p in out.iterdir()} == {"report.md", "figure_2.png"}
+
+
+def test_a_net_that_diverges_is_not_chosen():
+    data = experiment.cubic(20, seed=0)
+    parts = _prepared(data, data.folds[0])
+    diverged = train(SYSTEMS[0], 1e38, parts, epochs=3, seed=0)
+    learnt = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
+    assert len(diverged.valid) < 3
+    assert learnt.figure > diverged.figure
+    assert learnt.valid[learnt.best_epoch - 1] == learnt.figure
+    again = train(SYSTEMS[0], 1e-3, parts, epochs=3, seed=0)
+    assert again.valid == learnt.valid
+    q = data.parts["test"].queries
+    assert NDCG(10)(learnt.test_scores, q) > NDCG(10)(np.zeros(q.n_documents), q)
+
+
+def test_parts_are_those_of_the_paper():
+    data = experiment.cubic(25, seed=0)
+    assert {name: part.queries.n_queries for name, part in data.parts.items()} == {
+        "train": 10,
+        "vali": 5,
+        "test": 10,
+    }
+    assert isinstance(data.parts["train"].queries, Queries)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "DATA is 'nowhere': give a folder of LETOR text, or the word synthetic"),
+        ([".", "--queries", "50"], "--queries 50 is for synthetic data: . has its own queries"),
+        (["--epochs", "0"], "Invalid value for '--epochs'"),
+        (["--only", "all"], "Invalid value for '--only'"),
+    ],
+)
+def test_wrong_input(arguments, said, capfd, tmp_path):
+    assert run(["reproduce", "burges2006", *arguments, "--out", str(tmp_path / "out")]) == 2
+    assert said in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,61 @@
+"""Which objectives can be computed where no worker sees all queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._leaves import Leaves, stepped
+from lambdaboost.objectives import GradientStep, Objective, parse
+
+
+def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
+    """The objective in the engine's terms; a ValueError where it needs figures of all queries together."""
+    rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
+    if leaves == "newton":
+        raise ValueError(
+            "leaves='newton' on a cluster: both engines would fill a leaf from one worker's rows of it; "
+            "use leaves='gradient' or 'engine'"
+        )
+    _refuse_sums_over_all(rule)
+    return rule
+
+
+def _refuse_sums_over_all(objective: Objective) -> None:
+    if isinstance(objective, GradientStep) and objective.normalize == "all":
+        raise ValueError(
+            f"{objective!r} divides by the spread of all λ together, and no worker sees all of them: "
+            "use normalize='query'"
+        )
+    for part in fields(objective):  # type: ignore[arg-type]
+        value = getattr(objective, part.name)
+        for inner in value if isinstance(value, tuple) else (value,):
+            if isinstance(inner, Objective):
+                _refuse_sums_over_all(inner)
+
+
+@dataclass(frozen=True, repr=False)
+class Lasting(Objective):
+    """An objective that stays in a training when it fails, without gradients, and keeps the error.
+
+    LightGBM's other workers would wait for one that leaves for ever.
+    """
+
+    objective: Objective
+    errors: list[Exception] = field(default_factory=list, compare=False)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return self.objective.sources
+
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Any:
+        """Gradient and hessian of ``(scores, data)``."""
+        if not self.errors:
+            try:
+                return self.objective(y_true, y_pred)
+            except Exception as error:
+                self.errors.append(error)
+        return np.zeros(y_true.size, dtype=np.float32), np.ones(y_true.size, dtype=np.float32)

@@ -1,0 +1,211 @@
+"""Dask collections as rows that lie on the workers, every query whole on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.objectives import Objective
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of whole queries, those of a query side by side."""
+
+    X: Any
+    y: NDArray[Any]
+    qid: NDArray[Any]
+    weight: NDArray[Any] | None
+    sources: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> Queries:
+        """The queries, with every label checked."""
+        return Queries(self.y, ids=self.qid, weight=self.weight, **self.sources)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Rows on each worker, by its address, and how many documents there are in all."""
+
+    on: dict[str, Any]
+    documents: int
+
+
+def spread(
+    client: Any,
+    objective: Objective,
+    X: Any,
+    y: Any,
+    qid: Any,
+    weight: Any,
+    sources: Mapping[str, Any] | None,
+) -> Spread:
+    """Compute the collections where their partitions belong, and check every row and query before any training."""
+    given = dict(sources or {})
+    for name in objective.sources:
+        if name != RELEVANCE and name not in given:
+            raise ValueError(f"{objective!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
+    collections = {"X": X, "y": y, "qid": qid, **{f"sources[{name!r}]": v for name, v in given.items()}}
+    if weight is not None:
+        collections["weight"] = weight
+    delayed = _aligned(collections)
+    parts = client.compute([_delayed(_rows)(number, list(given), **of) for number, of in enumerate(delayed)])
+    # Ids and lengths alone come here, and with them whatever was wrong with a partition.
+    ids, lengths = (results(client.map(look, parts, pure=False)) for look in (_ids, _length))
+    _check_whole(ids)
+    by_worker: dict[str, list[Any]] = {}
+    where = client.who_has(parts)
+    for part, its_ids in zip(parts, ids, strict=True):
+        if its_ids.size:
+            by_worker.setdefault(next(iter(where[part.key])), []).append(part)
+    if not by_worker:
+        raise ValueError("X has no rows: there is nothing to train on")
+    stacked = {worker: on(client, worker, _stacked, of) for worker, of in by_worker.items()}
+    results(client.map(_length, list(stacked.values()), pure=False))
+    return Spread(stacked, sum(lengths))
+
+
+def on(client: Any, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The future of a call on one worker and no other."""
+    return client.submit(function, *arguments, workers=[worker], allow_other_workers=False, pure=False)
+
+
+def everywhere(
+    client: Any, parts: Spread, function: Callable[..., Any], arguments: Callable[[int, str], tuple[Any, ...]]
+) -> Any:
+    """What `function(rows, *arguments(rank, worker))` gives on the first worker, run on all of them at once."""
+    from distributed import MultiLock
+
+    # Two trainings that each wait for the other's worker would wait for ever.
+    with MultiLock(list(parts.on), client=client):
+        futures = [
+            on(client, worker, function, rows, *arguments(rank, worker))
+            for rank, (worker, rows) in enumerate(parts.on.items())
+        ]
+        return results(futures)[0]
+
+
+def results(futures: Sequence[Any]) -> list[Any]:
+    """What the calls gave, after all of them have ended; the first error, if there is any."""
+    from distributed import wait
+
+    wait(futures)
+    errors = [future.exception() for future in futures if future.status == "error"]
+    if errors:
+        # Where one worker fails, the engine of another says that it was left.
+        raise min(errors, key=lambda error: type(error).__name__ in ("XGBoostError", "LightGBMError"))
+    return [future.result() for future in futures]
+
+
+def threads() -> int:
+    """The threads of the worker that this runs on, which are then those of our kernels too."""
+    import numba
+    from distributed import get_worker
+
+    n = get_worker().state.nthreads
+    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
+    return n
+
+
+def _aligned(collections: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The partitions of each collection, by its name; they have to be equally many."""
+    parted = {name: _partitions(name, collection) for name, collection in collections.items()}
+    n = len(parted["X"])
+    for name, parts in parted.items():
+        if len(parts) != n:
+            raise ValueError(
+                f"{name} has {len(parts)} partitions, X has {n}: partition them alike, row by row"
+            )
+    return [{name: parts[i] for name, parts in parted.items()} for i in range(n)]
+
+
+def _partitions(name: str, collection: Any) -> list[Any]:
+    if not hasattr(collection, "to_delayed"):
+        raise TypeError(
+            f"{name} is {type(collection).__name__}, expected a Dask array, DataFrame or Series; "
+            "on one machine use lambdaboost.lightgbm.train or lambdaboost.xgboost.train"
+        )
+    if name == "X" and getattr(collection, "numblocks", (1, 1))[1:] not in ((), (1,)):
+        collection = collection.rechunk({1: -1})
+    return list(np.ravel(collection.to_delayed()))
+
+
+def _delayed(function: Callable[..., Any]) -> Any:
+    from dask import delayed
+
+    return delayed(function, pure=False)
+
+
+def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
+    """One partition, its queries in order of their first rows, the rows of each side by side."""
+    n = of["X"].shape[0]
+    labels = {name: np.asarray(values).ravel() for name, values in of.items() if name != "X"}
+    for name, values in labels.items():
+        if values.size != n:
+            raise ValueError(f"partition {number}: {name} has {values.size} rows, X has {n}")
+    qid = labels["qid"]
+    _, first, query = np.unique(qid, return_index=True, return_inverse=True)
+    order = np.argsort(first[query], kind="stable") if n else np.arange(0)
+    X = of["X"]
+    if np.any(order[1:] < order[:-1]):
+        X = X.iloc[order] if hasattr(X, "iloc") else X[order]
+        labels = {name: values[order] for name, values in labels.items()}
+    sources = {name: labels[f"sources[{name!r}]"] for name in names}
+    return Rows(X, labels["y"], labels["qid"], labels.get("weight"), sources)
+
+
+def _ids(rows: Rows) -> NDArray[Any]:
+    """The queries of a partition, in order."""
+    _, first = np.unique(rows.qid, return_index=True)
+    return rows.qid[np.sort(first)]
+
+
+def _length(rows: Rows) -> int:
+    return len(rows.y)
+
+
+def _check_whole(ids: Sequence[NDArray[Any]]) -> None:
+    """Raise where a query is in two partitions, naming the first."""
+    home: dict[Any, int] = {}
+    for number, of_partition in enumerate(ids):
+        for query in of_partition.tolist():
+            if home.setdefault(query, number) != number:
+                raise ValueError(
+                    f"query {query!r} is split over partitions {home[query]} and {number}: keep the rows of a query "
+                    "in one partition, as frame.shuffle('qid') does before X, y and qid are taken from it"
+                )
+
+
+def _stacked(parts: Sequence[Rows]) -> Rows:
+    """The partitions of a worker as one."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    rows = Rows(
+        _stack([part.X for part in parts]),
+        np.concatenate([part.y for part in parts]),
+        np.concatenate([part.qid for part in parts]),
+        np.concatenate(weights) if weights else None,
+        {name: np.concatenate([part.sources[name] for part in parts]) for name in parts[0].sources},
+    )
+    _ = (
+        rows.queries
+    )  # a wrong label must be found now: in the midst of training the other workers would wait for it
+    return rows
+
+
+def _stack(parts: Sequence[Any]) -> Any:
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    if hasattr(parts[0], "tocsr"):
+        from scipy import sparse
+
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

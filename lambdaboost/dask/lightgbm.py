@@ -1,0 +1,137 @@
+"""`train_lightgbm`: LightGBM over a Dask cluster."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlparse
+
+from lambdaboost._leaves import Leaves, least_documents
+from lambdaboost.dask._objective import Lasting, distributed
+from lambdaboost.dask._parts import Rows, everywhere, spread, threads
+from lambdaboost.objectives import LambdaRank, Objective
+
+# What the model's text says of the network, as a model of one machine says it.
+_ALONE = {"machines": "", "num_machines": "1", "local_listen_port": "12400", "tree_learner": "serial"}
+_LEARNERS = ("data", "data_parallel", "voting", "voting_parallel")
+
+
+def train_lightgbm(
+    client: Any,
+    params: dict[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    qid: Any,
+    weight: Any = None,
+    sources: Mapping[str, Any] | None = None,
+    rounds: int = 100,
+    objective: Objective | str = LambdaRank(),
+    leaves: Leaves = "engine",
+) -> Any:
+    """Train a ranker with LightGBM on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster. Workers that hold a partition take part.
+    params : dict
+        LightGBM's parameters, without an objective. ``tree_learner`` is ``"data"``, or ``"voting"``; ``num_threads``
+        is each worker's own.
+    X : dask Array or DataFrame of shape (n_documents, n_features)
+        Features.
+    y : dask Array or Series of shape (n_documents,)
+        Grades; NaN where there is none.
+    qid : dask Array or Series of shape (n_documents,)
+        The query of each row. All rows of a query are in one partition, in any order.
+    weight : dask Array or Series of shape (n_documents,), optional
+        One weight for each document.
+    sources : mapping of str to dask Array or Series of shape (n_documents,), optional
+        Further label sources by name. Everything is partitioned as X is.
+    rounds, objective, leaves
+        As of `lambdaboost.lightgbm.train`, but for ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
+        need all rows in one place.
+
+    Returns
+    -------
+    lightgbm.Booster
+        An ordinary booster, here. ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the cluster.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is trained: where a query is split over partitions, naming the first; where partitions do not
+        match; and as `lambdaboost.lightgbm.train`.
+
+    """
+    import lightgbm as lgb
+
+    from lambdaboost.lightgbm._plan import MIN_DATA
+
+    rule = distributed(objective, leaves)
+    learner = params.get("tree_learner", "data")
+    if learner not in _LEARNERS:
+        raise ValueError(
+            f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
+        )
+    parts = spread(client, rule, X, y, qid, weight, sources)
+    settings = {**params, "tree_learner": learner}
+    least = least_documents(rule, parts.documents)
+    if least is not None and not any(name in params for name in MIN_DATA):
+        settings |= {"min_data_in_leaf": least, "feature_pre_filter": False}
+    networks = _networks(client, list(parts.on))
+    text = everywhere(
+        client, parts, _train, lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule)
+    )
+    return lgb.Booster(model_str=text)
+
+
+def _networks(client: Any, workers: list[str]) -> dict[str, dict[str, Any]]:
+    """What tells LightGBM on each worker of the others; nothing where there are none."""
+    if len(workers) == 1:
+        return {workers[0]: {"tree_learner": "serial"}}
+    hosts = {worker: urlparse(worker).hostname for worker in workers}
+    while True:
+        ports = client.run(_free_port, workers=workers)
+        machines = [f"{hosts[worker]}:{ports[worker]}" for worker in workers]
+        if len(set(machines)) == len(machines):  # workers of one host may be given the same port
+            break
+    return {
+        worker: {
+            "machines": ",".join(machines),
+            "num_machines": len(machines),
+            "local_listen_port": ports[worker],
+        }
+        for worker in workers
+    }
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]
+
+
+def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective) -> str:
+    """The text of the model, on a worker; every worker comes to the same."""
+    from lambdaboost.lightgbm import Dataset, train
+
+    data = Dataset(rows.X, rows.y, qid=rows.qid, weight=rows.weight, sources=rows.sources)
+    lasting = Lasting(objective)
+    try:
+        booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting)
+    except BaseException as error:
+        # The booster closes its network when it goes, which the traceback would put off.
+        traceback.clear_frames(error.__traceback__)
+        raise
+    booster.free_network()
+    if lasting.errors:
+        raise lasting.errors[0]
+    text = booster.model_to_string()
+    for name, alone in _ALONE.items():
+        text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {alone}]", text, flags=re.MULTILINE)
+    return text

@@ -1,0 +1,128 @@
+"""`train_xgboost`: XGBoost over a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlparse
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._leaves import Leaves, least_documents
+from lambdaboost.dask._objective import distributed
+from lambdaboost.dask._parts import Rows, everywhere, results, spread, threads
+from lambdaboost.objectives import LambdaRank, Objective
+
+
+def train_xgboost(
+    client: Any,
+    params: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    qid: Any,
+    weight: Any = None,
+    sources: Mapping[str, Any] | None = None,
+    rounds: int = 100,
+    objective: Objective | str = LambdaRank(),
+    leaves: Leaves = "engine",
+) -> Any:
+    """Train a ranker with XGBoost on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster. Workers that hold a partition take part.
+    params : mapping
+        XGBoost's parameters, without ``objective``; ``nthread`` is each worker's own.
+    X, y, qid, sources
+        As of `lambdaboost.dask.train_lightgbm`.
+    weight : dask Array or Series of shape (n_documents,), optional
+        The weight of each document's query: XGBoost has one for each query.
+    rounds, objective, leaves
+        As of `lambdaboost.dask.train_lightgbm`.
+
+    Returns
+    -------
+    xgboost.Booster
+        An ordinary booster, here.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is trained: where a query is split over partitions, naming the first, or has two weights; where
+        partitions do not match; and as `lambdaboost.xgboost.train`.
+
+    """
+    import xgboost as xgb
+
+    rule = distributed(objective, leaves)
+    parts = spread(client, rule, X, y, qid, weight, sources)
+    if weight is not None:
+        results(client.map(_query_weights, list(parts.on.values()), pure=False))
+    settings = dict(params)
+    least = least_documents(rule, parts.documents)
+    if least is not None and settings.get("min_child_weight") is None:
+        settings["min_child_weight"] = least
+    host = urlparse(client.scheduler.address).hostname
+    network = client.run_on_scheduler(_start_tracker, len(parts.on), host)
+    raw = everywhere(
+        client,
+        parts,
+        _train,
+        lambda rank, worker: (settings, rounds, rule, {**network, "DMLC_TASK_ID": f"{rank:06d}"}),
+    )
+    return xgb.Booster(model_file=bytearray(raw))
+
+
+def _start_tracker(workers: int, host: str) -> dict[str, Any]:
+    """Start what XGBoost's workers find one another by, on the scheduler; its address."""
+    from threading import Thread
+
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(n_workers=workers, host_ip=host, sortby="task")
+    tracker.start()
+    Thread(target=tracker.wait_for, daemon=True).start()
+    return dict(tracker.worker_args())
+
+
+def _train(
+    rows: Rows,
+    params: dict[str, Any],
+    rounds: int,
+    objective: Objective,
+    network: dict[str, Any],
+) -> bytes:
+    """The model, on a worker; every worker comes to the same."""
+    from xgboost.collective import CommunicatorContext
+
+    from lambdaboost.xgboost import DMatrix, train
+
+    # XGBoost wants ascending numbers, and reads no others.
+    qid = np.repeat(np.arange(rows.queries.n_queries), rows.queries.sizes)
+    with CommunicatorContext(**network):
+        data = DMatrix(rows.X, rows.y, qid=qid, weight=_query_weights(rows), sources=rows.sources)
+        booster = train(
+            {**params, "nthread": threads()},
+            data,
+            rounds,
+            objective=objective,
+            verbose_eval=False,
+        )
+        return bytes(booster.save_raw(raw_format="ubj"))
+
+
+def _query_weights(rows: Rows) -> NDArray[Any] | None:
+    """One weight for each query; a ValueError where a query has two."""
+    if rows.weight is None:
+        return None
+    starts = rows.queries.offsets[:-1]
+    low, high = np.minimum.reduceat(rows.weight, starts), np.maximum.reduceat(rows.weight, starts)
+    if np.any(low != high):
+        q = int(np.argmax(low != high))
+        raise ValueError(
+            f"weight of query {rows.qid[starts[q]]} is {low[q]} and {high[q]}: XGBoost takes one weight a query"
+        )
+    return low

@@ -1,0 +1,264 @@
+"""Training over a cluster of two processes: the model of one machine, whole queries, and errors before any training."""
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from lambdaboost import Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+from lambdaboost.dask import train_lightgbm, train_xgboost  # noqa: E402
+
+SIZES = [20, 15, 30, 25] * 12
+CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
+RNG = np.random.default_rng(7)
+N = sum(SIZES)
+RELEVANCE = RNG.choice(4, p=[0.5, 0.25, 0.15, 0.1], size=N).astype(np.float32)
+CLICKS = np.where(RNG.random(N) < 0.3, np.round(RNG.random(N), 1), np.nan).astype(np.float32)
+# Few values, all of them on each worker: LightGBM finds its bins from the rows of single workers.
+X = np.clip(np.round(RELEVANCE[:, None] + 2 * RNG.normal(size=(N, 6))), 0, 4)
+Q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS)
+QID = Q.query_of_row + 100
+OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
+LIGHTGBM = {"verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5, "min_data_in_bin": 1}
+XGBOOST = {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16}
+TRAIN = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
+PARAMS = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def spread(values, cuts=CUTS):
+    """Rows in partitions of whole queries."""
+    values = np.asarray(values)
+    rows = tuple(np.diff(Q.offsets[list(cuts)]).tolist())
+    return da.from_array(values, chunks=(rows, *((size,) for size in values.shape[1:])))
+
+
+def given(**more):
+    return {
+        "X": spread(X),
+        "y": spread(RELEVANCE),
+        "qid": spread(QID),
+        "sources": {"clicks": spread(CLICKS)},
+    } | more
+
+
+def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, **more):
+    training = {name: more.pop(name) for name in ("leaves",) if name in more}
+    rows = given(**more)
+    params = PARAMS[engine] if params is None else params
+    return TRAIN[engine](
+        client, params, rows.pop("X"), rows.pop("y"), rounds=rounds, objective=objective, **rows, **training
+    )
+
+
+def on_one_machine(engine, rounds=12, objective=OBJECTIVE, weight=None, params=None, **training):
+    params, sources = PARAMS[engine] if params is None else params, {"clicks": CLICKS}
+    if engine == "lightgbm":
+        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, weight=weight, sources=sources)
+        return lb_lightgbm.train(params | {"num_threads": 1}, data, rounds, objective=objective, **training)
+    by_query = None if weight is None else weight[Q.offsets[:-1]]
+    data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=by_query, sources=sources)
+    training["verbose_eval"] = False
+    return lb_xgboost.train(params | {"nthread": 1}, data, rounds, objective=objective, **training)
+
+
+def scores(engine, booster, X=X):
+    return booster.predict(X if engine == "lightgbm" else xgb.DMatrix(X))
+
+
+# The model.
+
+
+@ENGINE
+def test_the_engine_itself_gives_the_same_model(client, engine):
+    """What ours can be expected to do: native objectives over the cluster and on one machine."""
+    if engine == "lightgbm":
+        sizes = da.from_array(np.array(SIZES), chunks=(tuple(np.diff(CUTS).tolist()),))
+        with pytest.warns(UserWarning):  # of ports that it looks for
+            there = lgb.DaskLGBMRanker(client=client, n_estimators=12, **LIGHTGBM).fit(
+                spread(X), spread(RELEVANCE), group=sizes
+            )
+        here = lgb.LGBMRanker(n_estimators=12, n_jobs=1, **LIGHTGBM).fit(X, RELEVANCE, group=SIZES)
+        there, here = there.booster_, here.booster_
+    else:
+        from xgboost import dask as dxgb
+
+        params = XGBOOST | {"objective": "rank:ndcg", "base_score": 0}
+        data = dxgb.DaskDMatrix(client, spread(X), spread(RELEVANCE), qid=spread(QID))
+        there = dxgb.train(client, params, data, 12)["booster"]
+        here = xgb.train(params, xgb.DMatrix(X, RELEVANCE, qid=QID), 12)
+    np.testing.assert_allclose(scores(engine, there), scores(engine, here), rtol=1e-5, atol=1e-6)
+
+
+@ENGINE
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
+def test_the_model_of_one_machine(client, engine, leaves):
+    params = dict(PARAMS[engine])
+    if leaves == "gradient":  # leaves then hold a twentieth of all documents, not of a worker's
+        del params["min_data_in_leaf" if engine == "lightgbm" else "min_child_weight"]
+    booster = on_cluster(client, engine, leaves=leaves, params=params)
+    expected = scores(engine, on_one_machine(engine, leaves=leaves, params=params))
+    assert np.ptp(expected) > 0.5
+    np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+
+
+@ENGINE
+def test_weights(client, engine):
+    weight = np.repeat(np.linspace(0.5, 2, len(SIZES)), SIZES).astype(np.float32)
+    booster = on_cluster(client, engine, weight=spread(weight))
+    expected = scores(engine, on_one_machine(engine, weight=weight))
+    np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+    assert np.abs(expected - scores(engine, on_one_machine(engine))).max() > 1e-3
+
+
+@ENGINE
+def test_frames_whose_rows_are_shuffled(client, engine):
+    """A frame partitioned by query, rows of a query anywhere in the partition, features by name."""
+    dd = pytest.importorskip("dask.dataframe")
+    names = [f"f{i}" for i in range(6)]
+    frame = pd.DataFrame(X, columns=names).assign(qid=QID, y=RELEVANCE, clicks=CLICKS)
+    mixed = [
+        frame.iloc[a:b].sort_values("f0", kind="stable")
+        for a, b in zip(Q.offsets[list(CUTS[:-1])], Q.offsets[list(CUTS[1:])], strict=True)
+    ]
+    divisions = dd.from_map(lambda i: mixed[i], range(4), meta=frame.iloc[:0])
+    booster = on_cluster(
+        client,
+        engine,
+        X=divisions[names],
+        y=divisions["y"],
+        qid=divisions["qid"],
+        sources={"clicks": divisions["clicks"]},
+    )
+    assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
+    alone = pd.concat(mixed).sort_values("qid", kind="stable")
+    clicks = {"clicks": alone["clicks"]}
+    if engine == "lightgbm":
+        data = lb_lightgbm.Dataset(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
+        expected = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, 12, objective=OBJECTIVE)
+    else:
+        data = lb_xgboost.DMatrix(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
+        expected = lb_xgboost.train(XGBOOST, data, 12, objective=OBJECTIVE, verbose_eval=False)
+    expected = scores(engine, expected, frame[names])
+    np.testing.assert_allclose(scores(engine, booster, frame[names]), expected, rtol=1e-5, atol=1e-6)
+
+
+@ENGINE
+def test_one_worker_will_do(client, engine):
+    whole = (0, 48)
+    rows = {"X": spread(X, whole), "y": spread(RELEVANCE, whole), "qid": spread(QID, whole)}
+    booster = on_cluster(client, engine, sources={"clicks": spread(CLICKS, whole)}, **rows)
+    expected = scores(engine, on_one_machine(engine))
+    np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_nothing_of_the_cluster_is_left_in_the_model(client):
+    text = on_cluster(client, "lightgbm", rounds=2).model_to_string()
+    assert "[machines: ]" in text and "[num_machines: 1]" in text and "127.0.0.1" not in text
+
+
+def test_objectives_in_the_engines_own_dask(client):
+    """Without further sources, an objective drops into the engines' own interfaces."""
+    sizes = da.from_array(np.array(SIZES), chunks=(tuple(np.diff(CUTS).tolist()),))
+    ranker = lgb.DaskLGBMRanker(client=client, n_estimators=12, objective=LambdaRank(), **LIGHTGBM)
+    with pytest.warns(UserWarning):
+        ranker.fit(spread(X), spread(RELEVANCE), group=sizes)
+    expected = scores("lightgbm", on_one_machine("lightgbm", objective=LambdaRank()))
+    np.testing.assert_allclose(ranker.booster_.predict(X), expected, rtol=1e-5, atol=1e-6)
+
+    from xgboost import dask as dxgb
+
+    data = dxgb.DaskDMatrix(
+        client, spread(X), spread(RELEVANCE), qid=spread(QID), label_lower_bound=spread(np.nan_to_num(CLICKS))
+    )
+    params = XGBOOST | {"objective": "rank:ndcg", "base_score": 0, "disable_default_eval_metric": True}
+    booster = dxgb.train(client, params, data, 12, obj=OBJECTIVE)["booster"]
+    local = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, sources={"clicks": np.nan_to_num(CLICKS)})
+    expected = lb_xgboost.train(XGBOOST, local, 12, objective=OBJECTIVE, verbose_eval=False)
+    np.testing.assert_allclose(scores("xgboost", booster), scores("xgboost", expected), rtol=1e-5, atol=1e-6)
+
+
+# Errors.
+
+
+class FailsOnOneWorker:
+    """A schedule that breaks on the second worker in round 3."""
+
+    def __call__(self, iteration):
+        from distributed import get_worker
+
+        if iteration == 3 and get_worker().name == 1:
+            raise RuntimeError("one worker fails")
+        return 0.1
+
+
+@ENGINE
+def test_one_worker_fails(client, engine):
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(__import__(__name__))
+    try:
+        with pytest.raises(RuntimeError, match="one worker fails"):
+            on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), FailsOnOneWorker()))
+    finally:
+        cloudpickle.unregister_pickle_by_value(__import__(__name__))
+    assert on_cluster(client, engine, rounds=1) is not None
+
+
+@ENGINE
+def test_errors_before_any_training(client, engine):
+    cut = np.array(QID)
+    cut[Q.offsets[12]] = cut[Q.offsets[12] - 1]  # the last query of a partition runs on in the next
+    cut[Q.offsets[33]] = cut[Q.offsets[33] - 1]
+    negative = np.array(RELEVANCE)
+    negative[3] = -1
+    for error, named, more in (
+        (
+            ValueError,
+            "query 111 is split over partitions 0 and 1: keep the rows of a query",
+            {"qid": spread(cut)},
+        ),
+        (
+            ValueError,
+            "qid has 2 partitions, X has 4: partition them alike",
+            {"qid": spread(QID, (0, 20, 48))},
+        ),
+        (
+            ValueError,
+            r"partition 0: y has \d+ rows, X has \d+",
+            {"y": spread(RELEVANCE, (0, 11, 24, 33, 48))},
+        ),
+        (ValueError, r"reads the source 'clicks': give it in sources=\{'clicks': …\}", {"sources": None}),
+        (ValueError, "-1", {"y": spread(negative)}),
+        (TypeError, "y is ndarray, expected a Dask array, DataFrame or Series", {"y": RELEVANCE}),
+        (ValueError, "leaves='newton' on a cluster", {"leaves": "newton"}),
+        (ValueError, "normalize='all'.* no worker sees all", {"objective": GradientStep(OBJECTIVE, "all")}),
+        (ValueError, "normalize='all'", {"objective": Blend(RankNet(), GradientStep(RankNet(), "all"), 0.1)}),
+    ):
+        with pytest.raises(error, match=named):
+            on_cluster(client, engine, **more)
+
+
+def test_errors_of_one_engine(client):
+    with pytest.raises(ValueError, match="tree_learner='feature': rows are spread over the workers"):
+        on_cluster(client, "lightgbm", params=LIGHTGBM | {"tree_learner": "feature"})
+    with pytest.raises(ValueError, match=r"weight of query 100 is .*: XGBoost takes one weight a query"):
+        on_cluster(client, "xgboost", weight=spread(np.linspace(1, 2, N)))

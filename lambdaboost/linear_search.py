@@ -1,0 +1,204 @@
+r"""Linear rankers, s = Xw, by gradient descent in weight space, whatever gives the gradient (Yue and Burges 2007).
+
+A *cost* is any function of the weights. Like everything here it takes one model, shape (n_features,), and gives a
+number, or takes many side by side, (n_features, n_models), and gives (n_models,): one pass over the data serves all.
+
+>>> import numpy as np
+>>> from lambdaboost.datasets import web_search_log
+>>> X, q = web_search_log(queries=20, documents=30, seed=3)
+>>> cost = in_weights(CrossEntropy(q), X)
+>>> w, gains, rng = np.zeros(X.shape[1]), Gains(rate=0.05, step=0.01, after=10), np.random.default_rng(0)
+>>> for k in range(100):
+...     w -= gains.rates(k) * spsa(cost, w, gains.steps(k), draws=4, rng=rng)
+>>> bool(cost(w) < cost(np.zeros_like(w)))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives._score_space import PerQuery, check_metric, check_whole, figures
+from lambdaboost.objectives.objective import check_number, check_objective
+
+Floats = NDArray[np.float64]
+Cost = Callable[[Floats], Any]
+
+ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents (1998), which the 2007 paper takes
+
+
+def finite_difference(cost: Cost, weights: ArrayLike, step: float) -> Floats:
+    r"""The slope of a cost in each weight of one model, by 2d evaluations (2007 paper, section 4, FDSA).
+
+    .. math:: g_i = \frac{C(w + c\,e_i) - C(w - c\,e_i)}{2c}
+
+    Parameters
+    ----------
+    cost : callable
+        Of weights (n_features, n_models), giving (n_models,).
+    weights : array of shape (n_features,)
+        One model's.
+    step : float
+        c > 0, in units of the weights.
+
+    Returns
+    -------
+    float64 (n_features,)
+
+    """
+    check_number("step", step, 0, open_low=True)
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim != 1:
+        raise ValueError(f"weights has shape {w.shape}, expected those of one model, (n_features,)")
+    moved = step * np.eye(w.size)
+    return (_values(cost, w[:, None] + moved) - _values(cost, w[:, None] - moved)) / (2 * step)
+
+
+def spsa(cost: Cost, weights: ArrayLike, step: float, draws: int, rng: np.random.Generator) -> Floats:
+    r"""The slope of a cost in all weights at once, by 2 evaluations a draw (2007 paper, section 4.1, SPSA:2·draws).
+
+    .. math:: g_i = \frac{1}{\Delta_i} \cdot \frac{C(w + c\Delta) - C(w - c\Delta)}{2c}, \quad \Delta_i = \pm 1
+
+    Parameters
+    ----------
+    cost : callable
+        Of weights of that shape, giving a number or (n_models,).
+    weights : array of shape (n_features,) or (n_features, n_models)
+        Each model has draws of its own.
+    step : float
+        c > 0, in units of the weights.
+    draws : int
+        ≥ 1, averaged.
+    rng : numpy.random.Generator
+        What draws Δ.
+
+    Returns
+    -------
+    float64, the shape of `weights`
+
+    """
+    check_number("step", step, 0, open_low=True)
+    check_whole("draws", draws, 1)
+    w = np.asarray(weights, dtype=np.float64)
+    slope = np.zeros_like(w)
+    for _ in range(draws):
+        delta = 2.0 * rng.integers(0, 2, w.shape) - 1.0
+        slope += (_values(cost, w + step * delta) - _values(cost, w - step * delta)) / (2 * step) / delta
+    return slope / draws
+
+
+def weight_gradient(
+    objective: Objective, X: NDArray[np.floating], q: Queries, weights: ArrayLike, iteration: int = 0
+) -> Floats:
+    """An objective's gradient by the chain rule, Xᵀ·grad over the number of queries; the shape of `weights`."""
+    check_objective("objective", objective)
+    scores = X @ np.asarray(weights, dtype=np.float64)
+    grads = [objective.gradient(s, q, iteration)[0] for s in np.atleast_2d(scores.T)]
+    return (X.T @ np.asarray(grads, dtype=np.float64).T / q.n_queries).reshape(np.shape(weights))
+
+
+@dataclass(frozen=True)
+class Gains:
+    r"""Spall's sequences, :math:`a_k = a/(A + k + 1)^{0.602}` and :math:`c_k = c/(k + 1)^{0.101}`, k from 0.
+
+    Parameters
+    ----------
+    rate, step : float
+        a and c, > 0.
+    after : float
+        A ≥ 0; Spall advises a tenth of the iterations.
+
+    """
+
+    rate: float
+    step: float
+    after: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("rate", self.rate, 0, open_low=True)
+        check_number("step", self.step, 0, open_low=True)
+        check_number("after", self.after, 0)
+
+    def rates(self, k: int) -> float:
+        """The learning rate of iteration k."""
+        return self.rate / (self.after + k + 1) ** ALPHA
+
+    def steps(self, k: int) -> float:
+        """The step of the gradient approximation of iteration k."""
+        return self.step / (k + 1) ** GAMMA
+
+
+def in_weights(cost_of_scores: Cost, X: NDArray[np.floating]) -> Cost:
+    """A cost of the scores as one of the weights."""
+    return lambda weights: cost_of_scores(X @ weights)
+
+
+class CrossEntropy:
+    r"""RankNet's cost of scores, the mean of :math:`\log(1 + e^{-(s_i - s_j)})` over all pairs with :math:`l_i > l_j`.
+
+    Takes scores (n_documents,) or (n_documents, n_models).
+    """
+
+    def __init__(self, q: Queries) -> None:
+        better, worse = zip(*(_pairs(q.relevance[a:b], a) for a, b in _bounds(q)), strict=True)
+        self.better, self.worse = np.concatenate(better), np.concatenate(worse)
+        self.n_pairs = self.better.size
+        if not self.n_pairs:
+            raise ValueError(
+                "q has no two documents of different grades in any query: there is no pair to order"
+            )
+
+    def __call__(self, scores: Floats) -> Any:
+        """The cost, (n_models,) or a number."""
+        # log(E_i + E_j) − s_i takes one logarithm a pair, where no exponential overflows.
+        if np.abs(scores).max() < 300:
+            e = np.exp(scores)
+            terms = np.log(e[self.better] + e[self.worse])
+        else:
+            terms = np.logaddexp(scores[self.better], scores[self.worse])
+        return terms.mean(axis=0) - scores[self.better].mean(axis=0)
+
+
+class Shortfall:
+    """One less the mean of a measure over queries, as a cost of scores (n_documents,) or (n_documents, n_models)."""
+
+    def __init__(self, metric: Measure | PerQuery, q: Queries) -> None:
+        check_metric("metric", metric)
+        self.metric, self.q = metric, q
+
+    def __call__(self, scores: Floats) -> Any:
+        """The cost, (n_models,) or a number."""
+        means = [
+            figures(self.metric, np.ascontiguousarray(s), self.q).mean() for s in np.atleast_2d(scores.T)
+        ]
+        return 1.0 - (np.array(means) if scores.ndim == 2 else means[0])
+
+
+def _values(cost: Cost, weights: Floats) -> Floats:
+    """What a cost gives, checked: finite, a figure a model."""
+    values = np.asarray(cost(weights), dtype=np.float64)
+    if values.shape != weights.shape[1:]:
+        raise ValueError(
+            f"the cost returned shape {values.shape} for weights of shape {weights.shape}, "
+            f"expected {weights.shape[1:]}: one figure a model"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"the cost returned {values[~np.isfinite(values)][0]}: let it return finite figures")
+    return values
+
+
+def _bounds(q: Queries) -> zip[tuple[int, int]]:
+    return zip(q.offsets[:-1].tolist(), q.offsets[1:].tolist(), strict=True)
+
+
+def _pairs(labels: NDArray[np.float32], first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    better, worse = np.nonzero(labels[:, None] > labels[None, :])
+    return better + first, worse + first

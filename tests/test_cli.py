@@ -396,7 +396,8 @@ def test_demo(capsys, engine):
         assert float(best) == system["learning_rate"] and system["seconds"] > 0
 
 
-def test_demo_prints_one_table(capsys):
+def test_demo_prints_one_table(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, out, _ = call(capsys, "demo", "--queries", 24, "--rounds", 3)
     assert code == 0 and "NDCG(k=10)" in out and "seconds" in out and "paired t-test" in out
     assert all(len(line) <= 80 for line in out.splitlines() if "│" in line)

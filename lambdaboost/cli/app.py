@@ -29,6 +29,9 @@ app.command(
 )(bench)
 
 
+PAGE = Path("lambdaboost-report.html")  # which the demo and report write here
+
+
 class EngineName(StrEnum):
     """The engines."""
 
@@ -99,6 +102,14 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Makes the data and seeds the engine.")] = 0,
     engine: EngineOption = EngineName.lightgbm,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="PAGE",
+            help="HTML file to write; lambdaboost-report.html here without it, none with --json.",
+        ),
+    ] = None,
 ) -> None:
     """Make a web search log, train three systems on it, and compare them on queries that none has seen.
 
@@ -108,7 +119,8 @@ def demo(
     """
     from lambdaboost.cli.demo import run_demo
 
-    run_demo(engine.value, queries, rounds, seed, as_json)
+    page = PAGE if report is None and not as_json else report
+    run_demo(engine.value, queries, rounds, seed, as_json, page)
 
 
 @app.command(
@@ -241,3 +253,72 @@ def evaluate(
     from lambdaboost.cli.evaluate import run_evaluate
 
     run_evaluate(file, scores, model, tuple(measure or ()), tuple(source or ()), seed, as_json)
+
+
+@app.command(
+    epilog="Example: lambdaboost report test.txt --model plain=a.txt --model graded=b.txt --out report.html",
+    short_help="Compare models or scores on a file, on one HTML page with pictures.",
+)
+def report(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text with the grades.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="[NAME=]MODEL",
+            help="Model file written by train, and what the page calls it; may be repeated.",
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="[NAME=]SCORES",
+            help="Scores, one a line in the order of FILE, and what the page calls them; may be repeated.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="NAME",
+            help="What the others are compared with; the first model without it.",
+        ),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="A measure such as 'NDCG(k=3)' or MAP; may be repeated. The first is shown query by query. NDCG at "
+            "10, 5, 3 and 1 without it, and CNDCG of each further label source.",
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="NAME=COLUMN[:rate]",
+            help="A feature column, counted from 1, to measure by as a label source, as in train; may be repeated. "
+            "Those that the models were trained with, without it.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path, typer.Option("--out", metavar="PAGE", help="HTML file to write.")] = PAGE,
+) -> None:
+    """Write a page on models or scores: tables with significance, pictures, gains and losses by query, what was run.
+
+    It is one file, without scripts, and reads on a phone and on paper. Models bring their learning curves and the 2011
+    paper's diagnostics with them. Pictures need matplotlib: lambdaboost[plots].
+    """
+    from lambdaboost.cli.report import run_report
+
+    run_report(
+        file,
+        tuple(model or ()),
+        tuple(scores or ()),
+        baseline,
+        tuple(measure or ()),
+        tuple(source or ()),
+        seed,
+        out,
+    )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from lambdaboost._leaves import Leaves, stepped
-from lambdaboost.cli.console import OUT, print_json, tell
+from lambdaboost.cli.console import ERR, OUT, print_json, tell
+from lambdaboost.cli.demo_report import write_page
 from lambdaboost.cli.engine import Engine, OnRound, Training
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.datasets._files import check_place
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.objectives import LambdaRank, Objective, graded
 
@@ -41,12 +44,13 @@ class Contender:
 
 @dataclass
 class Outcome:
-    """What became of a contender: validation figures by learning rate, the chosen one, seconds, test scores."""
+    """What became of a contender: validation figures by learning rate, the chosen one, its booster, test scores."""
 
     contender: Contender
     validation: dict[float, float] = field(default_factory=dict)
     learning_rate: float = 0.0
     seconds: float = float("inf")
+    booster: Any = None
     scores: NDArray[np.floating] = field(default_factory=lambda: np.empty(0))
 
 
@@ -66,8 +70,12 @@ class Parts:
         return cls(*(log.take(cut) for cut in cuts))
 
 
-def run_demo(engine_name: str, queries: int, rounds: int, seed: int, as_json: bool) -> None:
-    """Train, compare, print."""
+def run_demo(
+    engine_name: str, queries: int, rounds: int, seed: int, as_json: bool, page: Path | None
+) -> None:
+    """Train, compare, print, and write the page if there is to be one."""
+    if page is not None:
+        check_place("--report", page)
     engine = ENGINES[engine_name]
     contenders = (
         Contender(f"{engine.name} {engine.native}"),
@@ -82,11 +90,16 @@ def run_demo(engine_name: str, queries: int, rounds: int, seed: int, as_json: bo
     outcomes = _outcomes(engine, contenders, parts, rounds, seed)
     baseline, *others = (System(o.contender.name, o.scores, parts.test.queries) for o in outcomes)
     comparison = compare(baseline, *others, measures=MEASURES)
+    if page is not None:
+        with ERR.status(f"writing {page} …"):
+            write_page(page, engine, outcomes, parts, rounds, seed)
     if as_json:
         print_json(_as_json(engine, outcomes, comparison, parts, rounds, seed, compiling))
         return
     OUT.print(_table(outcomes, comparison))
     tell(_caption(engine, parts, rounds, seed, compiling))
+    if page is not None:
+        tell(f"The same with pictures, query by query: {page}")
 
 
 def _outcomes(
@@ -111,7 +124,7 @@ def _outcomes(
                 start = time.perf_counter()
                 booster = train(outcome.learning_rate)
                 outcome.seconds = min(outcome.seconds, time.perf_counter() - start)
-                outcome.scores = engine.scores(booster, parts.test.features)
+                outcome.booster, outcome.scores = booster, engine.scores(booster, parts.test.features)
     return outcomes
 
 

@@ -15,13 +15,13 @@ from typing import Any
 Draw = Callable[[Any], Any]
 
 # Inches. On a phone's 390 pixels the letters are then still of a size to read.
-WIDTH, HEIGHT, LEGEND_LINE = 5.0, 2.9, 0.19
+WIDTH, HEIGHT, LEGEND_LINE = 5.0, 3.0, 0.19
+LONG = 28  # letters of an axis's name that has to go on in a second line
 SETTINGS = {
     "svg.fonttype": "none",  # letters stay letters: small, and found by a search
     "svg.hashsalt": "lambdaboost",  # the same picture in the same bytes
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.5,
-    "axes.titlesize": 10,
     "legend.fontsize": 9,
 }
 
@@ -43,6 +43,7 @@ def picture(draw: Draw, name: str, alt: str) -> str:
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.subplots()
         draw(axes)
+        axes.set_ylabel(textwrap.fill(axes.get_ylabel(), LONG))
         _legend_below(figure, axes)
         figure.savefig(file, format="svg", metadata={"Date": None}, transparent=True)
     return _inline(file.getvalue(), name, alt)
@@ -80,6 +81,11 @@ def _inline(svg: str, name: str, alt: str) -> str:
     head, rest = svg.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None
+    # What nothing refers to, and what says nothing.
+    rest = re.sub(
+        r'(?<=<g) id="[^"]*"|(?<=") transform="rotate\(-0 [^"]*"|<!--.*?-->', "", rest, flags=re.DOTALL
+    )
+    rest = re.sub(r">\s+<", ">\n<", rest)
     rest = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{name}-", rest)
     rest = re.sub(r'\bd="[^"]*"', _shorter, rest)
     return f'<svg role="img" aria-label="{html.escape(alt)}" {box[0]}>{rest}'

@@ -1,0 +1,66 @@
+"""The page that ``lambdaboost demo`` ends in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lambdaboost.cli.engine import Engine
+from lambdaboost.cli.report import recorder_for
+from lambdaboost.datasets import Collection
+from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.evaluation import NDCG, System, report
+
+if TYPE_CHECKING:
+    from lambdaboost.cli.demo import Outcome, Parts
+
+
+def write_page(
+    path: Path, engine: Engine, outcomes: list[Outcome], parts: Parts, rounds: int, seed: int
+) -> None:
+    """Write the page: the table's systems on the test part, and how each came about on the validation part."""
+    graded = outcomes[-1].contender
+    recorders = {o.contender.name: _replayed(o, parts.valid, rounds, o.contender is graded) for o in outcomes}
+    options = f"--engine {engine.name} --queries {_queries(parts)} --rounds {rounds} --seed {seed}"
+    run: dict[str, Any] = {
+        "Command": f"lambdaboost demo {options}",
+        "Data": "a made-up search log; the page shows its test part, curves and diagnostics its validation part",
+    }
+    report(
+        path,
+        *(System(o.contender.name, o.scores, parts.test.queries) for o in outcomes),
+        histories={name: {"validation": _curve(recorder)} for name, recorder in recorders.items()},
+        diagnostics=pictures(recorders[graded.name], of=graded.name),
+        run=run | {o.contender.name: _facts(engine, o, rounds, seed) for o in outcomes},
+        title=f"lambdaboost demo, {engine.name}",
+    )
+
+
+def _replayed(outcome: Outcome, part: Collection, rounds: int, diagnosed: bool) -> Recorder:
+    recorder = recorder_for(outcome.contender.objective, part.features, part.queries, rounds, diagnosed)
+    return replay(recorder, outcome.booster)
+
+
+def _curve(recorder: Recorder) -> dict[str, dict[int, float]]:
+    measure = repr(NDCG(recorder.k))
+    values = recorder.frame()[measure]
+    return {measure: {int(round_) + 1: float(value) for round_, value in values.items()}}
+
+
+def _facts(engine: Engine, outcome: Outcome, rounds: int, seed: int) -> dict[str, Any]:
+    contender = outcome.contender
+    objective = engine.native if contender.leaves is None else repr(contender.objective)
+    return {
+        "objective": f"{objective}, of {engine.name}" if contender.leaves is None else objective,
+        "leaves": contender.leaves or "engine",
+        "rounds": rounds,
+        "params": {"learning_rate": outcome.learning_rate, "seed": seed},
+        "validation NDCG@3 by learning rate": {
+            f"{rate:g}": f"{figure:.4f}" for rate, figure in outcome.validation.items()
+        },
+        "seconds": f"{outcome.seconds:.2f}",
+    }
+
+
+def _queries(parts: Parts) -> int:
+    return sum(part.queries.n_queries for part in (parts.train, parts.valid, parts.test))

@@ -1,0 +1,211 @@
+"""``lambdaboost report``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.cli import model_file
+from lambdaboost.cli.columns import Columns, Source
+from lambdaboost.cli.console import ERR, note, tell
+from lambdaboost.cli.evaluate import read_scores
+from lambdaboost.cli.measuring import check_sources, parse_measures
+from lambdaboost.cli.model_file import LoadedModel
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.diagnostics._parts import pair_parts
+from lambdaboost.diagnostics.pictures import is_of_pairs
+from lambdaboost.evaluation import System, report
+from lambdaboost.objectives import Objective, parse
+
+REPLAYED = 40  # rounds of a model that its diagnostics show
+SAMPLE = 200  # queries that they follow
+# What of a model's description is told of it, in this order.
+TOLD = (
+    "objective",
+    "leaves",
+    "engine",
+    "params",
+    "rounds",
+    "rounds_kept",
+    "early_stopping",
+    "seed",
+    "data",
+    "versions",
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A model or a file of scores, and what the page calls it."""
+
+    option: str
+    name: str
+    path: Path
+
+    @classmethod
+    def parse(cls, option: str, text: str) -> Given:
+        """Read ``PATH`` or ``NAME=PATH``.
+
+        >>> Given.parse("--model", "graded=models/7.txt").name, Given.parse("--model", "models/7.txt").name
+        ('graded', '7')
+        """
+        name, equals, path = text.partition("=")
+        if not equals or Path(text).exists():
+            return cls(option, Path(text).stem, Path(text))
+        if not name.strip() or not path:
+            raise ValueError(f"{option} {text!r}: expected PATH or NAME=PATH, such as graded=model.txt")
+        return cls(option, name.strip(), Path(path))
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A system with its scores, what is told of it, and its model if there is one."""
+
+    given: Given
+    scores: NDArray[np.floating]
+    facts: Mapping[str, Any]
+    model: LoadedModel | None = None
+    features: Any = None
+
+
+def run_report(
+    file: Path,
+    model_texts: tuple[str, ...],
+    scores_texts: tuple[str, ...],
+    baseline: str | None,
+    measure_texts: tuple[str, ...],
+    source_texts: tuple[str, ...],
+    seed: int,
+    out: Path,
+) -> None:
+    """Measure, replay, write the page."""
+    check_place("--out", out)
+    given = _ordered(
+        [
+            *(Given.parse("--model", text) for text in model_texts),
+            *(Given.parse("--scores", text) for text in scores_texts),
+        ],
+        baseline,
+    )
+    measures = parse_measures(measure_texts) or None
+    models = {g: model_file.load(g.path) for g in given if g.option == "--model"}
+    columns = _labels(source_texts, models)
+    known = ["relevance", *(source.name for source in columns.sources)]
+    check_sources({m.source: f"--measure {m!r}" for m in measures or ()}, known)
+    with ERR.status("measuring …"):
+        q = columns.read(file).queries
+        ranked = [_ranked(g, models.get(g), file, q) for g in given]
+        # Documents of equal score in random order, so that a file sorted by grade gains nothing.
+        rows = q.shuffled_rows(seed)
+        shuffled = q.reordered(rows)
+        systems = [System(r.given.name, r.scores[rows], shuffled) for r in ranked]
+        run: dict[str, Any] = {
+            "Measured on": file.name,
+            "SHA-256": sha256(file),
+            "Order of ties": f"seed {seed}",
+        }
+        report(
+            out,
+            *systems,
+            measures=measures,
+            histories={
+                r.given.name: r.model.about["history"]
+                for r in ranked
+                if r.model and r.model.about.get("history")
+            },
+            diagnostics=_diagnostics(ranked, rows, shuffled),
+            run=run | {r.given.name: r.facts for r in ranked},
+            title=f"Ranking report: {file.name}",
+        )
+    tell(str(out))
+
+
+def _ordered(given: Sequence[Given], baseline: str | None) -> list[Given]:
+    """The baseline first."""
+    if not given:
+        raise ValueError("nothing to report on: give --model MODEL or --scores SCORES, best more than one")
+    names = [g.name for g in given]
+    for g in given:
+        if names.count(g.name) > 1:
+            raise ValueError(
+                f"{g.option} {g.path}: two systems are called {g.name!r}; name them, as in {g.option} NAME={g.path}"
+            )
+    if baseline is not None and baseline not in names:
+        raise ValueError(f"--baseline {baseline!r}: there is only {', '.join(names)}")
+    return sorted(given, key=lambda g: g.name != (baseline or names[0]))
+
+
+def _labels(source_texts: Iterable[str], models: Mapping[Given, LoadedModel]) -> Columns:
+    """The label sources to measure by: those given, or else those that the models were trained with."""
+    asked = Columns.parse(source_texts, ())
+    if asked.sources:
+        return asked
+    found: dict[str, tuple[Source, Given]] = {}
+    for given, model in models.items():
+        for source in model.columns.sources:
+            other, of = found.setdefault(source.name, (source, given))
+            if other != source:
+                raise ValueError(
+                    f"--model {given.path} was trained with {source}, --model {of.path} with {other}: "
+                    f"say which to measure by, such as --source {source}"
+                )
+    return Columns(tuple(source for source, _ in found.values()))
+
+
+def _ranked(given: Given, model: LoadedModel | None, file: Path, q: Queries) -> Ranked:
+    if model is None:
+        facts = {"scores": given.path.name, "SHA-256": sha256(given.path)}
+        return Ranked(given, read_scores(given.path, q.n_documents, file), facts)
+    features = model.columns.read(file, measured=False).features
+    facts = {"model": given.path.name, "SHA-256": model.about["model_sha256"]}
+    facts |= {name: model.about[name] for name in TOLD if model.about.get(name) not in (None, {})}
+    return Ranked(given, model.scores(features), facts, model, features)
+
+
+def _diagnostics(
+    ranked: Sequence[Ranked], rows: NDArray[np.int64], q: Queries
+) -> dict[str, Callable[[Any], Any]]:
+    """The 2011 paper's, of each model, from its trees on the documents measured on."""
+    drawn: dict[str, Callable[[Any], Any]] = {}
+    objectives: dict[str, Objective] = {}
+    for r in ranked:
+        if r.model is None:
+            continue
+        try:
+            objective = parse(r.model.about["objective"])
+            recorder = recorder_for(objective, r.features[rows], q, r.model.engine.n_rounds(r.model.booster))
+            drawn |= pictures(replay(recorder, r.model.booster), of=r.given.name)
+            objectives[repr(objective)] = objective
+        except (TypeError, ValueError) as error:
+            note(f"{r.given.name} has no diagnostics: {error}")
+    return drawn | pictures(objectives=objectives)
+
+
+def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnosed: bool = True) -> Recorder:
+    """A recorder of rankings, with rounds enough for a curve, and where `diagnosed` of λ that are sums over pairs."""
+    of_pairs = diagnosed and is_of_pairs(objective)
+    parts = [part for _, part in pair_parts(objective)] if of_pairs else []
+    return Recorder(
+        X,
+        q,
+        objective,
+        compare=[(parts[0], part) for part in parts[1:] if part != parts[0]],
+        grades=_high_grades(q) if of_pairs else (),
+        every=max(1, rounds // REPLAYED),
+        sample=SAMPLE,
+    )
+
+
+def _high_grades(q: Queries) -> tuple[int, ...]:
+    """The paper's 3 and 4, else the highest there is; none where grades are not whole."""
+    there = np.unique(q.relevance[~np.isnan(q.relevance)])
+    if not there.size or (there != np.floor(there)).any() or there[-1] == 0:
+        return ()
+    return tuple(int(g) for g in there if g in (3, 4)) or (int(there[-1]),)

@@ -1,0 +1,436 @@
+"""The report page: well-formed, self-contained, escaped, whole on disk, right in its figures; and its commands."""
+
+import html
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+from functools import partial
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from lambdaboost import CNDCG, MAP, NDCG, Blend, LambdaRank, Linear, Queries, SigmoidLocal, graded
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.evaluation import Figures, System, report
+from lambdaboost.evaluation._report.pictures import pareto
+from lambdaboost.evaluation._report.words import digest
+
+pytest.importorskip("matplotlib")
+
+LOG = web_search_log(queries=30, documents=20, features=16, seed=2)
+Q = LOG.queries
+RNG = np.random.default_rng(0)
+VOID = {"meta", "br", "path", "use", "rect"}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def system(name, noise=1.0, q=Q, seed=0):
+    rng = np.random.default_rng(seed)
+    return System(name, q.relevance + rng.normal(size=q.n_documents) * noise, q)
+
+
+BEFORE, AFTER = system("before", 2.0), system("after", 1.0, seed=1)
+
+
+class Checked(HTMLParser):
+    """Every element closed in its order, ids that are there once, links that lead somewhere."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.targets, self.texts, self.tags, self.images = [], [], [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.append(tag)
+        self.ids += [given["id"]] if "id" in given else []
+        for name in ("href", "xlink:href", "clip-path", "src"):
+            if name in given:
+                self.targets.append(given[name])
+        if tag == "svg":
+            self.images.append(given)
+        if tag not in VOID or tag in ("path", "rect", "use"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def checked(path):
+    """The page's text, and its parser after every check of its form."""
+    text = path.read_text(encoding="utf-8")
+    page = Checked()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    for target in page.targets:
+        assert target.startswith(("#", "url(#")), target
+        assert target.removeprefix("url(").strip("#)") in page.ids, target
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert "http" not in text and "@import" not in text and "url(" not in text.partition("</style>")[0]
+    assert (
+        text.startswith("<!DOCTYPE html>") and '<html lang="en">' in text and '<meta charset="utf-8">' in text
+    )
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+    assert "@media print" in text and "max-width: 40rem" in text
+    for image in page.images:
+        assert image["role"] == "img" and len(image["aria-label"]) > 20
+    return text, page
+
+
+def headings(text):
+    return [html.unescape(h) for h in re.findall(r"<h2[^>]*>(.*?)</h2>", text)]
+
+
+def test_everything_on_one_page(tmp_path):
+    third = system("third", 0.5, seed=2)
+    curves = {"valid": {"NDCG(k=3)": [0.1, 0.25, 0.5]}, "train": {"ndcg(k=3)": {1: 0.1, 3: 0.75}}}
+    path = report(
+        tmp_path / "page.html",
+        BEFORE,
+        AFTER,
+        third,
+        histories={"after": curves, "third": {"valid": {"pre-cndcg(k=3)": [0.5]}}},
+        diagnostics=pictures(objectives={"λL": LambdaRank(), "λS": SigmoidLocal()}),
+        run={"Command": "train it", "after": {"objective": graded(), "params": {"learning_rate": 0.1}}},
+        title="A title",
+    )
+    text, page = checked(path)
+    assert headings(text) == [
+        "Comparison",
+        "NDCG by cutoff, label sources together",
+        "Learning curves",
+        "Diagnostics",
+        "Gains and losses by query",
+        "What was run",
+    ]
+    # Cutoffs, front, two measures' curves, cost derivatives, gains of two systems by two sources.
+    assert len(page.images) == 1 + 1 + 2 + 1 + 4
+    told = "\n".join(page.texts)
+    for expected in (
+        f"{100 * BEFORE.per_query(NDCG(10)).mean():.2f}",
+        f"{100 * AFTER.per_query(CNDCG(3)).mean():.2f}",
+        f"{100 * (AFTER.per_query(NDCG(10)) - BEFORE.per_query(NDCG(10))).mean():+.2f}",
+        repr(graded()),
+        "params · learning_rate",
+        "2 systems against before on 30 queries",
+        digest(Q),
+        "train it",
+    ):
+        assert expected in told, expected
+    differences = AFTER.per_query(NDCG(10)) - BEFORE.per_query(NDCG(10))
+    most = int(np.abs(differences).argmax())
+    assert f"<tr><td>{most}</td><td>{Q.sizes[most]}</td>" in text
+    assert f"<td>{100 * differences[most]:+.2f}</td>" in text
+    assert f"{(differences > 1e-12).sum()} better" in told
+    assert "0.7500 after round 3" in page.images[2]["aria-label"]
+    assert "numpy" in told and "lambdaboost" in told
+
+
+def test_a_lone_system_and_chosen_measures(tmp_path):
+    q = Queries([1, 0, 1, 0, 0, 0], ids=["a", "a", "b", "b", "c", "c"])
+    text, page = checked(report(tmp_path / "page", System("alone", [2, 1, 1, 2, 1, 2], q), measures=MAP()))
+    assert headings(text) == ["Measures", "NDCG by cutoff", "What was run"]
+    # (1 + 1/2 + 0) / 3
+    assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 1
+    both = report(tmp_path / "page", System("x", [2, 1, 1, 2, 1, 2], q), System("y", [2, 1, 2, 1, 1, 2], q))
+    assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by its id" in both.read_text()
+
+
+def test_labels_are_escaped_everywhere(tmp_path):
+    evil = '<script>alert("1")</script> & $x_1$ \\frac $ "quoted" \'so\' \x07 中文'
+    path = report(
+        tmp_path / "page.html",
+        system(evil),
+        system("_hidden " + evil, seed=1),
+        histories={evil: {evil: {evil: [0.5, 0.6]}}},
+        diagnostics={evil: lambda axes: axes.plot([1, 2], label="_" + "x" * 200)},
+        run={evil: {evil: evil}, "loose " + evil: evil},
+        title=evil,
+    )
+    text, page = checked(path)
+    assert "<script" not in text and "alert(" in text
+    assert page.texts.count(evil) >= 3
+    # In a picture the name of a system stands as it is: no formula, and not left out for its underscore.
+    assert any(
+        "_hidden" in t and "$x_1$" in t for t in re.findall(r"<text[^>]*>(.*?)</text>", text, re.DOTALL)
+    )
+
+
+def test_the_same_bytes_again(tmp_path):
+    pages = [report(tmp_path / name, BEFORE, AFTER).read_bytes() for name in ("a", "b")]
+    assert pages[0] == pages[1]
+
+
+def test_many_queries_make_no_large_page(tmp_path):
+    rng = np.random.default_rng(0)
+    q = Queries(rng.integers(0, 3, 20_000), sizes=[5] * 4000)
+    path = report(tmp_path / "page", system("a", q=q), system("b", q=q, seed=1), measures=NDCG(3))
+    assert path.stat().st_size < 60_000
+    checked(path)
+
+
+def test_without_matplotlib_the_tables_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr("lambdaboost.evaluation._report.svg.find_spec", lambda name: None)
+    text, page = checked(report(tmp_path / "page", BEFORE, AFTER))
+    assert page.images == [] and "lambdaboost[plots]" in text and "<td>" in text
+
+
+def test_a_failure_leaves_the_old_page(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError):
+        report(path, BEFORE, AFTER, diagnostics={"bad": lambda axes: 1 / 0})
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(OSError):
+            report(path, BEFORE, AFTER)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+
+
+SHORT = Queries([1, 0], sizes=[2])
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda p: report(p / "no" / "page", BEFORE), "there is no folder"),
+        (lambda p: report(p, BEFORE), "is a folder"),
+        (lambda p: report(p / "x", Figures("f", {NDCG(): [1.0]})), "cannot report on a Figures: give System"),
+        (lambda p: report(p / "x", BEFORE, system("short", q=SHORT)), "rank different queries"),
+        (lambda p: report(p / "x", BEFORE, BEFORE), "give each its own name"),
+        (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give one measure"),
+        (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give one measure"),
+        (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give what"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": ["x"]}}}), r"histories\['a'\] is"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), "no figures, one a round"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_and_nothing_is_written(tmp_path, wrong, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        wrong(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
+    q = Queries(Q.relevance, sizes=Q.sizes, clicks=Q.labels["clicks"], views=np.full(Q.n_documents, 7.0))
+    text, _ = checked(report(tmp_path / "page", system("a", q=q), system("b", q=q, seed=1)))
+    assert "CNDCG(k=10)" in text and "source=&#x27;views&#x27;" not in text and "Label source views" in text
+
+
+def test_pareto_front_against_its_definition():
+    points = RNG.integers(0, 5, (40, 2)).astype(float)
+    slow = [
+        not any((b >= a).all() and (b > a).any() for b in points) for a in points
+    ]  # no other at least as good in both and better in one
+    assert pareto(points).tolist() == slow
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_replay_records_what_the_training_did(engine):
+    objective = Blend(LambdaRank(), LambdaRank(NDCG(3)), Linear(0.1, 0.01))
+    make = partial(Recorder, LOG.features, Q, objective, [(LambdaRank(), SigmoidLocal())], every=2, sample=20)
+    live, after = make(), make()
+    if engine == "lightgbm":
+        from lambdaboost.lightgbm import Dataset, train
+
+        data = Dataset(LOG.features, Q.relevance, group=Q.sizes)
+        booster = train({"verbose": -1, "num_leaves": 4}, data, 6, objective=objective, callbacks=[live])
+    else:
+        from lambdaboost.xgboost import DMatrix, train
+
+        data = DMatrix(LOG.features, Q.relevance, qid=Q.query_of_row)
+        params = {"max_depth": 2, "min_child_weight": 0}
+        booster = train(params, data, 6, objective=objective, callbacks=[live.xgboost()])
+    recorded, replayed = live.frame(), replay(after, booster).frame()
+    assert list(recorded.columns) == list(replayed.columns) and list(recorded.index) == [0, 2, 4]
+    np.testing.assert_allclose(replayed.to_numpy(), recorded.to_numpy(), rtol=1e-6)
+    drawn = pictures(replayed, of="it")
+    assert len(drawn) == 4 and all(caption.startswith("it: ") for caption in drawn)
+    with pytest.raises(TypeError, match="booster is int, expected a lightgbm"):
+        replay(after, 3)
+    with pytest.raises(TypeError, match="recorder is int, expected a Recorder"):
+        replay(3, booster)
+
+
+def test_replay_refuses_dart():
+    from lambdaboost import lightgbm, xgboost
+
+    data = lightgbm.Dataset(LOG.features, Q.relevance, group=Q.sizes)
+    matrix = xgboost.DMatrix(LOG.features, Q.relevance, qid=Q.query_of_row)
+    recorder = Recorder(LOG.features, Q, LambdaRank())
+    for booster in (
+        lightgbm.train({"verbose": -1, "boosting": "dart"}, data, 3),
+        xgboost.train({"booster": "dart", "rate_drop": 0.5, "min_child_weight": 0}, matrix, 3),
+    ):
+        with pytest.raises(ValueError, match="no sum of trees"):
+            replay(recorder, booster)
+
+
+# The commands
+
+
+def call(capsys, *args):
+    capsys.readouterr()
+    code = run([str(a) for a in args])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """test.txt, whose column 17 holds clicks, models of both engines, and scores."""
+    folder = tmp_path_factory.mktemp("report")
+    for name, queries in (("train", range(15)), ("test", range(15, 30))):
+        part = LOG.take(list(queries))
+        clicks = np.round(part.queries.labels["clicks"] * 200)
+        features = np.column_stack([part.features, clicks]).astype(np.float32)
+        write_letor(folder / f"{name}.txt", type(part)(features, part.queries))
+    small = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
+    for engine, objective in (("lightgbm", "LambdaRank()"), ("xgboost", "graded")):
+        options = ("--objective", objective, "--source", "clicks=17:rate", "--rounds", "5", *small[engine])
+        files = (folder / "train.txt", "--valid", folder / "test.txt", "--out", folder / f"{engine}.model")
+        assert run([str(a) for a in ("train", *files, "--engine", engine, *options)]) == 0
+    np.savetxt(folder / "own.txt", read_letor(folder / "test.txt").features[:, 0])
+    return folder
+
+
+def test_report_command(capsys, folder, tmp_path):
+    out = tmp_path / "page.html"
+    models = ("--model", f"plain={folder / 'lightgbm.model'}", "--model", folder / "xgboost.model")
+    code, told, err = call(
+        capsys, "report", folder / "test.txt", *models, "--scores", folder / "own.txt", "--out", out
+    )
+    assert (code, told, err) == (0, f"{out}\n", "")
+    text, page = checked(out)
+    assert headings(text)[2:] == [
+        "Learning curves",
+        "Diagnostics",
+        "Gains and losses by query",
+        "What was run",
+    ]
+    shown = "\n".join(page.texts)
+    about = json.loads((folder / "xgboost.model.json").read_text())
+    for expected in (
+        "2 systems against plain on 15 queries",
+        about["objective"],
+        about["model_sha256"],
+        about["data"]["train"]["sha256"],
+        "CNDCG(k=10)",
+        "agreement of ClickTier() with LambdaRank()",
+    ):
+        assert expected in shown, expected
+    assert about["history"]["valid"]["NDCG(k=10)"][-1] == pytest.approx(
+        about["measures"]["valid"]["NDCG(k=10)"], abs=0.1
+    )
+    code, _, _ = call(
+        capsys,
+        "report",
+        folder / "test.txt",
+        *models,
+        "--baseline",
+        "xgboost",
+        "--out",
+        out,
+        "--measure",
+        "MAP",
+    )
+    assert code == 0 and "plain against xgboost" in checked(out)[0]
+
+
+def test_report_of_models_agrees_with_evaluate(capsys, folder, tmp_path):
+    model, test, out = folder / "lightgbm.model", folder / "test.txt", tmp_path / "page"
+    assert call(capsys, "report", test, "--model", model, "--measure", "NDCG(k=3)", "--out", out)[0] == 0
+    figures = json.loads(
+        call(capsys, "evaluate", test, "--model", model, "--measure", "NDCG(k=3)", "--json")[1]
+    )
+    assert f"<td>{100 * figures['measures']['NDCG(k=3)']:.2f}</td>" in out.read_text()
+
+
+def test_mistakes_of_the_command(capsys, folder, tmp_path):
+    test, model, out = folder / "test.txt", folder / "lightgbm.model", tmp_path / "page"
+
+    def refused(*args):
+        code, told, err = call(capsys, "report", test, *args)
+        assert (code, told) == (2, "") and err.count("\n") == 1 and not out.exists()
+        return err
+
+    end = ("--out", out)
+    assert "nothing to report on" in refused(*end)
+    assert "two systems are called 'lightgbm'" in refused("--model", model, "--model", model, *end)
+    assert "--baseline 'x': there is only lightgbm" in refused("--model", model, "--baseline", "x", *end)
+    assert "expected PATH or NAME=PATH" in refused("--model", "name=", *end)
+    assert "--out" in refused("--model", model, "--out", tmp_path / "no" / "page")
+    assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)
+    (tmp_path / "short").write_text("1\n")
+    assert "has 1 lines" in refused("--scores", tmp_path / "short", *end)
+    assert "check the path" in refused("--model", tmp_path / "none", *end)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_demo_ends_in_a_page(capsys, tmp_path, engine):
+    page = tmp_path / "demo.html"
+    command = ("demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--report", page)
+    code, told, err = call(capsys, *command)
+    assert code == 0, err
+    assert told.replace("\n", " ").rstrip().endswith(f"query by query: {page}")
+    text, _ = checked(page)
+    assert f"lambdaboost demo, {engine}" in text and "Learning curves" in headings(text)
+    assert f"--engine {engine} --queries 24 --rounds 3 --seed 0" in text
+
+
+def test_demo_page_stands_here_by_default_and_not_with_json(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call(capsys, "demo", "--queries", 12, "--rounds", 1, "--json")[0] == 0
+    assert os.listdir() == []
+    assert "--report" in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+@pytest.mark.parametrize("width", [1200, 500])
+def test_a_browser_shows_it(tmp_path, width):
+    path = report(tmp_path / "page.html", BEFORE, AFTER)
+    (tmp_path / "profile").mkdir()
+    shot = tmp_path / "page.png"
+    subprocess.run(
+        [
+            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+            *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+            f"--user-data-dir={tmp_path / 'profile'}",
+            f"--window-size={width},2000",
+            f"--screenshot={shot}",
+            path.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    from matplotlib.image import imread
+
+    pixels = imread(shot)[..., :3]
+    assert pixels.shape[:2] == (2000, width)
+    # Dark text on white, and every colour of the pictures' first two curves.
+    assert (pixels[0, 0] == 1).all() and pixels.min() < 0.15
+    for colour in ("0072B2", "D55E00"):
+        rgb = np.array([int(colour[i : i + 2], 16) for i in (0, 2, 4)]) / 255
+        assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 50

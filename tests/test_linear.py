@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from lambdaboost import AUC, MAP, MRR, NDCG, Combo, LambdaRank, PairwiseHinge, Queries, StructuredHinge
 from lambdaboost.datasets import web_search_log
 from lambdaboost.linear import Cut, LinearRanker, cutting_plane
-from lambdaboost.linear.quadratic import simplex_weights
+from lambdaboost.linear._quadratic import simplex_weights
 
 
 def drawn(seed=0, sizes=(12, 8, 10, 3), features=4):

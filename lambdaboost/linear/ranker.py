@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from lambdaboost.datasets import Queries
-from lambdaboost.linear.cutting_plane import Cut, cutting_plane
+from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
 from lambdaboost.objectives.objective import check_number
 

@@ -7,7 +7,6 @@ above each good one, which never falls from a good document to the next. Ties ar
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, over_queries
+from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.ranking import ranking
 from lambdaboost.objectives.hinge import Violators
@@ -45,10 +45,9 @@ def _classes(q: Queries, threshold: float) -> NDArray[np.int8]:
     both = (n_good > 0) & (n_bad > 0)
     of_document[~np.repeat(both, q.sizes)] = NEITHER
     if not both.all():
-        warnings.warn(
+        warn(
             f"{np.count_nonzero(~both)} of {q.n_queries} queries have not both documents of a grade of at least "
-            f"{threshold:g} and others: they contribute nothing",
-            stacklevel=2,
+            f"{threshold:g} and others: they contribute nothing"
         )
     return of_document
 

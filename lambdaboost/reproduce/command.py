@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lambdaboost.reproduce.burges2006.command import burges2006
+from lambdaboost.reproduce.chakrabarti2008.command import chakrabarti2008
 from lambdaboost.reproduce.yue2007.command import yue2007
 
 app = typer.Typer(help="Repeat a paper's experiments on any data set.", rich_markup_mode="rich")
@@ -31,6 +32,10 @@ app.command(
     epilog="Example: lambdaboost reproduce burges2006 --out burges2006",
     short_help="Figures 1 and 2 of Burges, Ragno and Le (2006): the factored gradient, and nets.",
 )(burges2006)
+app.command(
+    epilog="Example: lambdaboost reproduce chakrabarti2008 MQ2008 --out mq2008",
+    short_help="Figures 4-10 of Chakrabarti, Khanna, Sawant and Bhattacharyya (2008): structured hinges.",
+)(chakrabarti2008)
 app.command(
     epilog="Example: lambdaboost reproduce yue2007 --out yue2007",
     short_help="Figures 1 and 2 and Table 1 of Yue and Burges (2007): SPSA, and LambdaRank's optimum.",

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.linear.quadratic import simplex_weights
+from lambdaboost.linear._quadratic import simplex_weights
 
 Floats = NDArray[np.float64]
-IDLE = 30  # solutions in a row that a cut has no weight in, before it is dropped
+IDLE = 10  # solutions in a row that a cut has no weight in, before it is dropped
 
 
 class Cut(NamedTuple):

@@ -307,8 +307,8 @@ def report(
 ) -> None:
     """Write a page on models or scores: tables with significance, pictures, gains and losses by query, what was run.
 
-    It is one file, without scripts, and reads on a phone and on paper. Models bring their learning curves and the 2011
-    paper's diagnostics with them. Pictures need matplotlib: lambdaboost[plots].
+    It is one file, without scripts, and reads on a phone and on paper. Models bring their learning curves, and the 2011
+    paper's diagnostics are replayed from their trees. Pictures need matplotlib, the extra "plots".
     """
     from lambdaboost.cli.report import run_report
 

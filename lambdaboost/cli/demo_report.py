@@ -58,7 +58,6 @@ def _facts(engine: Engine, outcome: Outcome, rounds: int, seed: int) -> dict[str
         "validation NDCG@3 by learning rate": {
             f"{rate:g}": f"{figure:.4f}" for rate, figure in outcome.validation.items()
         },
-        "seconds": f"{outcome.seconds:.2f}",
     }
 
 

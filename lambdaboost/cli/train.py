@@ -77,7 +77,11 @@ def run_train(request: Request) -> None:
         objective=training.objective,
         leaves=training.leaves,
         params=training.params,
-        about={**described(columns), **_about(request, training, parts, figures, history), "rounds_kept": kept},
+        about={
+            **described(columns),
+            **_about(request, training, parts, figures, history),
+            "rounds_kept": kept,
+        },
     )
     note(f"trained {training.objective!r} in {seconds:.1f} s; {request.out} keeps {kept} rounds")
     if figures:

@@ -24,12 +24,12 @@ def write_page(
     options = f"--engine {engine.name} --queries {_queries(parts)} --rounds {rounds} --seed {seed}"
     run: dict[str, Any] = {
         "Command": f"lambdaboost demo {options}",
-        "Data": "a made-up search log; the page shows its test part, curves and diagnostics its validation part",
+        "Data": "a made-up search log: its test part, and in curves and diagnostics a sample of its validation part",
     }
     report(
         path,
         *(System(o.contender.name, o.scores, parts.test.queries) for o in outcomes),
-        histories={name: {"validation": _curve(recorder)} for name, recorder in recorders.items()},
+        histories={name: {"validation sample": _curve(recorder)} for name, recorder in recorders.items()},
         diagnostics=pictures(recorders[graded.name], of=graded.name),
         run=run | {o.contender.name: _facts(engine, o, rounds, seed) for o in outcomes},
         title=f"lambdaboost demo, {engine.name}",

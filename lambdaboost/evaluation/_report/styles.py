@@ -26,7 +26,7 @@ svg * { stroke-linejoin: round; stroke-linecap: butt; }
 .scroll:focus-visible { outline: 2px solid #0b5394; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e2e2e2; }
-th { border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom; }
+th { border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom; white-space: normal; }
 th:first-child, td:first-child { position: sticky; left: 0; background: #fff; text-align: left; white-space: normal;
   min-width: 7.5rem; max-width: 18rem; overflow-wrap: anywhere; }
 th:first-child { background: #f4f4f4; }
@@ -34,7 +34,7 @@ th:first-child { background: #f4f4f4; }
 .facts th:first-child { width: 14rem; position: static; }
 .facts th { background: #fff; border-bottom: 1px solid #e2e2e2; font-weight: 600; }
 @media (max-width: 40rem) { body { padding: .5rem .75rem 2rem; } h1 { font-size: 1.4rem; } table { font-size: .8rem; }
-  th, td { padding: .25rem .45rem; } }
+  th, td { padding: .25rem .45rem; } .facts th:first-child { width: 7.5rem; } }
 @media print {
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 10pt; }
@@ -43,6 +43,7 @@ th:first-child { background: #f4f4f4; }
   figure, tr { break-inside: avoid; }
   .pictures { grid-template-columns: 1fr 1fr; }
   .scroll { overflow: visible; }
+  figcaption { font-size: 8pt; }
   table { font-size: 7.5pt; }
   th, td { padding: 1.5pt 4pt; }
   th:first-child, td:first-child { position: static; min-width: 0; }

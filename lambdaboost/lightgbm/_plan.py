@@ -10,6 +10,14 @@ from typing import Any
 import lightgbm as lgb
 
 from lambdaboost._leaves import Leaves, least_documents, stepped
+from lambdaboost._traps import (
+    refuse_ours,
+    warn_of_missing_grades,
+    warn_of_native_parameters,
+    warn_of_slow_steps,
+    warn_of_sorted_rows,
+)
+from lambdaboost._warn import warn
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
@@ -21,6 +29,15 @@ from lambdaboost.objectives import Objective, parse
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 METRIC = ("metric", "metrics", "metric_types")
 MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")
+RATE = ("learning_rate", "shrinkage_rate", "eta")
+# What only LightGBM's own lambdarank reads, and what does the same here.
+TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
+NATIVE = {
+    "lambdarank_truncation_level": TRUNCATION,
+    "max_position": TRUNCATION,
+    "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
+    "sigmoid": "give objective=LambdaRank(sigma=1.0)",
+}
 
 Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
@@ -50,6 +67,7 @@ def planned(
         )
     rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
     _check_params(params)
+    _warn_of_traps(params, data, rule)
     measures = _measures(params, feval)
     check = _Check(rule, measures or [], measured_on_training)
     ours = [Callback(check, True)]
@@ -78,9 +96,22 @@ def _documents(data: lgb.Dataset) -> int:
     return len(data.label) if hasattr(data.label, "__len__") else sys.maxsize
 
 
+def _warn_of_traps(params: dict[str, Any], data: lgb.Dataset, objective: Objective) -> None:
+    warn_of_native_parameters(params, NATIVE)
+    if params.get("label_gain") is not None:
+        warn(
+            "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
+            "ndcg; use feval=NDCG(k, gain=(0, 1, 3, 7)) and LambdaRank(NDCG(gain=(0, 1, 3, 7)))"
+        )
+    warn_of_slow_steps(objective, params, RATE)
+    if data._handle is None and not hasattr(data, "sources"):
+        warn_of_missing_grades(data.label)
+
+
 def _check_params(params: object) -> None:
     if not isinstance(params, dict):
         raise TypeError(f"params is a {type(params).__name__}, expected a dict of LightGBM's parameters")
+    refuse_ours(params, ("leaves", "rounds", "sources"))
     for name in OBJECTIVE:
         if name in params:
             raise ValueError(f"params has {name}={params[name]!r}: give it as objective= of the call instead")
@@ -120,9 +151,11 @@ class _Check:
     def __call__(self, env: Any) -> None:
         if env.iteration != env.begin_iteration:
             return
-        for booster in boosters_of(env):
+        for fold, booster in enumerate(boosters_of(env)):
             prepare(booster, env.params)
             _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
+            if fold == 0 and env.begin_iteration == 0 and booster.train_set.get_init_score() is None:
+                warn_of_sorted_rows(queries_of(booster.train_set, self.objective.sources), self.objective)
             if self.on_training:
                 _require(booster.train_set, self.measured, "the training data, for the measures")
             for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):

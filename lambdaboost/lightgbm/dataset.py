@@ -9,6 +9,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._traps import warn_of_narrow_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import row_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
@@ -159,12 +160,14 @@ def checked_sources(sources: Sources | None, n_rows: int | None) -> Labels:
     for name, values in given.items():
         if values.shape != (n,):
             raise ValueError(f"sources[{name!r}] has shape {values.shape}, expected ({n},): one label a row")
+        warn_of_narrow_labels(name, values)
     labels = Queries(np.zeros(n), sizes=[n], **given).labels
     return {name: np.array(labels[name]) for name in given}
 
 
 def _grades(label: Any) -> NDArray[np.float32]:
     values = np.asarray(label)
+    warn_of_narrow_labels("label", values)
     values = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values
     return np.array(Queries(values, sizes=[values.shape[0]]).relevance)
 

@@ -10,9 +10,16 @@ import lightgbm as lgb
 
 from lambdaboost._checkpoint import Checkpoint, as_checkpoint
 from lambdaboost._leaves import Leaves
+from lambdaboost._traps import warn_without_split
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.lightgbm._resume import Resumed
 from lambdaboost.objectives import LambdaRank, Objective
+
+NO_SPLIT = (
+    "min_data_in_leaf (20 by default) is met by documents as LightGBM estimates them from hessians, and "
+    "min_sum_hessian_in_leaf by the hessians themselves, of which small data and small weights have little: try lower "
+    "ones, or leaves='gradient', under which both count documents"
+)
 
 
 def train(
@@ -87,7 +94,7 @@ def train(
         )
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
     plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
-    return lgb.train(
+    booster = lgb.train(
         plan.params,
         data,
         num_boost_round=rounds,
@@ -98,6 +105,9 @@ def train(
         keep_training_booster=keep_training_booster,
         callbacks=plan.callbacks,
     )
+    if rounds > 0 and not booster.feature_importance("split").any():
+        warn_without_split(NO_SPLIT)
+    return booster
 
 
 def _listed(value: Any) -> list[Any] | None:

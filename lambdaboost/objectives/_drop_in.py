@@ -38,8 +38,8 @@ def _warn_lightgbm(params: dict[str, Any]) -> None:
         )
     if any(params.get(name) == "dart" for name in _BOOSTING):
         warn(
-            "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, seeds or "
-            "not; train with lambdaboost.lightgbm.train, which drops the same"
+            "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, "
+            "whatever the seeds; train with lambdaboost.lightgbm.train, which drops the same"
         )
 
 
@@ -48,8 +48,8 @@ def _warn_xgboost(learner: dict[str, Any]) -> None:
     objective = learner.get("objective", {}).get("name", "rank:ndcg")
     if method == "approx" and not objective.startswith("rank:"):
         warn(
-            f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
-            "constant, and grows other trees; add 'objective': 'rank:ndcg' to params, or train with "
+            f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian "
+            "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params, or train with "
             "lambdaboost.xgboost.train, which does"
         )
 

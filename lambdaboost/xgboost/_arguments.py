@@ -10,6 +10,12 @@ import numpy as np
 import xgboost as xgb
 
 from lambdaboost._leaves import Leaves, least_documents, stepped
+from lambdaboost._traps import (
+    refuse_ours,
+    warn_of_native_parameters,
+    warn_of_slow_steps,
+    warn_of_sorted_rows,
+)
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, parse
@@ -17,6 +23,15 @@ from lambdaboost.xgboost import newton
 
 Metric = Measure | Callable[[Any, xgb.DMatrix], Any]
 DEFAULT_MEASURE = NDCG(3)
+# What only XGBoost's own rank:… objectives read, and what does the same here.
+NATIVE = {
+    "lambdarank_pair_method": "give objective=LambdaRank(convention='xgboost'), which takes the pairs of the top",
+    "lambdarank_num_pair_per_sample": "give objective=LambdaRank(convention='xgboost', truncation=32)",
+    "lambdarank_normalization": "give objective=LambdaRank(convention='xgboost', norm=True)",
+    "lambdarank_score_normalization": "give objective=LambdaRank(convention='xgboost', score_norm=True)",
+    "lambdarank_unbiased": "leave it out",
+    "ndcg_exp_gain": "give objective=LambdaRank(NDCG(gain='linear'))",
+}
 
 
 @dataclass(frozen=True)
@@ -54,12 +69,13 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Plan:
-    """The arguments for `xgboost.train` and `xgboost.cv`, checked."""
+    """The arguments for `xgboost.train` and `xgboost.cv`, checked; `continued` where a model is gone on with."""
 
     objective: Objective
     leaves: Leaves
     params: dict[str, Any]
     metrics: Metrics | None
+    continued: bool = False
 
     @property
     def engine_objective(self) -> Any:
@@ -73,16 +89,21 @@ class Plan:
     def check_trained(self, name: str, data: Any) -> None:
         """Raise where `data` lacks groups, labels or a source that the objective reads, or has a bad label."""
         self._check(name, data, self.objective.sources)
+        if not self.continued:
+            warn_of_sorted_rows(queries_of(data, self._names), self.objective)
 
     def check_evaluated(self, name: str, data: Any) -> None:
         """Raise where `data` lacks groups, labels or a source that a measure reads, or has a bad label."""
         self._check(name, data, self.metrics.sources if self.metrics is not None else ())
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.metrics.names if self.metrics is not None else self.objective.sources
+
     def _check(self, name: str, data: Any, sources: Sequence[str]) -> None:
         rows_of(name, data)
-        names = self.metrics.names if self.metrics is not None else self.objective.sources
         try:
-            q = queries_of(data, names)
+            q = queries_of(data, self._names)
             for source in sources:
                 q.source(source)
         except ValueError as error:
@@ -109,6 +130,9 @@ def plan(
         raise ValueError(
             f"params['objective'] is {params['objective']!r}: leave it out, and give objective=LambdaRank()"
         )
+    refuse_ours(params, ("leaves", "rounds", "sources"))
+    warn_of_native_parameters(params, NATIVE)
+    warn_of_slow_steps(chosen, params, ("eta", "learning_rate"))
     metrics = _metrics(custom_metric)
     if not metrics and evaluated and params.get("eval_metric") is None:
         metrics = (DEFAULT_MEASURE,)
@@ -120,7 +144,7 @@ def plan(
         settings = newton.settings(settings)
     measured = [m.source for m in metrics if isinstance(m, Measure)]
     names = tuple(dict.fromkeys((*chosen.sources, *measured)))
-    return Plan(chosen, leaves, settings, Metrics(metrics, names) if metrics else None)
+    return Plan(chosen, leaves, settings, Metrics(metrics, names) if metrics else None, continued)
 
 
 def _settings(params: Mapping[str, Any], continued: bool) -> dict[str, Any]:

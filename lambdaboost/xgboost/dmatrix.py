@@ -9,6 +9,7 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._traps import warn_of_narrow_labels
 from lambdaboost.datasets.columns import query_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
 
@@ -117,6 +118,7 @@ def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[An
         return np.nan_to_num(labels[RELEVANCE]), labels
     if label is None or hasattr(label, "__cuda_array_interface__"):
         return label, labels
+    warn_of_narrow_labels("label", label)
     grades = np.asarray(label, dtype=np.float32)
     if grades.ndim == 2 and grades.shape[1] == 1:
         grades = label = grades[:, 0]
@@ -138,6 +140,7 @@ def _named(sources: Mapping[str, ArrayLike] | None) -> Sources:
             labels[name] = np.array(values, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise TypeError(f"sources[{name!r}] must be numbers, one a document: {error}") from None
+        warn_of_narrow_labels(name, values)
         if labels[name].ndim != 1:
             raise ValueError(
                 f"sources[{name!r}] has shape {labels[name].shape}, expected one label a document"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import xgboost as xgb
 
 from lambdaboost._checkpoint import Checkpoint, as_checkpoint
 from lambdaboost._leaves import Leaves
+from lambdaboost._traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
@@ -149,8 +149,6 @@ def train(
 
 def _warn_without_split(booster: xgb.Booster, params: Mapping[str, Any]) -> None:
     if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
-        warnings.warn(
-            "no tree has a split, so all documents score the same. min_child_weight (1 by default) counts "
-            "curvature, of which small data has little: try min_child_weight=0",
-            stacklevel=3,
+        warn_without_split(
+            "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0"
         )

@@ -1,0 +1,94 @@
+"""What an engine would do in silence, said once a training with the remedy; docs/traps.md lists all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._warn import warn
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives import GradientStep, Objective, RankNet
+
+# Fewer or shorter sorted queries may be chance, or made up.
+SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
+
+
+def refuse_ours(params: Mapping[str, Any], ours: Container[str]) -> None:
+    """Raise where `params` holds an argument of our call, which an engine would pass over."""
+    for name in params:
+        if name in ours:
+            raise ValueError(
+                f"params has {name}={params[name]!r}, which the engine does not know: give it as {name}= of the call"
+            )
+
+
+def warn_of_native_parameters(params: Mapping[str, Any], remedies: Mapping[str, str]) -> None:
+    """Warn of parameters that only the engine's own ranking objective reads."""
+    for name, remedy in remedies.items():
+        if params.get(name) is not None:
+            warn(f"{name}: only the engine's own objective reads it, so here it does nothing; {remedy}")
+
+
+def warn_of_slow_steps(objective: Objective, params: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Warn where the engine's own learning rate, made for Newton's leaves, meets leaves of mean λ as they are."""
+    if not isinstance(objective, GradientStep) or objective.normalize != "none":
+        return
+    if all(params.get(name) is None for name in names):
+        warn(
+            f"learning_rate: the engine's own suits Newton's leaves, but those of {objective!r} are 12 to 30 times "
+            "smaller, having no hessian to be divided by; give a rate as much higher, or use normalize='query'"
+        )
+
+
+def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
+    """Warn where every query's rows stand from the highest grade to the lowest."""
+    if isinstance(objective, RankNet):  # looks at no ranks
+        return
+    step = np.diff(q.relevance)
+    step[q.offsets[1:-1] - 1] = 0  # from one query to the next
+    if (step > 0).any():
+        return
+    falls = np.add.reduceat(np.append(step < 0, False), q.offsets[:-1])
+    mixed = np.count_nonzero(falls)
+    if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
+        warn(
+            f"row order: the rows of all {mixed} queries of more than one grade stand from the highest grade to the "
+            "lowest. In the first round all scores tie and the order of rows is the ranking, so it looks perfect; "
+            "shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+        )
+
+
+def warn_of_narrow_labels(name: str, labels: Any) -> None:
+    """Warn where labels this large lose digits as float32, which is what engines and `Queries` keep."""
+    a = np.asarray(labels)
+    if (
+        a.dtype == np.float32
+        or a.dtype.kind not in "iuf"
+        or not np.fmax.reduce(a, axis=None, initial=0) > 2**24
+    ):
+        return
+    changed = a.astype(np.float32).astype(np.float64) != a
+    if (changed & ~np.isnan(a.astype(np.float64))).any():
+        warn(
+            f"{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that "
+            "different ones may tie; use smaller labels, such as their ranks"
+        )
+
+
+def warn_of_missing_grades(labels: Any) -> None:
+    """Warn of NaN in the labels of a stock LightGBM data set that is not constructed yet."""
+    if labels is None:
+        return
+    a = np.asarray(labels)
+    if a.dtype.kind == "f" and np.isnan(a).any():
+        warn(
+            "NaN labels: a lightgbm.Dataset turns them into grade 0; make it a lambdaboost.lightgbm.Dataset, where "
+            "they stay missing"
+        )
+
+
+def warn_without_split(least: str) -> None:
+    """Warn of a model that ranks nothing."""
+    warn(f"no tree has a split, so all documents score the same. {least}")

@@ -130,26 +130,32 @@ def test_weights(client, engine):
 
 
 @ENGINE
-def test_frames_whose_rows_are_shuffled(client, engine):
-    """A frame partitioned by query, rows of a query anywhere in the partition, features by name."""
+def test_frames_shuffled_by_query(client, engine):
+    """Rows of a query anywhere in a partition; features by name."""
     dd = pytest.importorskip("dask.dataframe")
     names = [f"f{i}" for i in range(6)]
     frame = pd.DataFrame(X, columns=names).assign(qid=QID, y=RELEVANCE, clicks=CLICKS)
-    mixed = [
-        frame.iloc[a:b].sort_values("f0", kind="stable")
-        for a, b in zip(Q.offsets[list(CUTS[:-1])], Q.offsets[list(CUTS[1:])], strict=True)
-    ]
-    divisions = dd.from_map(lambda i: mixed[i], range(4), meta=frame.iloc[:0])
+    scattered = dd.from_pandas(frame.sample(frac=1, random_state=1), npartitions=4, sort=False)
+    with pytest.raises(ValueError, match=r"query \d+ is split over partitions 0 and"):
+        on_cluster(
+            client,
+            engine,
+            X=scattered[names],
+            y=scattered["y"],
+            qid=scattered["qid"],
+            sources=scattered[["clicks"]],
+        )
+    divisions = client.persist(scattered.shuffle("qid"))
     booster = on_cluster(
         client,
         engine,
         X=divisions[names],
         y=divisions["y"],
         qid=divisions["qid"],
-        sources={"clicks": divisions["clicks"]},
+        sources=divisions[["clicks"]],
     )
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
-    alone = pd.concat(mixed).sort_values("qid", kind="stable")
+    alone = divisions.compute().sort_values("qid", kind="stable")
     clicks = {"clicks": alone["clicks"]}
     if engine == "lightgbm":
         data = lb_lightgbm.Dataset(alone[names], alone["y"], qid=alone["qid"], sources=clicks)

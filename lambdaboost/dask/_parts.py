@@ -45,10 +45,11 @@ def spread(
     y: Any,
     qid: Any,
     weight: Any,
-    sources: Mapping[str, Any] | None,
+    sources: Any,
 ) -> Spread:
     """Compute the collections where their partitions belong, and check every row and query before any training."""
-    given = dict(sources or {})
+    names = () if sources is None else getattr(sources, "columns", sources)
+    given = {name: sources[name] for name in names}
     for name in objective.sources:
         if name != RELEVANCE and name not in given:
             raise ValueError(f"{objective!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")

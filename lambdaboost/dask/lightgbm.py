@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlparse
 
@@ -26,7 +25,7 @@ def train_lightgbm(
     *,
     qid: Any,
     weight: Any = None,
-    sources: Mapping[str, Any] | None = None,
+    sources: Any = None,
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
@@ -48,7 +47,7 @@ def train_lightgbm(
         The query of each row. All rows of a query are in one partition, in any order.
     weight : dask Array or Series of shape (n_documents,), optional
         One weight for each document.
-    sources : mapping of str to dask Array or Series of shape (n_documents,), optional
+    sources : mapping of str to dask Array or Series of shape (n_documents,), or dask DataFrame, optional
         Further label sources by name. Everything is partitioned as X is.
     rounds, objective, leaves
         As of `lambdaboost.lightgbm.train`, but for ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which

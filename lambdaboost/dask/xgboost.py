@@ -23,7 +23,7 @@ def train_xgboost(
     *,
     qid: Any,
     weight: Any = None,
-    sources: Mapping[str, Any] | None = None,
+    sources: Any = None,
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",

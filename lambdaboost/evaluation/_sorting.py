@@ -61,9 +61,22 @@ def _count(scores, first, scratch, order):  # type: ignore[no-untyped-def]
     n = scores.size
     for i in range(n):
         keys[i] = scores[i]
-        tied[i] = 0
     _count_above(keys[:n], above)
+    ranks = 0
     for i in range(n):
+        ranks += above[i]
+    if ranks == n * (n - 1) // 2:  # or fewer, where any two tie
+        for i in range(n):
+            order[above[i]] = first + i
+    else:
+        _place_tied(scores, first, above[:n], tied, order)
+
+
+@kernel
+def _place_tied(scores, first, above, tied, order):  # type: ignore[no-untyped-def]
+    for i in range(scores.size):
+        tied[i] = 0
+    for i in range(scores.size):
         r = above[i] + tied[above[i]]
         tied[above[i]] += 1
         while r > above[i] and scores[i] > scores[order[r - 1] - first]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_judged, n_relevant
@@ -55,15 +55,16 @@ class BPref(Measure):
         return over_rankings(_bprefs, labels, scores, q.offsets, None, np.float32(self.threshold), n, others)
 
 
-@inlined
+@kernel
 def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
-    above, total = 0, 0.0
-    at_most = max(min(others, n), 1)  # 0 only where nothing is above either
+    hits, above, lost = 0, 0, 0
     for label in ranked:
         hit = label >= threshold
-        total += hit * (1.0 - min(above, n) / at_most)
+        hits += hit
+        lost += hit * min(above, n)  # a product, for a branch would be guessed wrong
         above += label < threshold
-    return total / n if n else np.nan
+    at_most = max(min(others, n), 1)  # 0 only where nothing is above either
+    return (hits - lost / at_most) / n if n else np.nan
 
 
 @kernel

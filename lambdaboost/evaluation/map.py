@@ -12,7 +12,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import over_rankings, retrieved
+from lambdaboost.evaluation.ranking import longest, over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,17 +67,20 @@ def _one_over_relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
 
 
 @inlined
-def _sum_of_precisions(ranked, threshold):  # type: ignore[no-untyped-def]
-    n, total = 0, 0.0
+def _sum_of_precisions(ranked, threshold, ranks):  # type: ignore[no-untyped-def]
+    n = 0
     for r in range(ranked.size):
-        hit = ranked[r] >= threshold
-        n += hit
-        total += hit * (n / (r + 1))  # a product, for a branch would be guessed wrong
+        ranks[n] = r + 1  # overwritten where r is no hit, for a branch would be guessed wrong
+        n += ranked[r] >= threshold
+    total = 0.0
+    for i in range(n):
+        total += (i + 1) / ranks[i]
     return total
 
 
 @kernel
 def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
+    ranks = np.empty(longest(first, last, offsets), dtype=np.int64)
     for q in range(first, last):
         in_order = ranked[offsets[q] : offsets[q + 1]]
-        out[q] = _sum_of_precisions(in_order, threshold) / n_relevant[q] if n_relevant[q] else np.nan
+        out[q] = _sum_of_precisions(in_order, threshold, ranks) / n_relevant[q] if n_relevant[q] else np.nan

@@ -87,16 +87,17 @@ def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: floa
 
 
 @kernel
-def _longest(first, last, offsets):  # type: ignore[no-untyped-def]
-    longest = 0
+def longest(first, last, offsets):  # type: ignore[no-untyped-def]
+    """Documents of the longest of some queries."""
+    n = 0
     for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    return longest
+        n = max(n, offsets[q + 1] - offsets[q])
+    return n
 
 
 @kernel
 def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-untyped-def]
-    space = scratch(_longest(first, last, offsets))
+    space = scratch(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         rank_query(scores[a:b], min(k, b - a), space, order[a:b])
@@ -104,8 +105,8 @@ def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-un
 
 @kernel
 def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
-    longest = _longest(first, last, offsets)
-    space, order = scratch(longest), np.empty(longest, dtype=np.int64)
+    n = longest(first, last, offsets)
+    space, order = scratch(n), np.empty(n, dtype=np.int64)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         top = min(k, b - a)

@@ -1,0 +1,120 @@
+"""Measures against ir-measures and ranx, side by side in one run: `measures.py [queries] [documents]`.
+
+Each library gets judgments and scores in the form that it is fastest with, made beforehand: arrays and Queries; dicts
+of dicts with ir-measures' evaluator already built, so what it does with the qrels is not counted; ranx's Qrels and Run.
+Timed is what gives the mean over queries. ranx is measured where it is installed; ir-measures runs on one thread.
+"""
+
+import sys
+import warnings
+from functools import partial
+from importlib.util import find_spec
+
+import ir_measures
+import numba
+import numpy as np
+from ir_measures import AP, RR, Bpref, P, R, nDCG
+from ir_measures import ERR as GdevalERR
+
+from lambdaboost import ERR, MAP, MRR, NDCG, BPref, Precision, Queries, Recall
+from lambdaboost.bench.machine import this_machine
+from lambdaboost.bench.section import Grid
+from lambdaboost.bench.timing import alternate
+from lambdaboost.evaluation import ndcg_curve
+
+REPETITIONS = 9
+SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of the grades in MSLR-WEB30K
+GAINS = {l: 2**l - 1 for l in range(5)}
+CURVE = range(1, 11)
+
+
+def curve(scores, q):
+    return ndcg_curve(scores, q, CURVE).mean(axis=0)
+
+
+# Ours, ir-measures', ranx's.
+ROWS = {
+    "NDCG": (NDCG(), nDCG(gains=GAINS), "ndcg_burges"),
+    "NDCG@10": (NDCG(10), nDCG(gains=GAINS) @ 10, "ndcg_burges@10"),
+    "NDCG@1 … @10": (curve, [nDCG(gains=GAINS) @ k for k in CURVE], [f"ndcg_burges@{k}" for k in CURVE]),
+    "MAP": (MAP(), AP, "map"),
+    "MRR": (MRR(), RR, "mrr"),
+    "ERR@10": (ERR(10), GdevalERR @ 10, None),  # gdeval, a Perl script that prints five decimals
+    "P@10": (Precision(10), P @ 10, "precision@10"),
+    "R@10": (Recall(10), R @ 10, "recall@10"),
+    "R@100": (Recall(100), R @ 100, "recall@100"),
+    "bpref": (BPref(), Bpref, "bpref"),
+}
+HEADS = ("measure", "lambdaboost", "ir-measures takes", "apart by", "ranx takes", "apart by")
+
+
+def main(n_queries: int = 10_000, n_documents: int = 100) -> None:
+    machine = this_machine(numba.get_num_threads())
+    rng = np.random.default_rng(0)
+    n = n_queries * n_documents
+    grades = rng.choice(5, p=SHARES, size=n)
+    scores = rng.permutation(n) / 4  # no ties, not even in float32
+    q = Queries(grades, sizes=[n_documents] * n_queries)
+    theirs = IrMeasures(grades, scores, n_documents)
+    ranx = Ranx(theirs.qrels, theirs.run) if find_spec("ranx") else None
+    rows = []
+    for name, (ours, measure, metric) in ROWS.items():
+        print(f"{name} …", file=sys.stderr)
+        jobs = {"ours": partial(ours, scores, q), "ir-measures": theirs.job(measure)}
+        if ranx and metric:
+            jobs["ranx"] = ranx.job(metric)
+        rows.append((name, *cells(jobs, 1 if name == "ERR@10" else REPETITIONS)))
+    print(f"{n_queries:,} queries × {n_documents:,} documents: medians of {REPETITIONS} repetitions in turns")
+    print(f"(lowest–highest), times as multiples of ours.\n\n{Grid(HEADS, tuple(rows)).markdown()}\n")
+    print(machine.markdown())
+
+
+def cells(jobs, repetitions):
+    means = {library: np.asarray(job()) for library, job in jobs.items()}  # compiles, too
+    seconds = alternate(jobs, repetitions)
+    found = [seconds["ours"].milliseconds()]
+    for library in ("ir-measures", "ranx"):
+        if library in jobs:
+            apart = np.abs(means["ours"] - means[library]).max()
+            found += [(seconds[library] / seconds["ours"]).ratio(), f"{apart:.0e}"]
+        else:
+            found += ["–", "–"]
+    return found
+
+
+class IrMeasures:
+    def __init__(self, grades, scores, n_documents):
+        def nested(figures):
+            rows = figures.reshape(-1, n_documents).tolist()
+            return {str(i): {f"d{j}": x for j, x in enumerate(row)} for i, row in enumerate(rows)}
+
+        self.qrels, self.run = nested(grades), nested(scores)
+
+    def job(self, measure):
+        measures = measure if isinstance(measure, list) else [measure]
+        evaluator = ir_measures.evaluator(measures, self.qrels)
+
+        def means():
+            found = evaluator.calc_aggregate(self.run)
+            return [found[m] for m in measures]
+
+        return means
+
+
+class Ranx:
+    def __init__(self, qrels, run):
+        warnings.filterwarnings("ignore", module="ranx")
+        import ranx
+
+        self.qrels, self.run, self.evaluate = ranx.Qrels(qrels), ranx.Run(run), ranx.evaluate
+
+    def job(self, metric):
+        def means():
+            found = self.evaluate(self.qrels, self.run, metric)
+            return [found[m] for m in metric] if isinstance(metric, list) else found
+
+        return means
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -36,7 +36,7 @@ class NetSystem:
 
 
 # λ of RankNet sums over pairs that weigh 1, λ of LambdaRank over pairs that weigh about 1 together.
-RATES: dict[Objective, tuple[float, ...]] = {RankNet(): (1e-4, 1e-3, 1e-2), LambdaRank(): (1e-2, 1e-1, 1.0)}
+RATES: dict[Objective, tuple[float, ...]] = {RankNet(): (1e-5, 1e-4, 1e-3), LambdaRank(): (1e-3, 1e-2, 1e-1)}
 SYSTEMS = tuple(
     NetSystem(objective, layers, rates) for layers in HIDDEN for objective, rates in RATES.items()
 )

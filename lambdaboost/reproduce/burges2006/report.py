@@ -16,7 +16,7 @@ from lambdaboost.evaluation import NDCG, Difference, compare
 from lambdaboost.evaluation.table import Cell, Table
 from lambdaboost.reproduce.burges2006.nets import CUTOFFS, HIDDEN, SELECTED_BY, SLOWER, SYSTEMS, Accuracy
 from lambdaboost.reproduce.burges2006.speed import NAMES, PAPER_SLOPES, Speed
-from lambdaboost.reproduce.report import _data
+from lambdaboost.reproduce.data import Data
 from lambdaboost.reproduce.store import written, written_text
 
 PAPER = (
@@ -38,7 +38,7 @@ def write_report(name: str, speed: Speed | None, accuracy: Accuracy | None, out:
         _drawn(out / "figure_2.png", lambda axes: _draw_ndcg(accuracy, axes))
         sections += ["## RankNet and LambdaRank (section 6.3, Figure 2)", ndcg_table(accuracy).markdown()]
         sections += ["\n".join(_findings(accuracy)), "![Figure 2](figure_2.png)", _different_nets(accuracy)]
-        sections += ["## Selected runs", _selected(accuracy).markdown(), "## Data", _data(accuracy.data)]
+        sections += ["## Selected runs", _selected(accuracy).markdown(), "## Data", _described(accuracy.data)]
     machine = this_machine(1)
     sections += ["## Machine", f"{machine.markdown()}\nlambdaboost {__version__}, PyTorch {version('torch')}, "
                  f"numpy {np.__version__}, Python {platform.python_version()}."]  # fmt: skip
@@ -54,10 +54,10 @@ data of that shape. Time does not depend on what is learnt.
 passes forward and two back, and the factored gradient passes every document forward twice, as the paper counts it. \
 Its activations are not stored, its λ take an exponential a pair.
 - "PyTorch" computes all pairs of a query in one call, so that few documents cost about as much as many: what the \
-factored gradient saves there shows on long lists only.
-- Pair by pair, the longest lists of the paper would take days: that slope is fitted to shorter lists. Of the factored \
-gradient's long lists, λ comes from `RankNet()`, which sums long lists without visiting their pairs; the paper sums \
-pairs, and neglects them."""
+factored gradient saves there shows on longer lists.
+- Pair by pair, the longest lists of the paper would take hours to days: that slope is fitted to shorter lists. Of the \
+factored gradient's long lists, λ comes from `RankNet()`, which sums long lists without visiting their pairs; the \
+paper sums pairs, and neglects them."""
 
 
 def ndcg_table(accuracy: Accuracy) -> Table:
@@ -132,6 +132,18 @@ def _selected(accuracy: Accuracy) -> Table:
     header = ("Net", "fold", "rate", "epoch", f"validation {SELECTED_BY!r}")
     caption = "Where the epoch is the last, more epochs might do better. Validation figures are the best of all runs."
     return Table(header, tuple(rows), caption)
+
+
+def _described(data: Data) -> str:
+    lines = [f"- {data.origin}.", f"- SHA-256 of features, labels and queries as used: `{data.digest}`."]
+    for name, (x, q) in data.parts.items():
+        counts = ", ".join(
+            f"{n} of grade {g}" for g, n in enumerate(np.bincount(np.nan_to_num(q.relevance).astype(int)))
+        )
+        lines.append(
+            f"- {name}: {q.n_queries} queries, {q.n_documents} documents, {x.shape[1]} features; {counts}."
+        )
+    return "\n".join(lines)
 
 
 def _drawn(path: Path, draw: Any) -> None:

@@ -20,7 +20,7 @@ def burges2006(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="'synthetic', the paper's cubic polynomial data, or a folder of LETOR text: S1 … S5 for five folds, "
             "or train…, vali… and test… files.",
         ),
@@ -51,7 +51,7 @@ def burges2006(
 ) -> None:
     """Time RankNet pair by pair and factored, train nets by RankNet and LambdaRank, and write report.md into DIR.
 
-    Needs PyTorch: pip install 'lambdaboost[torch]'. Leave the machine alone while it times.
+    Needs the extra torch of this package. Leave the machine alone while it times.
     """
     try:
         import torch  # noqa: F401

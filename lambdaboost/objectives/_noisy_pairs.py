@@ -24,11 +24,12 @@ def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Quer
     """λ and μ of a rule, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
     swap, gains, discounts, cutoff = parts(rule.metric, q)
     pairs = levels(q, rule.source, rule.within, rule.skip_zero)
+    of_levels = pairs.of_document, pairs.first, pairs.start, pairs.run_end
     lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
     over_queries(
         _block_of_queries, q.offsets, swap,
         float(rule.logistic), float(rule.local), float(rule.sigma), float(rule.center),
-        cutoff, scores, rankers, gains, discounts, pairs, lam, mu,
+        cutoff, scores, rankers, gains, discounts, of_levels, lam, mu,
     )  # fmt: skip
     draws = len(rankers)
     return rule.sigma * lam / draws, rule.sigma**2 * mu / draws
@@ -37,9 +38,9 @@ def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Quer
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
     q0, q1, offsets, swap, logistic, local, sigma, center,
-    cutoff, scores, rankers, gains, discounts, pairs, out_lam, out_mu,
+    cutoff, scores, rankers, gains, discounts, of_levels, out_lam, out_mu,
 ):  # fmt: skip
-    level_of, level_first, level_start, _, level_run_end = pairs
+    level_of, level_first, level_start, level_run_end = of_levels
     draws = rankers.shape[0]
     longest = 0
     for q in range(q0, q1):

@@ -36,7 +36,7 @@ class Method:
 def methods(scale: float = 1.0) -> tuple[Method, ...]:
     """All methods; `scale` shortens them."""
     brief, long = max(2, round(120 * scale)), max(2, round(600 * scale))
-    rates = (0.1, 0.3, 1.0, 3.0)
+    rates = (0.1, 0.3, 1.0, 3.0, 10.0)
     steps = (0.1, 0.5)
     slopes = tuple(GradientStep(FiniteDifference(MEASURE, step)) for step in steps)
     noisy = tuple(GradientStep(SPSA(MEASURE, step, draws=2)) for step in steps)

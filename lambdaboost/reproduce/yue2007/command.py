@@ -30,7 +30,10 @@ def yue2007(
         typer.Option("--seed", min=0, help="Shuffles rows, draws synthetic data, starts and perturbations."),
     ] = 0,
 ) -> None:
-    """Descend by finite differences, SPSA and LambdaRank on linear rankers, and write report.md into DIR."""
+    """Descend by finite differences, SPSA and LambdaRank on linear rankers, and write report.md into DIR.
+
+    Some two minutes on synthetic data. Parsed copies of texts are kept beside them as *.lambdaboost.npz.
+    """
     from lambdaboost.reproduce.experiment import writable
     from lambdaboost.reproduce.yue2007.parts import folder_parts, synthetic_parts
     from lambdaboost.reproduce.yue2007.report import QUICK, Effort, reproduce_yue2007

@@ -1,0 +1,131 @@
+"""Slopes in weight space, and the 2007 paper's figures and table by the command line."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lambdaboost import MAP, NDCG, LambdaRank, Queries, RankNet
+from lambdaboost.cli.app import app
+from lambdaboost.datasets import web_search_log
+from lambdaboost.linear_search import (
+    CrossEntropy,
+    Gains,
+    Shortfall,
+    finite_difference,
+    in_weights,
+    spsa,
+    weight_gradient,
+)
+
+X, Q = web_search_log(queries=12, documents=10, features=16, seed=1)
+X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float64)
+W = np.random.default_rng(0).normal(size=X.shape[1]) / 4
+
+
+def entropy_by_hand(scores, q):
+    terms = [
+        np.log1p(np.exp(-(scores[i] - scores[j])))
+        for a, b in zip(q.offsets, q.offsets[1:], strict=False)
+        for i in range(a, b)
+        for j in range(a, b)
+        if q.relevance[i] > q.relevance[j]
+    ]
+    return np.mean(terms)
+
+
+def test_cross_entropy_equals_the_sum_over_pairs():
+    for scale in (1.0, 100.0):
+        assert CrossEntropy(Q)(scale * (X @ W)) == pytest.approx(
+            entropy_by_hand(scale * (X @ W), Q), rel=1e-9
+        )
+    assert CrossEntropy(Q)(np.array([1e4, *np.zeros(Q.n_documents - 1)])) >= 0
+    two = CrossEntropy(Q)(np.column_stack([X @ W, -(X @ W)]))
+    np.testing.assert_allclose(two, [entropy_by_hand(X @ W, Q), entropy_by_hand(-(X @ W), Q)])
+
+
+def test_finite_difference_is_the_closed_form_of_ranknet():
+    cost = in_weights(CrossEntropy(Q), X)
+    closed = weight_gradient(RankNet(), X, Q, W) * Q.n_queries / CrossEntropy(Q).n_pairs
+    np.testing.assert_allclose(finite_difference(cost, W, 1e-3), closed, rtol=1e-4, atol=1e-6)
+
+
+def test_spsa_is_the_slope_in_expectation():
+    cost, rng = in_weights(CrossEntropy(Q), X), np.random.default_rng(1)
+    slope = finite_difference(cost, W, 1e-4)
+    draws = spsa(cost, np.repeat(W[:, None], 6000, axis=1), 1e-4, 1, rng)
+    error = (draws.mean(axis=1) - slope) / (draws.std(axis=1, ddof=1) / np.sqrt(6000))
+    assert np.abs(error).max() < 4  # of 16 standard normals, once in 1,000 seeds
+    averaged = spsa(cost, np.repeat(W[:, None], 500, axis=1), 1e-4, 4, rng)
+    ratio = averaged.std(axis=1) / draws.std(axis=1)  # four draws halve the spread
+    np.testing.assert_allclose(ratio, 0.5, atol=0.1)
+
+
+def test_shortfall_and_gradients_of_many_models():
+    pair = np.column_stack([W, -W])
+    cost = in_weights(Shortfall(NDCG(k=5), Q), X)
+    np.testing.assert_allclose(cost(pair), [1 - NDCG(k=5)(X @ W, Q), 1 - NDCG(k=5)(-(X @ W), Q)])
+    assert in_weights(Shortfall(MAP().per_query, Q), X)(W) == pytest.approx(1 - MAP()(X @ W, Q))
+    both = weight_gradient(LambdaRank(), X, Q, pair)
+    np.testing.assert_allclose(both[:, 1], weight_gradient(LambdaRank(), X, Q, -W), rtol=1e-6)
+    np.testing.assert_allclose(both[:, 0], X.T @ LambdaRank().gradient(X @ W, Q)[0] / Q.n_queries, rtol=1e-6)
+
+
+def test_spalls_gains():
+    gains = Gains(rate=2.0, step=0.1, after=9)
+    assert gains.rates(0) == 2.0 / 10**0.602
+    assert gains.steps(3) == 0.1 / 4**0.101
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, "step is -1", lambda: finite_difference(sum, W, -1)),
+        (ValueError, "step is 0", lambda: spsa(sum, W, 0, 1, np.random.default_rng(0))),
+        (ValueError, "draws is 0", lambda: spsa(sum, W, 1, 0, np.random.default_rng(0))),
+        (ValueError, "expected those of one model", lambda: finite_difference(sum, np.eye(2), 1)),
+        (ValueError, r"returned shape \(1,\)", lambda: finite_difference(lambda w: np.zeros(1), W, 1)),
+        (ValueError, "returned nan", lambda: spsa(lambda w: np.nan, W, 1, 1, np.random.default_rng(0))),
+        (ValueError, "rate is 0", lambda: Gains(0, 1)),
+        (TypeError, "objective is None", lambda: weight_gradient(None, X, Q, W)),
+        (TypeError, "metric is 3", lambda: Shortfall(3, Q)),
+        (ValueError, "there is no pair to order", lambda: CrossEntropy(Queries([0, 0], sizes=[2]))),
+    ],
+)
+def test_wrong_values(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_reproduce_yue2007(tmp_path, monkeypatch):
+    from lambdaboost.reproduce.yue2007 import parts, report
+
+    monkeypatch.setattr(parts, "FEATURES", 16)
+    monkeypatch.setattr(report, "QUICK", report.Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
+    out = tmp_path / "made"
+    call = ["reproduce", "yue2007", "--quick", "--queries", "20", "--documents", "8", "--out", str(out)]
+    result = CliRunner().invoke(app, call, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["figure_1.png", "figure_2.png", "report.md"]
+    text = (out / "report.md").read_text()
+    assert "| FDSA |" in text
+    assert "| LambdaRank | 0." in text
+    assert "0.721 / 0.713 / 0.707" in text
+    assert "virtually identical to the closed form: **yes**" in text
+
+
+def test_reproduce_yue2007_of_nothing(tmp_path):
+    with pytest.raises(ValueError, match="give a folder of LETOR text, or the word synthetic"):
+        CliRunner().invoke(app, ["reproduce", "yue2007", str(tmp_path / "none")], catch_exceptions=False)
+
+
+def test_reproduce_yue2007_of_a_folder(data, tmp_path):
+    from lambdaboost.reproduce.yue2007.parts import folder_parts
+
+    for path in (data / "mslr_web30k_sample").iterdir():
+        if path.is_file() and not path.name.endswith(".npz"):
+            (tmp_path / path.name).symlink_to(path)
+    made = folder_parts(tmp_path, seed=0)
+    X, q = made.train
+    assert X.shape[0] == q.n_documents
+    assert np.abs(X).max() <= 5
+    assert made.valid[1].n_queries > 0

@@ -165,8 +165,9 @@ def _times(results: Results) -> Table:
         rows.append((Cell(name), *map(Cell, cells)))
     header = ("Trained by", "cuts", "seconds in the search for ŷ", "seconds in all", "paper's, OHSUMED")
     caption = (
-        "Means over the folds at the selected C, on this machine, kernels compiled before. The rest of the seconds is "
-        "the quadratic program and products with the features. The paper's are from its Figure 10, in Java, in 2008."
+        "Processor time, means over the folds at the selected C, on this machine, kernels compiled before. The rest of "
+        "the seconds is the quadratic program and products with the features. The paper's are from its Figure 10, in "
+        "Java, in 2008."
     )
     return Table(header, tuple(rows), caption)
 
@@ -179,10 +180,10 @@ def _growth(results: Results) -> Table:
         rows.append((Cell(name), *map(Cell, cells), Cell(f"{growth.slope:.1f}")))
     header = ("ŷ for", *(f"{n} documents" for n in sizes), "slope")
     caption = (
-        f"Milliseconds a list on one thread, the best of 7 passes over {LISTS} drawn lists, {100 * GOOD_SHARE:.0f}% of "
-        "their documents good. Slope: of log time over log documents, without the shortest lists, where a call's own "
-        f"cost counts. DORM is cut at rank {K} and its decay at 30, so that its assignment has 30 ranks whatever the "
-        "list; unclipped, it has as many as documents."
+        f"Milliseconds of processor time a list, the best of 7 passes over {LISTS} drawn lists, "
+        f"{100 * GOOD_SHARE:.0f}% of their documents good. Slope: of log time over log documents, without the shortest "
+        f"lists, where a call's own cost counts. DORM is cut at rank {K} and its decay at 30, so that its assignment "
+        "has 30 ranks whatever the list; unclipped, it has as many as documents."
     )
     return Table(header, tuple(rows), caption)
 
@@ -193,7 +194,8 @@ def _what_was_run(results: Results) -> str:
     stopped = sum(not run.converged for run in runs)
     grid = ", ".join(f"{C:g}" for C in (QUICK_GRID if request.quick else GRID))
     return f"""\
-- {len(runs)} trainings, {sum(run.total for run in runs):.0f} seconds in all; lambdaboost {__version__}, \
+- {len(runs)} trainings, {sum(run.total for run in runs):.0f} seconds of processor time in all; \
+lambdaboost {__version__}, \
 clarabel {version("clarabel")}, lightgbm {version("lightgbm")}, numpy {np.__version__}, \
 Python {platform.python_version()}; one thread, seed {request.seed}.
 - Linear rankers minimise ½‖w‖² + C/|Q| Σξ by the cutting plane method with one slack, to ε = {EPSILON:g} or \

@@ -6,7 +6,7 @@ number, or takes many side by side, (n_features, n_models), and gives (n_models,
 >>> import numpy as np
 >>> from lambdaboost.datasets import web_search_log
 >>> X, q = web_search_log(queries=20, documents=30, seed=3)
->>> cost = in_weights(CrossEntropy(q), X)
+>>> cost = in_weights(CrossEntropy(q), (X - X.mean(axis=0)) / X.std(axis=0))
 >>> w, gains, rng = np.zeros(X.shape[1]), Gains(rate=0.05, step=0.01, after=10), np.random.default_rng(0)
 >>> for k in range(100):
 ...     w -= gains.rates(k) * spsa(cost, w, gains.steps(k), draws=4, rng=rng)

@@ -16,6 +16,7 @@ from lambdaboost.objectives import (
     Constant,
     Exponential,
     GradientStep,
+    GumbelRanks,
     LambdaLoss,
     LambdaRank,
     Linear,
@@ -201,6 +202,7 @@ RULES = [
         ),
         _scorecard,
     ),
+    Rule(GumbelRanks(LambdaRank(NDCG(k=3)), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
     Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0])),
     Rule(
         GradientStep(RankNet(), normalize="none"),

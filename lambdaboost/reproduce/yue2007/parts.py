@@ -54,7 +54,9 @@ def folder_parts(folder: Path, seed: int) -> Parts:
     data = read_folder(folder, seed=seed)
     fold = data.folds[0]
     parts = [data.training(fold, seed=seed), data.joined(fold.valid), data.joined(fold.test)]
-    return _standardised(data.name, f"{data.origin}; {fold.name}", parts)
+    return _standardised(
+        data.name, f"{data.origin}; {fold.name}, trained on its queries with a relevant document", parts
+    )
 
 
 def _standardised(name: str, origin: str, parts: list[Collection]) -> Parts:

@@ -78,7 +78,8 @@ class McRank(GradeModel):
 
     with P the class probabilities of LightGBM's ``multiclass`` or XGBoost's ``multi:softprob``, which know nothing of
     queries. It is no λ-gradient: give it to the `LambdaRanker` of either engine, whose ``fit`` and ``predict`` stay the
-    same, and nowhere else.
+    same, and nowhere else. The booster itself predicts P: of one that was saved and loaded,
+    ``McRank().scores(booster.predict(X))`` are the scores.
 
     Parameters
     ----------
@@ -117,7 +118,8 @@ class OrdinalMcRank(GradeModel):
 
     the expected grade again, from classes − 1 logistic models, a tree of each a round, that use the order of the
     grades. Fit it with `LambdaRanker`, as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
-    LightGBM has no such thing and is given the logistic loss's derivatives.
+    LightGBM has no such thing and is given the logistic loss's derivatives, so that its booster itself predicts
+    margins, the logarithms of P/(1 − P).
 
     Parameters
     ----------

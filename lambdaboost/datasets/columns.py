@@ -83,11 +83,21 @@ def sources_by_name(sources: Any) -> dict[Any, Any]:
 def row_weights(weight: ArrayLike, sizes: NDArray[np.integer], rows: int) -> Any:
     """One weight a row: `weight` as it is, or each query's for its rows.
 
+    Raises
+    ------
+    ValueError
+        Where there is neither one for each row nor one for each query.
+
     >>> row_weights([1.0, 2.0], np.array([2, 1]), 3)
     array([1., 1., 2.])
+
     """
     given = np.asarray(weight)
-    return np.repeat(given, sizes) if given.shape == (len(sizes),) and len(sizes) != rows else weight
+    if given.shape not in ((rows,), (len(sizes),)):
+        raise ValueError(
+            f"weight has shape {given.shape}: give one for each row ({rows}) or for each query ({len(sizes)})"
+        )
+    return np.repeat(given, sizes) if given.shape == (len(sizes),) and len(sizes) != rows else given
 
 
 def query_weights(name: str, weight: ArrayLike, sizes: NDArray[np.integer], rows: int) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.columns import part_qid
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.evaluation import _checks
 
@@ -87,13 +88,17 @@ class Measure(Value, ABC):
 
         - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` gives ``(name, value, True)``;
         - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` gives the same;
-        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``.
+        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``;
+        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` gives the mean, X a frame with a column ``qid``.
 
         The name is the `repr` without spaces; for XGBoost in lower case, and where it would not begin with
         ndcg, map, pre or auc, after ``pre-``: XGBoost's early stopping minimises every other name.
         """
         if isinstance(queries, Queries):
             return self._mean(scores, queries)
+        if hasattr(scores, "predict"):
+            q = _queries_in(queries, weight)
+            return self._mean(scores.predict(queries), q)
         if group is not None:
             y_true, y_pred = scores, queries
             return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True
@@ -103,7 +108,7 @@ class Measure(Value, ABC):
             return self._xgboost_name, self._mean(scores, queries_of(queries, (self.source,)))
         raise TypeError(
             f"a measure of scores and a {type(queries).__name__}: give (scores, Queries), "
-            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix) or (y_true, y_pred, weight, group)"
+            "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
         )
 
     def _mean(self, scores: ArrayLike, q: Queries) -> float:
@@ -121,3 +126,12 @@ class Measure(Value, ABC):
         # XGBoost's early stopping minimises every metric whose name does not start in one of these ways.
         name = self._lightgbm_name.lower()
         return name if name.startswith(("ndcg", "map", "pre", "auc")) else f"pre-{name}"
+
+
+def _queries_in(X: Any, grades: Any) -> Queries:
+    qid = part_qid(X)[1]
+    if qid is None:
+        raise ValueError(
+            "X has no column 'qid': a measure as scoring= needs a pandas or polars DataFrame with the query of each row"
+        )
+    return Queries(grades, ids=qid)

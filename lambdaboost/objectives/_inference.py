@@ -46,8 +46,8 @@ def _classes(q: Queries, threshold: float) -> NDArray[np.int8]:
     of_document[~np.repeat(both, q.sizes)] = NEITHER
     if not both.all():
         warn(
-            f"{np.count_nonzero(~both)} of {q.n_queries} queries have not both documents of a grade of at least "
-            f"{threshold:g} and others: they contribute nothing"
+            f"{np.count_nonzero(~both)} of {q.n_queries} queries have not both good documents, of a grade of at "
+            f"least {threshold:g}, and others: they contribute nothing"
         )
     return of_document
 

@@ -35,10 +35,10 @@ def chakrabarti2008(
         int, typer.Option("--seed", min=0, help="Draws synthetic data and lists, shuffles rows.")
     ] = 0,
 ) -> None:
-    """Train linear rankers by every rule of the paper, and McRank, test them, and write report.md into DIR.
+    r"""Train linear rankers by every rule of the paper, and McRank, test them, and write report.md into DIR.
 
-    Needs clarabel: pip install 'lambdaboost[linear]'. Leave the machine alone for the sake of the times. Parsed copies
-    of the texts are kept beside them as *.lambdaboost.npz.
+    Needs clarabel: pip install 'lambdaboost\[linear]'. Parsed copies of the texts are kept beside them as
+    *.lambdaboost.npz.
     """
     try:
         import clarabel  # type: ignore[import-untyped]  # noqa: F401

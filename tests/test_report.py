@@ -387,23 +387,35 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
     assert "check the path" in refused("--model", tmp_path / "none", *end)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_demo_ends_in_a_page(capsys, tmp_path, engine):
-    page = tmp_path / "demo.html"
-    command = ("demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--report", page)
+def test_demo_ends_in_a_page_here(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, told, err = call(capsys, "demo", "--queries", 24, "--rounds", 3)
+    assert code == 0, err
+    assert told.rstrip().endswith("lambdaboost-report.html") and os.listdir() == ["lambdaboost-report.html"]
+    text, _ = checked(tmp_path / "lambdaboost-report.html")
+    assert "lambdaboost demo, lightgbm" in text and "Learning curves" in headings(text)
+    assert "--engine lightgbm --queries 24 --rounds 3 --seed 0" in text
+    assert "--report" in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]
+
+
+def test_demo_with_json_writes_a_page_where_it_is_asked_to(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = (
+        "demo",
+        "--queries",
+        12,
+        "--rounds",
+        1,
+        "--engine",
+        "xgboost",
+        "--json",
+        "--report",
+        "page.html",
+    )
     code, told, err = call(capsys, *command)
     assert code == 0, err
-    assert told.replace("\n", " ").rstrip().endswith(f"query by query: {page}")
-    text, _ = checked(page)
-    assert f"lambdaboost demo, {engine}" in text and "Learning curves" in headings(text)
-    assert f"--engine {engine} --queries 24 --rounds 3 --seed 0" in text
-
-
-def test_demo_page_stands_here_by_default_and_not_with_json(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert call(capsys, "demo", "--queries", 12, "--rounds", 1, "--json")[0] == 0
-    assert os.listdir() == []
-    assert "--report" in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]
+    assert json.loads(told)["engine"] == "xgboost" and os.listdir() == ["page.html"]
+    assert "lambdaboost demo, xgboost" in checked(tmp_path / "page.html")[0]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")

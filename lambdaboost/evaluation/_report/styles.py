@@ -26,15 +26,16 @@ svg * { stroke-linejoin: round; stroke-linecap: butt; }
 .scroll:focus-visible { outline: 2px solid #0b5394; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e2e2e2; }
-th { border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom; white-space: normal; }
+th { overflow-wrap: normal; border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom; white-space: normal; }
 th:first-child, td:first-child { position: sticky; left: 0; background: #fff; text-align: left; white-space: normal;
-  min-width: 7.5rem; max-width: 18rem; overflow-wrap: anywhere; }
+  min-width: 9.5rem; max-width: 18rem; overflow-wrap: break-word; }
 th:first-child { background: #f4f4f4; }
 .facts td, .facts th { text-align: left; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .facts th:first-child { width: 14rem; position: static; }
 .facts th { background: #fff; border-bottom: 1px solid #e2e2e2; font-weight: 600; }
 @media (max-width: 40rem) { body { padding: .5rem .75rem 2rem; } h1 { font-size: 1.4rem; } table { font-size: .8rem; }
-  th, td { padding: .25rem .45rem; } .facts th:first-child { width: 7.5rem; } }
+  th, td { padding: .25rem .45rem; } th:first-child, td:first-child { min-width: 6.5rem; }
+  .facts th:first-child { width: 7.5rem; } }
 @media print {
   @page { margin: 14mm; }
   body { max-width: none; padding: 0; font-size: 10pt; }

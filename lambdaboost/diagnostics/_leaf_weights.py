@@ -35,8 +35,8 @@ class LeafWeights(Weights):
         # By tree, so that each pass reads memory in order.
         self._at = np.ascontiguousarray((at + first).T, dtype=np.intp)
         self.scores = self.moves(self.trained)
-        share = np.bincount(self._at.ravel(), minlength=self.trained.size) / max(1, at.shape[0])
-        self.spread = np.sqrt(share * (1 - share))
+        within = np.bincount(self._at.ravel(), minlength=self.trained.size)
+        self.moving = (within > 0) & (within < at.shape[0])
 
     def moves(self, direction: Floats) -> Floats:
         """The sum over the trees of what is added to the document's leaf."""
@@ -107,10 +107,10 @@ def _names(tree: int, leaves: Any) -> list[str]:
 
 
 def _check_sum(weights: Weights, predicted: ArrayLike) -> None:
-    """Refuse boosters whose scores are another function of their leaves, such as forests and linear trees."""
+    """Refuse boosters whose scores are another function of their leaves, such as linear trees."""
     rest = np.asarray(predicted, dtype=np.float64) - weights.scores
     if rest.size and np.ptp(rest) > ROUNDING * max(np.ptp(weights.scores), 1e-30):
         raise ValueError(
-            "model's scores are not the sum of its leaf values, as those of a forest (boosting='rf') or of linear "
-            "trees are not: give a booster of plain trees"
+            "model's scores are not the sum of its leaf values, as those of linear trees are not: "
+            "give a booster of plain trees"
         )

@@ -29,15 +29,15 @@ class Weights(ABC):
         The weights themselves.
     scores : float64 (n_documents,)
         The scores that they give, but for a constant.
-    spread : float64 (n_weights,)
-        Standard deviation over the documents of what one unit of each weight adds to their scores.
+    moving : bool (n_weights,)
+        Whether a weight adds more to some scores than to others.
 
     """
 
     names: tuple[str, ...]
     trained: Floats
     scores: Floats
-    spread: Floats
+    moving: NDArray[np.bool_]
 
     @abstractmethod
     def moves(self, direction: Floats) -> Floats:
@@ -71,7 +71,7 @@ class LinearWeights(Weights):
         self.names = _names_of(X) or names or tuple(f"feature {i}" for i in range(w.size))
         self._X = _matrix(X)
         self.scores = np.asarray(self._X @ w, dtype=np.float64)
-        self.spread = _standard_deviation(self._X)
+        self.moving = _varying(self._X)
 
     def moves(self, direction: Floats) -> Floats:
         """X · direction, in the precision of X: a shift needs no more."""
@@ -129,10 +129,9 @@ def _matrix(X: Any) -> Any:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _standard_deviation(X: Any) -> Floats:
-    """Of each column, (n_features,)."""
-    if isinstance(X, np.ndarray):
-        return X.std(axis=0, dtype=np.float64)
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    squares = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
-    return np.sqrt(np.maximum(squares - mean**2, 0))
+def _varying(X: Any) -> NDArray[np.bool_]:
+    """Which columns are not constant, (n_features,)."""
+    least, most = X.min(axis=0), X.max(axis=0)
+    if not isinstance(X, np.ndarray):
+        least, most = least.toarray(), most.toarray()
+    return np.asarray(least != most).ravel()

@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 # λ come from float32 pairs. The five-point slope errs by (σh)⁴/30 of the curve and 2e-7/h of the rounding: least here.
 LARGEST_STEP = 0.04
+LEAST_STEP = 2e-5  # of the range of the scores: in float32 smaller ones vanish
 OF_GAP = 0.2  # the outer points are two steps away, and must not reach the next document
 LEAST_TOLERANCE = 1e-4  # of the largest entry
 TOO_ROUGH = 0.02  # an error of so much of the largest entry tells nothing
@@ -154,7 +155,13 @@ def lambda_jacobian(
 
     """
     s = one_query(objective, scores, q, iteration)
-    h = min(LARGEST_STEP, OF_GAP * _least_gap(s))
+    gap = _least_gap(s)
+    h = min(LARGEST_STEP, OF_GAP * gap)
+    close = (
+        f"scores are as close as {gap:.1e}, too close to tell slopes by: give scores some hundredths apart"
+    )
+    if h < LEAST_STEP * max(1.0, np.ptp(s)):
+        raise ValueError(close)
     shifts = h * np.array([-2, -1, -0.5, 0.5, 1, 2])
     at = np.stack([[objective.lambdas(s + t * e, q, iteration)[0] for t in shifts] for e in np.eye(s.size)])
     # Rows of `at` are the document moved, then the shift, then whose λ.
@@ -163,10 +170,7 @@ def lambda_jacobian(
     finer = ((8 * inner - middle) / (6 * h)).T
     error = float(np.abs(matrix - finer).max())
     if error > TOO_ROUGH * np.abs(matrix).max():
-        raise ValueError(
-            f"scores are as close as {_least_gap(s):.1e}, too close to tell slopes by (they err by {error:.1e}): "
-            "give scores some hundredths apart"
-        )
+        raise ValueError(close)
     return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0], matrix, error)
 
 

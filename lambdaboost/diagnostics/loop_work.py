@@ -53,7 +53,7 @@ def loop_work(
     >>> bool(abs(loop_work(RankNet(), s, q)).max() < 1e-5)
     True
     >>> round(float(abs(loop_work(LambdaRank(), s, q)).max()), 2)
-    0.06
+    0.16
 
     """
     check_number("side", side, 0, open_low=True)

@@ -99,7 +99,7 @@ def plot_training_share(
 
 
 def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = None) -> Any:
-    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over all queries swept or so many of them."""
+    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over so many queries or all swept."""
     sizes = sweep.sizes.tolist()
     if queries is not None and queries not in sizes:
         raise ValueError(
@@ -110,6 +110,7 @@ def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = 
     ax.axvline(0, color="0.6", linewidth=0.8)
     for name, values, style in zip(sweep.weights, sweep.values[at], _styles(), strict=False):
         ax.plot(100 * sweep.shifts, values, label=name, linewidth=1.2, **style)
+    ax.ticklabel_format(axis="y", useOffset=False)
     ax.legend(frameon=False)
     return ax
 

@@ -116,8 +116,8 @@ def weight_sweep(
     measure : Measure
         What to measure.
     weights : int or sequence of int
-        The weights to shift, by index, a booster's leaves counted through all trees; or how many of those that move
-        the scores most, by |weight| times the standard deviation of what a unit of it adds to the scores.
+        The weights to shift, by index, a booster's leaves counted through all trees; or how many of the largest by
+        absolute value, as in the paper, less those that move no score. Features of like scale make them comparable.
     shifts : array of shape (n_shifts,), optional
         In parts of the trained weight, by default 101 from −1 (none of it left) to 1 (twice as much).
     sizes : iterable of int, optional
@@ -199,11 +199,11 @@ def _checked_sizes(sizes: Iterable[int] | None, n_queries: int) -> NDArray[np.in
 def _chosen(of_model: Weights, weights: int | Sequence[int]) -> NDArray[np.int64]:
     """Indices of the weights to shift."""
     n = of_model.trained.size
-    reach = np.abs(of_model.trained) * of_model.spread
     if isinstance(weights, int | np.integer):
         most = _checks.whole("weights", weights, "give how many to shift, ≥ 1, or their indices")
-        found = np.argsort(-reach, kind="stable")[:most]
-        found = found[reach[found] > 0]
+        size = np.where(of_model.moving, np.abs(of_model.trained), 0.0)
+        found = np.argsort(-size, kind="stable")[:most]
+        found = found[size[found] > 0]
         if not found.size:
             raise ValueError("model has no weight that moves a score: all are 0 or the features are constant")
         return found

@@ -1,0 +1,141 @@
+"""The 2007 paper's look at where training ends, and the 2006 paper's test of λ rules, on made-up web search data.
+
+    python examples/optimality.py docs
+
+trains two linear rankers and some trees, prints what docs/optimality.md shows and draws its pictures into the folder
+(about a minute and a half of processor time).
+"""
+
+import argparse
+from pathlib import Path
+
+import lightgbm as lgb
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+
+from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.datasets import web_search_log
+from lambdaboost.diagnostics import (
+    lambda_jacobian,
+    local_optimum_test,
+    loop_work,
+    plots,
+    weight_sweep,
+)
+
+QUERIES, DOCUMENTS, ROUNDS, TREES = 10_000, 20, 100, 20
+MEASURE = NDCG(10)
+STEPS = (0.05, 0.1, 0.2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where the pictures go")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    plt.rcParams["font.size"] = 8
+    X, q = standardised(web_search_log(QUERIES, DOCUMENTS))
+    data = xgb.DMatrix(X, q.relevance, group=q.sizes)
+    linear = {repr(rule): linear_ranker(data, rule) for rule in (LambdaRank(MEASURE), RankNet())}
+    trees = lgb.train(
+        {"objective": LambdaRank(MEASURE), "num_leaves": 15, "verbose": -1},
+        lgb.Dataset(X, q.relevance, group=q.sizes),
+        TREES,
+    )
+    smoothness(linear[repr(LambdaRank(MEASURE))], trees, X, q, folder)
+    optimality(linear | {f"trees by {LambdaRank(MEASURE)!r}": trees}, X, q, folder)
+    rules(folder)
+
+
+def standardised(collection):
+    """Features of mean 0 and deviation 1, so that weights compare."""
+    X, q = collection
+    X = pd.DataFrame(X, columns=collection.feature_names)
+    return (X - X.mean()) / X.std(ddof=0), q
+
+
+def linear_ranker(data, rule):
+    # Threads race here, so that no two runs would end alike.
+    params = {"booster": "gblinear", "nthread": 1, "eta": 0.5, "lambda": 0, "verbosity": 0}
+    return xgb.train(params, data, ROUNDS, obj=rule)
+
+
+def smoothness(linear, trees, X, q, folder):
+    """Figures 2 and 3 of the 2007 paper."""
+    wide = weight_sweep(linear, X, q, MEASURE)
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    for ax, queries in zip(axes, wide.sizes.tolist(), strict=True):
+        plots.plot_weight_sweep(wide, queries, ax)
+    save(figure, folder / "optimality_weights.png")
+    show("Top 5 coefficients", wide)
+
+    leaves = weight_sweep(trees, X, q, MEASURE)
+    near = weight_sweep(trees, X, q, MEASURE, shifts=np.linspace(-0.02, 0.02, 101), sizes=[q.n_queries])
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    plots.plot_weight_sweep(leaves, 100, axes[0])
+    plots.plot_weight_sweep(leaves, None, axes[1])
+    plots.plot_weight_sweep(near, None, axes[2])
+    save(figure, folder / "optimality_leaves.png")
+    show("Top 5 leaves", leaves)
+    show("Top 5 leaves, within 2 %", near)
+
+
+def show(title, sweep):
+    print(f"\n{title}: {sweep!r}")
+    table = {"best shift": sweep.best_shift, "roughness": sweep.roughness}
+    for name, figures in table.items():
+        print(
+            pd.DataFrame(figures, index=sweep.sizes, columns=list(sweep.weights)).round(3).to_string(),
+            f"({name})",
+        )
+
+
+def optimality(models, X, q, folder):
+    """Section 5.3 of the 2007 paper, by random directions."""
+    at_a_tenth = {}
+    for name, model in models.items():
+        print(f"\n{name}")
+        for step in STEPS:
+            found = local_optimum_test(model, X, q, MEASURE, step)
+            print(f"  {found}")
+            if step == 0.1:
+                at_a_tenth[name] = found
+    figure, ax = plt.subplots(figsize=(5.6, 3.4), layout="constrained")
+    plots.plot_local_optimum(at_a_tenth, ax)
+    save(figure, folder / "optimality_directions.png")
+
+
+def rules(folder):
+    """Section 4 of the 2006 paper, at ten documents."""
+    rng = np.random.default_rng(2)
+    q = Queries(rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=10), sizes=[10])
+    scores = rng.permutation(10) / 4 - 1.0
+    drawn = {}
+    for rule in (
+        RankNet(),
+        LambdaRank(),
+        SigmoidLocal(),
+        LambdaRank(convention="lightgbm"),
+        GradientStep(LambdaRank()),
+    ):
+        found = drawn[rule] = lambda_jacobian(rule, scores, q)
+        work = np.abs(loop_work(rule, scores, q)).max() / np.abs(found.lam).mean()
+        print(
+            f"\n{found}\nAround a loop that changes the order they do up to {work:.1e} of their mean size in work."
+        )
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    for ax, rule in zip(axes, (RankNet(), LambdaRank(), LambdaRank(convention="lightgbm")), strict=True):
+        plots.plot_lambda_jacobian(drawn[rule], ax).set_title(repr(rule))
+    save(figure, folder / "optimality_jacobians.png")
+
+
+def save(figure, path):
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+    print(f"\nwrote {path} ({path.stat().st_size / 1000:.0f} kB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,398 @@
+"""What the engines do in silence (docs/traps.md): each trap shown, and what is done about it."""
+
+import copy
+import importlib
+import re
+import warnings
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+
+import lambdaboost.lightgbm as ours_lgb
+import lambdaboost.xgboost as ours_xgb
+from lambdaboost import (
+    NDCG,
+    Blend,
+    GradientStep,
+    LambdaRank,
+    RankNet,
+)
+from lambdaboost.datasets import web_search_log
+from lambdaboost.datasets.engines import queries_of
+
+LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
+X, Q = LOG.features, LOG.queries
+LGB = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 7, "min_data_in_leaf": 5}
+XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0}
+NATIVE = LambdaRank(convention="lightgbm")
+
+
+def stock(**more):
+    return lgb.Dataset(X, **{"label": Q.relevance, "group": Q.sizes} | more)
+
+
+def dataset(**more):
+    return ours_lgb.Dataset(X, **{"label": Q.relevance, "group": Q.sizes} | more)
+
+
+def matrix(**more):
+    return ours_xgb.DMatrix(X, **{"label": Q.relevance, "group": Q.sizes} | more)
+
+
+def stock_matrix():
+    return xgb.DMatrix(X, Q.relevance, group=Q.sizes)
+
+
+def both(params=None, rounds=2, lightgbm=None, xgboost=None, **more):
+    """Training on each engine, to be warned or refused."""
+    return (
+        lambda: ours_lgb.train({**LGB, **(params or {}), **(lightgbm or {})}, dataset(), rounds, **more),
+        lambda: ours_xgb.train({**XGB, **(params or {}), **(xgboost or {})}, matrix(), rounds, **more),
+    )
+
+
+def caught(train):
+    """The warnings of a training."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        train()
+    return [str(warning.message) for warning in seen]
+
+
+# The engines' parameters.
+
+
+def test_bagging_by_query():
+    bagged = {"bagging_by_query": True, "bagging_fraction": 0.5, "bagging_freq": 1}
+
+    def root(objective, **more):
+        booster = lgb.train({**LGB, **bagged, **more, "objective": objective}, stock(), 1)
+        return booster.trees_to_dataframe()["count"].max()
+
+    assert root("lambdarank") < 0.7 * len(X)
+    with pytest.warns(UserWarning, match="bagging_by_query: LightGBM silently leaves bagging off"):
+        assert root(NATIVE) == len(X)
+    with pytest.warns(UserWarning, match="bagging_by_query"):
+        lgb.LGBMRanker(objective=NATIVE, n_estimators=1, verbose=-1, **bagged).fit(
+            X, Q.relevance, group=Q.sizes
+        )
+    assert caught(lambda: lgb.train({**LGB, **bagged, "objective": "lambdarank"}, stock(), 1)) == []
+    for train in (ours_lgb.train, ours_lgb.cv):
+        with pytest.raises(ValueError, match="bagging_by_query: under any objective but its own"):
+            train({**LGB, **bagged}, dataset(), 1)
+    with pytest.raises(ValueError, match="bagging_by_query"):
+        ours_lgb.LambdaRanker(bagging_by_query=True).fit(X, Q.relevance, group=Q.sizes)
+
+
+def test_feature_fraction_draws_as_natively():
+    params = {**LGB, "feature_fraction": 0.5}
+    native = lgb.train({**params, "objective": "lambdarank"}, stock(), 10).predict(X)
+    np.testing.assert_array_equal(ours_lgb.train(params, dataset(), 10, objective=NATIVE).predict(X), native)
+    drop_in = lgb.train({**params, "objective": NATIVE}, stock(), 10).predict(X)
+    assert np.abs(drop_in - native).max() > 1e-3 * np.ptp(native)
+
+
+def test_dart_drops_the_same_in_every_run():
+    params = {**LGB, "boosting": "dart", "drop_rate": 0.5}
+    runs = []
+    for _ in range(4):
+        runs.append(ours_lgb.train(params, dataset(), 10, objective=NATIVE).predict(X))
+        lgb.train({**params, "objective": "lambdarank"}, stock(), 3)  # leaves other bits in memory
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run, runs[0])
+    with pytest.warns(UserWarning, match="boosting=dart: .*from run to run"):
+        lgb.train({**params, "objective": NATIVE}, stock(), 2)
+    assert caught(lambda: ours_lgb.train(params, dataset(), 2)) == []
+
+
+def test_random_forest():
+    forest = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}
+    with pytest.raises(ValueError, match="LightGBM's forests take no objective but its own"):
+        ours_lgb.train({**LGB, **forest}, dataset(), 1)
+    with pytest.raises(lgb.basic.LightGBMError, match="RF mode do"):
+        lgb.train({**LGB, **forest, "objective": NATIVE}, stock(), 1)
+
+
+def test_data_without_a_usable_feature():
+    """LightGBM's reset of parameters would fail where native training does not."""
+    rows = np.zeros((40, 2))
+    y, sizes = np.tile([0.0, 1.0], 20), [20, 20]
+    with pytest.warns(UserWarning, match="no tree has a split"):
+        booster = ours_lgb.train(LGB, ours_lgb.Dataset(rows, y, group=sizes), 2)
+    assert np.ptp(booster.predict(rows)) == 0
+    with pytest.raises(lgb.basic.LightGBMError, match="num_features"):
+        lgb.train({**LGB, "objective": LambdaRank()}, lgb.Dataset(rows, y, group=sizes), 2)
+
+
+def counts(booster):
+    nodes = booster.trees_to_dataframe()
+    return nodes.loc[nodes.left_child.isna(), "count"]
+
+
+def test_min_data_in_leaf():
+    """Met by estimates from hessians under λ, by true documents under gradient steps."""
+    params = {**LGB, "min_data_in_leaf": 60, "num_leaves": 31}
+    assert counts(ours_lgb.train(params, dataset(), 10)).min() < 60
+    assert counts(ours_lgb.train(params, dataset(), 10, leaves="gradient")).min() >= 60
+    assert counts(lgb.train({**params, "objective": "lambdarank"}, stock(), 10)).min() < 60  # as natively
+
+
+def test_small_hessians():
+    """λ hessians that are too small for the least hessian of a leaf leave no split, which is told."""
+    little = np.full(len(X), 1e-7)
+    with pytest.warns(UserWarning, match="no tree has a split.*min_sum_hessian_in_leaf.*leaves='gradient'"):
+        ours_lgb.train(LGB, dataset(weight=little), 2)
+    assert ours_lgb.train({**LGB, "min_sum_hessian_in_leaf": 0}, dataset(weight=little), 2).num_trees() == 2
+    with pytest.warns(UserWarning, match="no tree has a split.*min_child_weight.*=0"):
+        ours_xgb.train({**XGB, "min_child_weight": 1e3}, matrix(), 2)
+
+
+def test_gradient_steps_count_documents():
+    """Their hessian is 1, so that the engines' least leaf is of 20 documents, or of 1: here it is of 40."""
+    least = len(X) // 20
+    assert counts(ours_lgb.train({"verbose": -1}, dataset(), 3, leaves="gradient")).min() >= least
+    booster = ours_xgb.train(XGB, matrix(), 3, leaves="gradient")
+    leaf = booster.predict(matrix(), pred_leaf=True).astype(int)
+    assert min(np.unique(column, return_counts=True)[1].min() for column in leaf.T) >= least
+
+
+def test_base_score():
+    flat = {**XGB, "min_child_weight": 1e9}
+    with pytest.warns(UserWarning, match="no tree has a split"):
+        assert (ours_xgb.train(flat, matrix(), 1).predict(matrix()) == 0).all()
+    assert (xgb.train(flat, stock_matrix(), 1, obj=LambdaRank()).predict(matrix()) == 0.5).all()
+
+
+def test_approx():
+    params = {**XGB, "tree_method": "approx"}
+    objective = LambdaRank(convention="xgboost")
+    native = {**params, "objective": "rank:ndcg", "base_score": 0.0}
+    expected = xgb.train(native | {"lambdarank_num_pair_per_sample": 32}, stock_matrix(), 5).predict(matrix())
+    np.testing.assert_allclose(
+        ours_xgb.train(params, matrix(), 5, objective=objective).predict(matrix()), expected, atol=1e-5
+    )
+    with pytest.warns(UserWarning, match="tree_method=approx: .*'objective': 'rank:ndcg'") as seen:
+        drop_in = xgb.train({**params, "base_score": 0.0}, stock_matrix(), 5, obj=objective)
+    assert len(seen) == 1 and seen[0].filename == __file__
+    assert np.abs(drop_in.predict(matrix()) - expected).max() > 0.01
+    told = xgb.train(
+        {**params, "objective": "rank:ndcg", "base_score": 0.0}, stock_matrix(), 5, obj=objective
+    )
+    np.testing.assert_allclose(told.predict(matrix()), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "remedy"),
+    [
+        (0, "lambdarank_truncation_level", "truncation=30"),
+        (0, "lambdarank_norm", "norm=True"),
+        (0, "sigmoid", "sigma=1.0"),
+        (1, "lambdarank_num_pair_per_sample", "truncation=32"),
+        (1, "ndcg_exp_gain", "gain='linear'"),
+    ],
+)
+def test_parameters_of_the_native_objective(engine, name, remedy):
+    messages = caught(both({name: True if "norm" in name else 1})[engine])
+    assert [m for m in messages if m.startswith(f"{name}: only the engine's own objective") and remedy in m]
+    assert len(messages) == 1
+
+
+@pytest.mark.parametrize("train", both({"leaves": "newton"}), ids=["lightgbm", "xgboost"])
+def test_arguments_of_ours_among_the_parameters(train):
+    with pytest.raises(ValueError, match=r"params has leaves='newton'.*give it as leaves= of the call"):
+        train()
+
+
+# Gradients and objectives.
+
+
+class Broken(RankNet):
+    """No number for the fourth document."""
+
+    def lambdas(self, scores, q, iteration):
+        lam, mu = super().lambdas(scores, q, iteration)
+        lam[3] = np.nan
+        return lam, mu
+
+
+NO_NUMBER = r"grad\[3\] of Broken\(\) is nan in round 0: both engines would train on in silence"
+
+
+@pytest.mark.parametrize("train", both(objective=Broken()), ids=["lightgbm", "xgboost"])
+def test_gradients_that_are_no_numbers(train):
+    with pytest.raises(ValueError, match=NO_NUMBER):
+        train()
+    with pytest.raises(ValueError, match=NO_NUMBER):
+        lgb.train({**LGB, "objective": Broken()}, stock(), 1)
+    with pytest.raises(ValueError, match=NO_NUMBER):
+        xgb.train(XGB, stock_matrix(), 1, obj=Broken())
+
+    def silent(preds, data):
+        return np.full(preds.size, np.nan, dtype=np.float32), np.ones(preds.size, dtype=np.float32)
+
+    assert np.ptp(lgb.train({**LGB, "objective": silent}, stock(), 2).predict(X)) == 0
+
+
+def test_copies_of_objectives():
+    seen = []
+    objective = Blend(LambdaRank(), RankNet(), lambda m: seen.append(m) or 0.1)
+    assert copy.deepcopy(objective) is objective
+    lgb.train({**LGB, "objective": objective}, stock(), 2)
+    lgb.LGBMRanker(objective=objective, n_estimators=2, verbose=-1).fit(X, Q.relevance, group=Q.sizes)
+    assert seen == [0, 1, 0, 1]
+
+
+def test_learning_rate_of_gradient_steps():
+    bare = GradientStep(LambdaRank(), normalize="none")
+    for train in both(objective=bare):
+        assert len(caught(train)) == 1
+        with pytest.warns(UserWarning, match="learning_rate: .*12 to 30 times smaller.*normalize='query'"):
+            train()
+    for train in both({"learning_rate": 2.0}, objective=bare) + both(leaves="gradient"):
+        assert caught(train) == []
+    newton, step, normalised = (
+        np.abs(
+            ours_lgb.train({**LGB, "learning_rate": 1.0}, dataset(), 1, objective=objective).predict(X)
+        ).mean()
+        for objective in (LambdaRank(), bare, GradientStep(LambdaRank()))
+    )
+    assert step < newton / 5
+    assert normalised > newton / 5
+
+
+def test_empty_trees_do_not_count():
+    """A schedule is asked for each round, also after rounds without a split, which LightGBM drops."""
+    seen = []
+    objective = Blend(RankNet(), LambdaRank(), lambda m: seen.append(m) or 0.5)
+    params = {**LGB, "min_gain_to_split": 1e9}
+    for more, train in (({}, ours_lgb.train), ({"feature_fraction": 0.5}, ours_lgb.train)):
+        seen.clear()
+        with pytest.warns(UserWarning, match="no tree has a split"):
+            train({**params, **more}, dataset(), 4, objective=objective)
+        assert seen == [0, 1, 2, 3]
+
+
+# Labels.
+
+
+@pytest.mark.parametrize("make", [dataset, matrix])
+def test_labels_of_many_digits(make):
+    large = 2.0**24 + np.arange(len(X))
+    with pytest.warns(UserWarning, match="label: labels above 2.*lose digits as float32"):
+        make(label=large)
+    with pytest.warns(UserWarning, match="stamp: labels above"):
+        make(sources={"stamp": large.astype(np.int64)})
+    for exact in (large.astype(np.float32), 2.0 * np.floor(large / 2), np.full(len(X), np.nan)):
+        assert caught(lambda labels=exact: make(sources={"stamp": labels})) == []
+
+
+def test_labels_that_are_missing():
+    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
+    assert np.isnan(queries_of(dataset(label=grades).construct()).relevance[0])
+    assert np.isnan(queries_of(matrix(label=grades)).relevance[0])
+    with pytest.warns(
+        UserWarning, match=r"NaN labels: a lightgbm.Dataset turns them into grade 0; make it a lambda"
+    ):
+        ours_lgb.train(LGB, stock(label=grades), 1)
+    assert caught(lambda: ours_lgb.train(LGB, dataset(label=grades), 1)) == []
+    with pytest.raises(xgb.core.XGBoostError, match=r"[Ll]abel"):
+        xgb.train(XGB, xgb.DMatrix(X, grades, group=Q.sizes), 1, obj=LambdaRank())
+
+
+def test_gain_tables():
+    params = {**LGB, "metric": "ndcg", "eval_at": [3], "objective": "lambdarank"}
+    first = lgb.Booster(params, stock())
+    first.update()
+    before = first.eval_train()[0][2]
+    lgb.Booster({**params, "label_gain": [0, 1, 2, 3, 50]}, stock())
+    assert first.eval_train()[0][2] != before  # of a booster that nobody touched
+    lgb.Booster(params, stock())
+    with pytest.warns(UserWarning, match="label_gain: LightGBM keeps one table for the whole process"):
+        ours_lgb.train({**LGB, "label_gain": [0, 1, 2, 3, 4]}, dataset(), 1)
+    lgb.Booster(params, stock())
+    two = [
+        NDCG(3, gain=gain)(first.predict(X), Q) for gain in ("exponential", (0, 1, 2, 3, 50), "exponential")
+    ]
+    assert two[0] == two[2] != two[1]
+
+
+# Rows.
+
+
+def by_grade(descending=True):
+    sign = -1 if descending else 1
+    return np.lexsort((sign * Q.relevance, Q.query_of_row))
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_row_order(engine):
+    room = importlib.import_module(f"lambdaboost.{engine}")
+    params = LGB if engine == "lightgbm" else XGB
+
+    def data(rows):
+        made = room.Dataset if engine == "lightgbm" else room.DMatrix
+        return made(X[rows], Q.relevance[rows], group=Q.sizes)
+
+    rows = by_grade()
+    assert NDCG(3, empty=1.0)(np.zeros(len(X)), Q.reordered(rows)) == 1
+    words = r"row order: the rows of all \d+ queries .* highest grade to the lowest.*shuffled_rows"
+    with pytest.warns(UserWarning, match=words) as seen:
+        room.train(params, data(rows), 1)
+    assert len(seen) == 1 and seen[0].filename == __file__
+    with pytest.warns(UserWarning, match=words) as seen:
+        room.cv(params, data(rows), 1, nfold=2)
+    assert len(seen) == 1
+    with pytest.warns(UserWarning, match=words):
+        ranker = room.LambdaRanker(
+            n_estimators=1, n_jobs=1, **({"verbose": -1} if engine == "lightgbm" else {})
+        )
+        ranker.fit(X[rows], Q.relevance[rows], group=Q.sizes)
+    for other in (by_grade(descending=False), rows[Q.shuffled_rows(0)], np.arange(len(X))):
+        assert caught(lambda other=other: room.train(params, data(other), 1)) == []
+    assert caught(lambda: room.train(params, data(rows), 1, objective=RankNet())) == []
+    booster = room.train(params, data(np.arange(len(X))), 1)
+    more = {"init_model" if engine == "lightgbm" else "xgb_model": booster}
+    assert caught(lambda: room.train(params, data(rows), 1, **more)) == []
+
+
+def test_folds_of_rows():
+    """Both engines' own cv go wrong with a custom objective: rows of a query in two folds, weights dropped."""
+    folds = lgb.cv(
+        {**LGB, "objective": LambdaRank(), "metric": "None"}, stock(), 1, nfold=2, return_cvbooster=True,
+        feval=NDCG(3),
+    )["cvbooster"]  # fmt: skip
+    assert all(queries_of(booster.train_set).n_queries == Q.n_queries for booster in folds.boosters)
+    folds = ours_lgb.cv(LGB, dataset(), 1, nfold=2, return_cvbooster=True)["cvbooster"]
+    assert [queries_of(booster.train_set).n_queries for booster in folds.boosters] == [20, 20]
+    weight = np.linspace(1, 2, Q.n_queries)
+    seen = []
+
+    def look(preds, data):
+        seen.append(data.get_weight().size)
+        return LambdaRank()(preds, data)
+
+    weighted = xgb.DMatrix(X, Q.relevance, group=Q.sizes, weight=weight)
+    params = {**XGB, "disable_default_eval_metric": True}
+    xgb.cv(params, weighted, 1, nfold=2, obj=look)
+    xgb.cv(
+        params, matrix(weight=weight), 1, folds=[(Q.rows_of(range(20)), Q.rows_of(range(20, 40)))], obj=look
+    )
+    assert seen == [0, 0, 20]
+
+
+# The page.
+
+
+def test_the_page_names_tests_that_exist():
+    root = Path(__file__).parent
+    page = (root.parent / "docs" / "traps.md").read_text()
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", page)
+    assert len(named) >= 20
+    for file, test in named:
+        assert f"def {test}(" in (root / file).read_text(), f"docs/traps.md names {file}::{test}"
+    here = re.findall(r"^def (test_\w+)\(", Path(__file__).read_text(), re.MULTILINE)
+    assert set(here) - {test for _, test in named} <= {"test_the_page_names_tests_that_exist"}

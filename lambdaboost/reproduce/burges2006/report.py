@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lambdaboost import __version__
 from lambdaboost.bench.machine import this_machine
 from lambdaboost.diagnostics.plots import COLOURS
 from lambdaboost.evaluation import NDCG, Difference, compare
@@ -39,9 +37,7 @@ def write_report(name: str, speed: Speed | None, accuracy: Accuracy | None, out:
         sections += ["## RankNet and LambdaRank (section 6.3, Figure 2)", ndcg_table(accuracy).markdown()]
         sections += ["\n".join(_findings(accuracy)), "![Figure 2](figure_2.png)", _different_nets(accuracy)]
         sections += ["## Selected runs", _selected(accuracy).markdown(), "## Data", _described(accuracy.data)]
-    machine = this_machine(1)
-    sections += ["## Machine", f"{machine.markdown()}\nlambdaboost {__version__}, PyTorch {version('torch')}, "
-                 f"numpy {np.__version__}, Python {platform.python_version()}."]  # fmt: skip
+    sections += ["## Machine", f"{this_machine(1).markdown()}\nPyTorch {version('torch')}."]
     written_text(out / "report.md", "\n\n".join(sections) + "\n")
 
 

@@ -94,7 +94,7 @@ class Speed:
         known = self.lists["pairs", layers]
         n = max(known)
         hours = known[n].median * (longest / n) ** 2 / 3600
-        return f"By the square, {longest:,} documents would take {hours:,.2g} hours pair by pair with two layers."
+        return f"By the square, {longest:,} documents would take {hours:,.1f} hours pair by pair with two layers."
 
 
 def measure_speed(plan: SpeedPlan, told: Told) -> Speed:

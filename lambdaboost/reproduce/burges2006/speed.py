@@ -93,8 +93,8 @@ class Speed:
         layers, longest = "two layers", max(self.plan.factored_lists)
         known = self.lists["pairs", layers]
         n = max(known)
-        hours = known[n].median * (longest / n) ** 2 / 3600
-        return f"By the square, {longest:,} documents would take {hours:,.1f} hours pair by pair with two layers."
+        hours = Figures((known[n].median * (longest / n) ** 2 / 3600,)).text(" hours")
+        return f"By the square, {longest:,} documents would take {hours} pair by pair with two layers."
 
 
 def measure_speed(plan: SpeedPlan, told: Told) -> Speed:

@@ -214,7 +214,8 @@ def _pooled(
     labelled = [checked(name, frame, "relevance") for name, frame in sources.items()]
     for name, run in zip(runs, scored, strict=True):
         _check_shared(name, run, judged)
-    tables = [table[table.query_id.isin(judged.query_id)] for table in (judged, *scored, *labelled)]
+    queries_judged = judged.query_id.unique()
+    tables = [table[table.query_id.isin(queries_judged)] for table in (judged, *scored, *labelled)]
     rows, query_ids, documents = _rows(tables)
     n = documents.size
     relevance = _spread(tables[0].relevance, rows[0], n, np.nan)
@@ -254,7 +255,7 @@ def _spread(figures: Any, rows: NDArray[np.int64], n: int, otherwise: float) -> 
 
 
 def _check_shared(name: str, run: Any, qrels: Any) -> None:
-    if not run.query_id.isin(qrels.query_id).any():
+    if not run.query_id.isin(qrels.query_id.unique()).any():
         raise ValueError(
             f"{name} and qrels share no query: the first of {name} is {run.query_id[0]!r}, the first of qrels "
             f"{qrels.query_id[0]!r}; give both the same query ids"

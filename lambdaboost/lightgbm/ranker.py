@@ -271,7 +271,11 @@ class LambdaRanker(lgb.LGBMRanker):
 
 def _checked(X: Any) -> Any:
     """An array or sparse matrix as LGBMRanker checks it: of real numbers, not empty, NaN where missing."""
-    return check_array(X, accept_sparse=True, ensure_all_finite=False)
+    # scikit-learn 1.6 renamed it.
+    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
+    return check_array(
+        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
+    )
 
 
 def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:

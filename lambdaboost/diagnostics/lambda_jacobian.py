@@ -140,7 +140,8 @@ def lambda_jacobian(
     Raises
     ------
     TypeError, ValueError
-        Where `objective` is none, `q` holds several queries or lacks a source, or scores tie or are too close.
+        Where `objective` is none, `q` holds several queries or lacks a source, scores tie or are too close, or λ jump
+        here for another reason, as those of a hinge do at its edge.
 
     Examples
     --------
@@ -157,11 +158,10 @@ def lambda_jacobian(
     s = one_query(objective, scores, q, iteration)
     gap = _least_gap(s)
     h = min(LARGEST_STEP, OF_GAP * gap)
-    close = (
-        f"scores are as close as {gap:.1e}, too close to tell slopes by: give scores some hundredths apart"
-    )
     if h < LEAST_STEP * max(1.0, np.ptp(s)):
-        raise ValueError(close)
+        raise ValueError(
+            f"scores are as close as {gap:.1e}, too close to tell slopes by: give scores some hundredths apart"
+        )
     shifts = h * np.array([-2, -1, -0.5, 0.5, 1, 2])
     at = np.stack([[objective.lambdas(s + t * e, q, iteration)[0] for t in shifts] for e in np.eye(s.size)])
     # Rows of `at` are the document moved, then the shift, then whose λ.
@@ -170,7 +170,10 @@ def lambda_jacobian(
     finer = ((8 * inner - middle) / (6 * h)).T
     error = float(np.abs(matrix - finer).max())
     if error > TOO_ROUGH * np.abs(matrix).max():
-        raise ValueError(close)
+        raise ValueError(
+            f"λ have no slope at these scores, at least none that two steps agree on (they differ by {error:.1e}): "
+            f"they are as close as {gap:.1e}, or the rule has an edge here, as hinges have; give other scores"
+        )
     return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0], matrix, error)
 
 

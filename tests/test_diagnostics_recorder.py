@@ -251,6 +251,7 @@ def test_errors_of_the_data():
         Recorder([[0.0]], Queries([3], [1]), LambdaRank())
 
 
+@pytest.mark.filterwarnings("ignore:boosting=dart")  # drop-in DART, which docs/traps.md tells of
 def test_boosters_whose_scores_do_not_add_up():
     with pytest.raises(ValueError, match="DART"):
         lightgbm(recorder(), params={"boosting": "dart"})

@@ -20,6 +20,7 @@ class Levels(NamedTuple):
     of_document: NDArray[
         np.int32
     ]  # (n_documents,) level within the query, -1 for a document that pairs with none
+    slot: NDArray[np.int32]  # (n_documents,) a place in its level, in input order; -1 likewise
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     start: NDArray[np.int32]  # (n_levels,) where the level starts in the query's layout
     end: NDArray[np.int32]  # (n_levels,) where it ends, and its run of partners starts
@@ -69,8 +70,11 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
     of_document = np.full(q.n_documents, -1, dtype=np.int32)
     level_of_sorted = np.repeat(np.arange(level_start.size), level_end - level_start)
     of_document[rows[order]] = level_of_sorted - first[keys[0]]
+    slot = np.full(q.n_documents, -1, dtype=np.int32)
+    slot[rows[order]] = np.arange(n) - np.searchsorted(keys[0], keys[0])
     return Levels(
         of_document,
+        slot,
         first.astype(np.int64),
         (level_start - query_start).astype(np.int32),
         (level_end - query_start).astype(np.int32),

@@ -4,40 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import inlined
+from lambdaboost._jit import borrowing, inlined
 
-BUCKETS = 2  # a document: a score shares its bucket with few others, and the counts of a query stay in the cache
-PATIENCE = 8  # moves a document, on average, before scores that crowd into few buckets are sorted by comparing
+BUCKETS = 2  # a document: a score shares its bucket with few others, and the counts stay in the cache
+PATIENCE = 8  # moves a document before scores that crowd into few buckets are sorted by comparing
 WIDEST = 1e300  # ranges between its inverse and itself can be cut into buckets without overflow
 
 
-@inlined
+@borrowing
 def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
-    """Write the permutation that sorts `scores` descending, ties by index, to `order`, and the sorted scores to `ranked`.
+    """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
     Scores are dealt into equally wide buckets, in input order; then each moves up past the lower scores of its own
-    bucket. No step of the first part depends on a comparison, which a processor could only guess. `bucket_of` and
-    `next_in` are int32 scratch, (n,) and (BUCKETS n,).
+    bucket. No step of the first part depends on a comparison, which a processor could only guess. False where the
+    scores crowd into few buckets: then `order_by_comparing` must do it. `bucket_of` and `next_in` are int32 scratch,
+    (n,) and (BUCKETS n,).
     """
     n = scores.size
     best = worst = scores[0]
     for i in range(n):
         best, worst = max(best, scores[i]), min(worst, scores[i])
     spread = best - worst
-    if 1 / WIDEST < spread < WIDEST:
-        _deal(scores, best, (BUCKETS * n - 1) / spread, order, ranked, bucket_of, next_in)
-        if _moved_up(order, ranked, PATIENCE * n):
-            return
-        by_score = np.argsort(-scores, kind="mergesort")
-    elif spread == 0:
-        by_score = np.arange(n)
-    else:
-        by_score = np.argsort(-scores, kind="mergesort")
-    for r in range(n):  # assigning the slice would compile seconds of error messages
-        order[r], ranked[r] = by_score[r], scores[by_score[r]]
+    if spread == 0:
+        for i in range(n):
+            order[i], ranked[i] = i, best
+        return True
+    if not 1 / WIDEST < spread < WIDEST:
+        return False
+    _deal(scores, best, (BUCKETS * n - 1) / spread, order, ranked, bucket_of, next_in)
+    return _moved_up(order, ranked, PATIENCE * n)
 
 
 @inlined
+def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
+    """What `order_by_score` writes, for scores that it gives up on."""
+    by_score = np.argsort(-scores, kind="mergesort")
+    for r in range(scores.size):  # assigning the slice would compile seconds of error messages
+        order[r], ranked[r] = by_score[r], scores[by_score[r]]
+
+
+@borrowing
 def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Documents bucket by bucket, best first, in a bucket by index."""
     n = scores.size
@@ -56,7 +62,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  
         order[r], ranked[r] = i, scores[i]
 
 
-@inlined
+@borrowing
 def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
     """Sort by insertion, equal scores staying as they are; False where that takes more than so many moves."""
     for r in range(1, order.size):

@@ -7,28 +7,27 @@ one contiguous run and the rows of one level share it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._order import BUCKETS, order_by_score
+from lambdaboost.objectives._order import BUCKETS, order_by_comparing, order_by_score
 from lambdaboost.objectives._swap_pairs import RightPairs, by_rank_and_level, no_better, no_better_at_rows
 from lambdaboost.objectives._tiles import (
     BLOCK,
-    CHUNK,
     LANES,
     NOTHING,
-    ONE,
     RANGE,
     ROWS,
     Dcg,
     Unit,
+    carry,
     curvature_of,
     force_of,
     gap,
@@ -61,68 +60,86 @@ def _layout(swap, e, g, d, h):  # type: ignore[no-untyped-def]
     return lambda swap, e, g, d, h: (e, g, d)
 
 
-@inlined
-def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+@borrowing
+def _counted(more, since, sums, totals, width):  # type: ignore[no-untyped-def]
+    """How many rows the totals have not seen once `more` are added; carries the sums before they grow too long."""
+    if since + more > BLOCK:
+        carry(sums, totals, 0, width)
+        return more
+    return since + more
+
+
+@borrowing
+def _in_blocks(  # type: ignore[no-untyped-def]
+    swap, force, first, last, rows, lo, stop, columns, row_sums, column_sums, totals, width, since,
+):  # fmt: skip
+    """Rows first:last against columns lo:stop; `since` counts the rows that `totals` have not seen, and is returned."""
+    for block in range(first, last, BLOCK):
+        block_end = min(block + BLOCK, last)
+        since = _counted(block_end - block, since, column_sums, totals, width)
+        rows_by_columns(swap, force, block, block_end, rows, lo, stop, columns, row_sums, column_sums)
+    return since
+
+
+@borrowing
+def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """Pairs whose better document stands above the cutoff; without a cutoff all pairs."""
+    m = np.int64(end[-1])
+    since = 0
     for level in range(start.size):
-        lo, hi = end[level], run_end[level]
-        if lo < hi and start[level] < top_end[level]:
-            stop = run_stop(lo, hi, end[-1])
-            rows_by_columns(
-                swap,
-                force,
-                np.int64(start[level]),
-                np.int64(top_end[level]),
-                rows,
-                np.int64(lo),
-                np.int64(stop),
-                columns,
-                sums,
-                sums,
-                parts,
-            )
+        lo, hi = np.int64(end[level]), np.int64(run_end[level])
+        if lo < hi:
+            since = _in_blocks(
+                swap, force, np.int64(start[level]), np.int64(top_end[level]), rows, lo, run_stop(lo, hi, m),
+                columns, sums, sums, totals, m, since,
+            )  # fmt: skip
 
 
-@inlined
-def _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
-    """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for."""
-    e, g, d, h = columns[0], columns[1], columns[2], columns[-1]
-    lam, mu = sums
+@borrowing
+def _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
+    """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for.
+
+    The documents above it stand together in `top`, scratch of their (E, gain, d, h), sums and totals; `first` says
+    where each level starts there.
+    """
+    top_figures, top_sums, top_totals = top
     n_levels = start.size
-    first = np.zeros(n_levels + 1, np.int64)  # of each level among the documents above the cutoff
+    first[0] = 0
     for level in range(n_levels):
         first[level + 1] = first[level] + top_end[level] - start[level]
-    room = first[n_levels] + LANES
-    top_e, top_g = np.zeros(room, np.float32), np.zeros(room, np.float32)
-    top_d = np.zeros(room, np.float32)
-    top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
-    top_lam, top_mu = np.zeros(room, np.float64), np.zeros(room, np.float64)
+    m = np.int64(first[n_levels])
     for level in range(n_levels):
         on = start[level] - first[level]
         for slot in range(first[level], first[level + 1]):
-            top_e[slot], top_g[slot], top_d[slot] = e[slot + on], g[slot + on], d[slot + on]
-            if has_h(swap):
-                top_h[slot] = h[slot + on]
+            for x in range(len(columns)):
+                top_figures[x][slot] = columns[x][slot + on]
+    for slot in range(m, m + LANES):
+        for x in range(len(columns)):
+            top_figures[x][slot] = 0
+    for x in range(2):
+        for slot in range(m + LANES):
+            top_sums[x][slot] = top_totals[x][slot] = 0
+    since = 0
     for level in range(n_levels):
-        lo, hi = first[level + 1], first[np.searchsorted(start, run_end[level])]
-        if lo < hi and top_end[level] < end[level]:
-            stop = run_stop(lo, hi, first[n_levels])
-            rows_by_columns(
-                swap, force, np.int64(top_end[level]), np.int64(end[level]), rows, lo, stop,
-                layout(swap, top_e, top_g, top_d, top_h), sums, (top_lam, top_mu), parts,
+        lo = np.int64(first[level + 1])
+        hi = np.int64(first[np.searchsorted(start, run_end[level])])
+        if lo < hi:
+            since = _in_blocks(
+                swap, force, np.int64(top_end[level]), np.int64(end[level]), rows, lo, run_stop(lo, hi, m),
+                top_figures, sums, top_sums, top_totals, m, since,
             )  # fmt: skip
-    for level in range(n_levels):
-        on = start[level] - first[level]
-        for slot in range(first[level], first[level + 1]):
-            lam[slot + on] += top_lam[slot]
-            mu[slot + on] += top_mu[slot]
+    for x in range(2):
+        for level in range(n_levels):
+            on = start[level] - first[level]
+            for slot in range(first[level], first[level + 1]):
+                totals[x][slot + on] += top_totals[x][slot] + top_sums[x][slot]
 
 
-@inlined
-def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, sums):  # type: ignore[no-untyped-def]
+@borrowing
+def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, totals):  # type: ignore[no-untyped-def]
     """Rows first:last against columns lo:hi of scores too far apart for E: an exponential a pair, all in float64."""
     g, d, h = columns[1], columns[2], columns[-1]
-    lam, mu = sums
+    lam, mu = totals
     for i in range(first, last):
         for j in range(lo, hi):
             apart = sigma * (s[i] - s[j]) + center
@@ -142,34 +159,34 @@ def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, sum
             mu[j] += c
 
 
-@inlined
-def _level_by_level(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+@borrowing
+def _level_by_level(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """All pairs of a query: each level against all that are worse."""
-    start, end, run_end, top_end = levels
+    start, end, run_end, top_end, first = levels
     if wide:
         for level in range(start.size):
             lo, hi = end[level], run_end[level]
-            _wide_pairs(swap, force, start[level], lo, lo, hi, sigma, center, s, columns, sums)
+            _wide_pairs(swap, force, start[level], lo, lo, hi, sigma, center, s, columns, totals)
     else:
-        _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts)
+        _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, totals)
         if cut:
-            _below_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, parts)
+            _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, columns, sums, totals)
 
 
 @inlined
-def _meet(swap, force, scale, first, last, lo, hi, m, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+def _meet(swap, force, scale, first, last, lo, hi, m, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """Rows first:last against columns lo:hi of a layout of m."""
     wide, sigma, center = scale
     if wide:
-        _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, sums)
+        _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, totals)
     else:
-        rows_by_columns(swap, force, first, last, rows, lo, run_stop(lo, hi, m), columns, sums, sums, parts)
+        rows_by_columns(swap, force, first, last, rows, lo, run_stop(lo, hi, m), columns, sums, sums)
 
 
 @inlined
-def _two_by_two(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+def _two_by_two(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """All pairs of a query where any two levels have discounts of their own, made anew for each meeting."""
-    start, end, _, _ = levels
+    start, end, _, _, _ = levels
     d, ranks = columns[2], columns[3]
     m = end[-1]
     by_rank, level = by_rank_and_level(start, end, ranks)
@@ -178,6 +195,7 @@ def _two_by_two(swap, force, wide, cut, sigma, center, levels, s, rows, columns,
     largest = (end - start).max()
     of_rows = np.empty((start.size, min(BLOCK, largest) if largest >= ROWS else 1), np.float32)
     scale = wide, sigma, center
+    since = 0
     for a in range(start.size - 1, -1, -1):
         no_better(a, by_rank, level, now)
         own[start[a] : end[a]] = now[start[a] : end[a]]
@@ -193,31 +211,33 @@ def _two_by_two(swap, force, wide, cut, sigma, center, levels, s, rows, columns,
                 for b in range(a + 1, start.size):
                     for j in range(start[b], end[b]):
                         d[j] = (now[j] - own[j]) + of_rows[b, 0]
-                _meet(swap, force, scale, i, i + 1, end[a], m, m, s, rows, columns, sums, parts)
+                since = _counted(1, since, sums, totals, m)
+                _meet(swap, force, scale, i, i + 1, end[a], m, m, s, rows, columns, sums, totals)
             continue
         d[end[a] : m] = now[end[a] : m] - own[end[a] : m]
         for i in range(start[a], end[a], BLOCK):
             last = min(i + BLOCK, end[a])
+            since = _counted(last - i, since, sums, totals, m)
             at = no_better_at_rows(i, last, a, at, by_rank, level, passed, of_rows)
             for b in range(a + 1, start.size):
                 d[i:last] = now[i:last] - of_rows[b, : last - i]
-                _meet(swap, force, scale, i, last, start[b], end[b], m, s, rows, columns, sums, parts)
+                _meet(swap, force, scale, i, last, start[b], end[b], m, s, rows, columns, sums, totals)
 
 
 def _all_pairs(
     swap: Any, force: Any, wide: Any, cut: Any, sigma: Any, center: Any,
-    levels: Any, s: Any, rows: Any, columns: Any, sums: Any, parts: Any,
+    levels: Any, top: Any, s: Any, rows: Any, columns: Any, sums: Any, totals: Any,
 ) -> None:  # fmt: skip
     visit = _two_by_two if isinstance(swap, RightPairs) else _level_by_level
-    visit(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts)
+    visit(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals)
 
 
 @overload(_all_pairs, inline="always")
-def _all_pairs_of(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
+def _all_pairs_of(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     visit = _two_by_two if swap.instance_class is RightPairs else _level_by_level
 
-    def all_pairs(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts):  # type: ignore[no-untyped-def]
-        visit(swap, force, wide, cut, sigma, center, levels, s, rows, columns, sums, parts)
+    def all_pairs(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
+        visit(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals)
 
     return all_pairs
 
@@ -237,24 +257,134 @@ def _figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  #
     return swap.instance_class.figures
 
 
-@inlined
-def _lay_out(ranked, gains, level_of, by_rank, of_rank, cutoff, next_slot, top_end, document, s, columns):  # type: ignore[no-untyped-def]
-    """Put the documents of a query level by level, inside a level by rank; returns how many stand in a level."""
-    g, d, h = columns[1], columns[2], columns[-1]
-    d_of_rank, h_of_rank = of_rank
-    m = 0
+def any_order(swap: Any) -> bool:
+    """Whether a swap can do with the documents of a level in any order; known to the compiler."""
+    return type(swap) is not RightPairs
+
+
+@overload(any_order, inline="always")
+def _any_order(swap):  # type: ignore[no-untyped-def]
+    return (lambda swap: False) if swap.instance_class is RightPairs else (lambda swap: True)
+
+
+@borrowing
+def _places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place):  # type: ignore[no-untyped-def]
+    """Write the slot of each document to `place`, in its level by rank, and where each level meets the cutoff."""
+    for level in range(start.size):
+        next_place[level] = top_end[level] = start[level]
     for rank in range(by_rank.size):
-        i = by_rank[rank]
-        level = level_of[i]
+        level = level_of[by_rank[rank]]
+        place[by_rank[rank]] = -1
         if level >= 0:
-            slot = next_slot[level]
-            next_slot[level] = slot + 1
+            slot = next_place[level]
+            place[by_rank[rank]] = slot
+            next_place[level] = slot + 1
             if rank < cutoff:
                 top_end[level] = slot + 1
-            document[slot], s[slot], g[slot] = i, ranked[rank], gains[i]
-            h[slot], d[slot] = h_of_rank[rank], d_of_rank[rank]
-            m += 1
-    return m
+
+
+@borrowing
+def _lay_out(swap, ranked, gains, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
+    """Bring what the pairs read of each document to its slot."""
+    g, d, h = columns[1], columns[2], columns[-1]
+    d_of_rank, h_of_rank = of_rank
+    for rank in range(by_rank.size):
+        slot = place[by_rank[rank]]
+        if slot >= 0:
+            s[slot], g[slot], d[slot] = ranked[rank], gains[by_rank[rank]], d_of_rank[rank]
+            if has_h(swap):
+                h[slot] = h_of_rank[rank]
+
+
+class Scratch(NamedTuple):
+    """Memory that the queries of a block use one after the other: by rank, by document, by level, by slot."""
+
+    ranked: Any
+    next_in: Any
+    bucket_of: Any
+    place: Any
+    next_place: Any
+    top_end: Any
+    first_top: Any
+    s: Any
+    shifted: Any
+    columns: Any
+    sums: Any
+    totals: Any
+    top: Any
+    d_of_rank: Any
+    h_of_rank: Any
+
+
+@inlined
+def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def]
+    """Scratch for queries of so many documents and levels; the documents above a cutoff stand in the top once more."""
+    room = longest + 2 * LANES
+    top_room = (cutoff if cutoff < longest else 0) + 2 * LANES
+    d, top_d = np.empty(room, np.float32), np.empty(top_room, np.float32)
+    h = np.empty(room, np.float32) if has_h(swap) else d
+    top_h = np.empty(top_room, np.float32) if has_h(swap) else top_d
+    return Scratch(
+        np.empty(longest),
+        np.empty(BUCKETS * longest, np.int32),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int32),
+        np.empty(most_levels, np.int32),
+        np.empty(most_levels, np.int32),
+        np.empty(most_levels + 1, np.int32),
+        np.empty(room),
+        np.empty(room, np.float32),
+        layout(swap, np.empty(room, np.float32), np.empty(room, np.float32), d, h),
+        (np.empty(room, np.float32), np.empty(room, np.float32)),
+        (np.empty(room), np.empty(room)),
+        (
+            layout(swap, np.empty(top_room, np.float32), np.empty(top_room, np.float32), top_d, top_h),
+            (np.empty(top_room, np.float32), np.empty(top_room, np.float32)),
+            (np.empty(top_room), np.empty(top_room)),
+        ),
+        np.empty(longest, np.float32),
+        np.empty(longest, np.float32),
+    )
+
+
+@borrowing
+def _one_query(  # type: ignore[no-untyped-def]
+    swap, force, sigma, center, a, b, levels, gains, by_rank, of_rank, cutoff, work, out_lam, out_mu,
+):  # fmt: skip
+    """λ and μ of the query whose documents are a:b, in order of score already."""
+    level_of, slot_of, start, end, run_end = levels
+    ranked, s, columns, sums, totals = work.ranked, work.s, work.columns, work.sums, work.totals
+    place, top_end = slot_of[a:b], end
+    if cutoff < b - a or not any_order(swap):
+        place, top_end = work.place[: b - a], work.top_end[: start.size]
+        _places_by_rank(by_rank, level_of[a:b], cutoff, start, work.next_place, top_end, place)
+    _lay_out(swap, ranked, gains[a:b], by_rank, of_rank, place, s, columns)
+    m = np.int64(end[-1])
+    for x in range(2):
+        for slot in range(m + LANES):
+            sums[x][slot] = totals[x][slot] = 0
+    best, worst = ranked[0], ranked[b - a - 1]
+    wide = sigma * (best - worst) + abs(center) > RANGE
+    e, shifted = columns[0], work.columns[0]
+    if not wide:
+        for slot in range(m):
+            e[slot] = exp_minus(sigma * (best - s[slot]))
+        for x in range(len(columns)):
+            for slot in range(m, m + LANES):
+                columns[x][slot] = 0
+        if center != 0:
+            shifted, shift = work.shifted, np.float32(math.exp(center))
+            for slot in range(m):
+                shifted[slot] = shift * e[slot]
+    rows = layout(swap, shifted, columns[1], columns[2], columns[-1])
+    _all_pairs(
+        swap, force, wide, cutoff < b - a, sigma, center, (start, end, run_end, top_end, work.first_top), work.top,
+        s, rows, columns, sums, totals,
+    )  # fmt: skip
+    for i in range(b - a):
+        slot = place[i]
+        if slot >= 0:
+            out_lam[a + i], out_mu[a + i] = totals[0][slot] + sums[0][slot], totals[1][slot] + sums[1][slot]
 
 
 @kernel
@@ -263,62 +393,28 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     scores, gains, discounts, levels, by_tree, order, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
-    level_of, level_first, level_start, level_end, level_run_end = levels
+    level_of, slot_of, level_first, level_start, level_end, level_run_end = levels
     longest = most_levels = 0
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    room = longest + 2 * LANES
-    e, g = np.empty(room, np.float32), np.empty(room, np.float32)
-    d = np.empty(room, np.float32)
-    h = np.empty(room, np.float32) if has_h(swap) else d
-    d_room, h_room = np.empty(longest, np.float32), np.empty(longest, np.float32)
-    s, lam, mu = np.empty(room, np.float64), np.empty(room, np.float64), np.empty(room, np.float64)
-    chunk = min(room, CHUNK)
-    parts = np.empty(chunk, np.float32), np.empty(chunk, np.float32), np.empty(chunk, np.float32)
-    document = np.empty(room, np.int32)
-    ranked, bucket_of, buckets = np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
-    next_slots, top_ends = np.empty(most_levels, np.int32), np.empty(most_levels, np.int32)
-    shift = np.float32(math.exp(center))
-
+    work = _scratch(swap, longest, most_levels, cutoff)
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
-        by_rank = order[a:b]
-        order_by_score(scores[a:b], by_rank, ranked[: b - a], bucket_of, buckets)
+        here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
+        if not order_by_score(here, by_rank, ranked, work.bucket_of, work.next_in):
+            order_by_comparing(here, by_rank, ranked)
         la, lb = level_first[q], level_first[q + 1]
         if by_tree[q] or lb - la < 2:
             continue
-        start, end, run_end = level_start[la:lb], level_end[la:lb], level_run_end[la:lb]
-        next_slot, top_end = next_slots[: lb - la], top_ends[: lb - la]
-        for level in range(lb - la):
-            next_slot[level] = top_end[level] = start[level]
         d_of_rank, h_of_rank, cut = figures(
-            swap, a, gains[a:b], by_rank, discounts, cutoff, d_room[: b - a], h_room[: b - a]
+            swap, a, gains[a:b], by_rank, discounts, cutoff, work.d_of_rank[: b - a], work.h_of_rank[: b - a]
         )
-        columns = layout(swap, e, g, d, h)
-        m = _lay_out(
-            ranked, gains[a:b], level_of[a:b], by_rank, (d_of_rank, h_of_rank), cut, next_slot, top_end, document,
-            s, columns,
+        _one_query(
+            swap, force, sigma, center, a, b,
+            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb]), gains, by_rank,
+            (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
         )  # fmt: skip
-        lam[: m + LANES] = 0
-        mu[: m + LANES] = 0
-        best, worst = ranked[0], ranked[b - a - 1]
-        wide = sigma * (best - worst) + abs(center) > RANGE
-        if not wide:
-            for slot in range(m):
-                e[slot] = exp_minus(sigma * (best - s[slot]))
-            e[m : m + LANES] = 0
-            g[m : m + LANES] = 0
-            d[m : m + LANES] = 0
-            h[m : m + LANES] = 0
-        rows = layout(swap, e * shift if shift != ONE else e, g, d, h)
-        _all_pairs(
-            swap, force, wide, cut < b - a, sigma, center, (start, end, run_end, top_end), s, rows, columns,
-            (lam, mu), parts,
-        )  # fmt: skip
-        for slot in range(m):
-            out_lam[a + document[slot]] = lam[slot]
-            out_mu[a + document[slot]] = mu[slot]
 
 
 def pair_gradient(

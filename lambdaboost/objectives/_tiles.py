@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from lambdaboost._jit import inlined, inlined_exact
+from lambdaboost._jit import borrowing, inlined, inlined_exact
 
 RANGE = 64.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
 NOTHING = 104.0  # e^{−x} from here is 0 in float32
 ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
 LANES = 32  # columns are padded to a multiple of this
 BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
-CHUNK = 2048  # columns summed into a row in float32 before the sum is carried to float64
+CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
 ONE = np.float32(1)
 
 
@@ -155,20 +155,21 @@ def _curvature_of(force, wr, rho, rest):  # type: ignore[no-untyped-def]
     return lambda force, wr, rho, rest: _times(_times(wr, rest), force.logistic + force.local * (rest - rho))
 
 
-@inlined
-def _tile(swap, force, re, rd, rh, e, u, d, h, lam, mu):  # type: ignore[no-untyped-def]
+@borrowing
+def _tile(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
     """Four rows of one level (E in re, d in rd, h in rh) against a run of columns.
 
-    What all pairs of a column share, u_j = E_j times the gap of the gains, is a factor of the rows' sums and is left
-    out of the columns': ρ = E_j v, so the loop has one division and three products a pair besides its sums. Adds to
-    the columns' λ/u and μ/u in place and returns the rows' λ and μ.
+    What all pairs of a column share, u = E_j times the gap of the gains, is multiplied in once for each row's sum and
+    once for the four together: ρ = E_j v, so a pair has one division and three products besides its sums. Adds to the
+    columns' λ and μ in place and returns the rows'.
     """
     e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
     d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
     h0, h1, h2, h3 = rh[0], rh[1], rh[2], rh[3]
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(e.size):
-        ej, dj, hj, uj = e[j], d[j], h[j], u[j]
+        ej, dj, hj = e[j], d[j], h[j]
+        u = ej * gap(swap, gain, g[j])
         v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
         w0, w1 = v0 * step(swap, d0, h0, dj, hj), v1 * step(swap, d1, h1, dj, hj)
         w2, w3 = v2 * step(swap, d2, h2, dj, hj), v3 * step(swap, d3, h3, dj, hj)
@@ -178,78 +179,80 @@ def _tile(swap, force, re, rd, rh, e, u, d, h, lam, mu):  # type: ignore[no-unty
         f2, f3 = force_of(force, w2, r2, o2), force_of(force, w3, r3, o3)
         c0, c1 = curvature_of(force, w0, r0, o0), curvature_of(force, w1, r1, o1)
         c2, c3 = curvature_of(force, w2, r2, o2), curvature_of(force, w3, r3, o3)
-        a0 += uj * f0
-        a1 += uj * f1
-        a2 += uj * f2
-        a3 += uj * f3
-        b0 += uj * c0
-        b1 += uj * c1
-        b2 += uj * c2
-        b3 += uj * c3
-        lam[j] += (f0 + f1) + (f2 + f3)
-        mu[j] += (c0 + c1) + (c2 + c3)
+        a0 += u * f0
+        a1 += u * f1
+        a2 += u * f2
+        a3 += u * f3
+        b0 += u * c0
+        b1 += u * c1
+        b2 += u * c2
+        b3 += u * c3
+        lam[j] -= u * ((f0 + f1) + (f2 + f3))
+        mu[j] += u * ((c0 + c1) + (c2 + c3))
     return a0, a1, a2, a3, b0, b1, b2, b3
 
 
-@inlined
-def _row(swap, force, re, rd, rh, e, u, d, h, lam, mu):  # type: ignore[no-untyped-def]
+@borrowing
+def _row(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
     """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
     for j in range(e.size):
         v = ONE / (re + e[j])
+        u = e[j] * gap(swap, gain, g[j])
         w = v * step(swap, rd, rh, d[j], h[j])
         rho, rest = e[j] * v, re * v
-        f, c = force_of(force, w, rho, rest), curvature_of(force, w, rho, rest)
-        a += u[j] * f
-        b += u[j] * c
-        lam[j] += f
+        f, c = u * force_of(force, w, rho, rest), u * curvature_of(force, w, rho, rest)
+        a += f
+        b += c
+        lam[j] -= f
         mu[j] += c
     return a, b
 
 
-@inlined
-def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
+@borrowing
+def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums):  # type: ignore[no-untyped-def]
     """Rows first:last of one level, each to be above all of the columns lo:hi.
 
     `rows` and `columns` are layouts (E, gain, d, h), or (E, gain, d) for swaps without h, `row_sums` and `column_sums`
-    their float64 (λ, μ) to add to, `parts` float32 scratch for the columns' sums.
+    their float32 (λ, μ) to add to, which the caller carries to float64 after every BLOCK rows.
     """
     re, rg, rd, rh = rows[0], rows[1], rows[2], rows[-1]
     ce, cg, cd, ch = columns[0], columns[1], columns[2], columns[-1]
     row_lam, row_mu = row_sums
     gain = rg[first]
-    for block in range(first, last, BLOCK):
-        block_end = min(block + BLOCK, last)
-        for c in range(lo, hi, CHUNK):
-            c_end = min(c + CHUNK, hi)
-            e, g, d, h = ce[c:c_end], cg[c:c_end], cd[c:c_end], ch[c:c_end]
-            part_lam, part_mu, u = parts[0][: c_end - c], parts[1][: c_end - c], parts[2][: c_end - c]
-            for j in range(u.size):
-                part_lam[j] = part_mu[j] = 0
-                u[j] = e[j] * gap(swap, gain, g[j])
-            i = block
-            while i + ROWS <= block_end:
-                a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                    swap, force, re[i:], rd[i:], rh[i:], e, u, d, h, part_lam, part_mu
-                )
-                row_lam[i] += a0
-                row_lam[i + 1] += a1
-                row_lam[i + 2] += a2
-                row_lam[i + 3] += a3
-                row_mu[i] += b0
-                row_mu[i + 1] += b1
-                row_mu[i + 2] += b2
-                row_mu[i + 3] += b3
-                i += ROWS
-            while i < block_end:
-                a0, b0 = _row(swap, force, re[i], rd[i], rh[i], e, u, d, h, part_lam, part_mu)
-                row_lam[i] += a0
-                row_mu[i] += b0
-                i += 1
-            lam, mu = column_sums[0][c:c_end], column_sums[1][c:c_end]
-            for j in range(lam.size):
-                lam[j] -= u[j] * part_lam[j]
-                mu[j] += u[j] * part_mu[j]
+    for c in range(lo, hi, CHUNK):
+        c_end = min(c + CHUNK, hi)
+        e, g, d, h = ce[c:c_end], cg[c:c_end], cd[c:c_end], ch[c:c_end]
+        lam, mu = column_sums[0][c:c_end], column_sums[1][c:c_end]
+        i = first
+        while i + ROWS <= last:
+            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
+                swap, force, gain, re[i:], rd[i:], rh[i:], e, g, d, h, lam, mu
+            )
+            row_lam[i] += a0
+            row_lam[i + 1] += a1
+            row_lam[i + 2] += a2
+            row_lam[i + 3] += a3
+            row_mu[i] += b0
+            row_mu[i + 1] += b1
+            row_mu[i + 2] += b2
+            row_mu[i + 3] += b3
+            i += ROWS
+        while i < last:
+            a0, b0 = _row(swap, force, gain, re[i], rd[i], rh[i], e, g, d, h, lam, mu)
+            row_lam[i] += a0
+            row_mu[i] += b0
+            i += 1
+
+
+@borrowing
+def carry(sums, totals, first, last):  # type: ignore[no-untyped-def]
+    """Move the float32 sums of first:last to their float64 totals."""
+    for x in range(2):
+        part, total = sums[x], totals[x]
+        for slot in range(first, last):
+            total[slot] += part[slot]
+            part[slot] = 0
 
 
 @inlined

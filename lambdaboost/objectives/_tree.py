@@ -198,7 +198,7 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document): 
 
 
 @inlined
-def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums, parts):  # type: ignore[no-untyped-def]
+def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums):  # type: ignore[no-untyped-def]
     """Every level of the rows against all worse levels of the columns."""
     e, g, d = rows
     shifted = (e * shift if shift != ONE else e, g, d)
@@ -208,7 +208,7 @@ def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row
         if row_start[level] < row_start[level + 1] and lo < m:
             rows_by_columns(
                 swap, force, row_start[level], row_start[level + 1], shifted, lo, run_stop(lo, m, m), columns,
-                row_sums, column_sums, parts,
+                row_sums, column_sums,
             )  # fmt: skip
 
 
@@ -227,27 +227,20 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
         return
     room = LEAF + 2 * LANES
     n_levels = weight.shape[0]
-    parts = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
     above = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
     above_start, above_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
-    above_sums = np.zeros(room), np.zeros(room)
+    above_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
     shift = np.float32(math.exp(center))
     _leaf_layout(a0, a1, t, g, d, grade, t[a0], above, above_start, above_document)
     if a0 == b0:
-        _levels_meet(
-            swap, force, shift, above, above_start, above, above_start, above_sums, above_sums, parts
-        )
+        _levels_meet(swap, force, shift, above, above_start, above, above_start, above_sums, above_sums)
     else:
         below = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
         below_start, below_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
-        below_sums = np.zeros(room), np.zeros(room)
+        below_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
         _leaf_layout(b0, b1, t, g, d, grade, t[a0], below, below_start, below_document)
-        _levels_meet(
-            swap, force, shift, above, above_start, below, below_start, above_sums, below_sums, parts
-        )
-        _levels_meet(
-            swap, force, shift, below, below_start, above, above_start, below_sums, above_sums, parts
-        )
+        _levels_meet(swap, force, shift, above, above_start, below, below_start, above_sums, below_sums)
+        _levels_meet(swap, force, shift, below, below_start, above, above_start, below_sums, above_sums)
         _collect(below_document, b1 - b0, below_sums, lam, mu)
     _collect(above_document, a1 - a0, above_sums, lam, mu)
 

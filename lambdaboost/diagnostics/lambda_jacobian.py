@@ -51,7 +51,7 @@ class LambdaJacobian:
 
     @property
     def asymmetry(self) -> float:
-        """The largest |∂λ_i/∂s_j − ∂λ_j/∂s_i|."""
+        """The largest ``|∂λ_i/∂s_j − ∂λ_j/∂s_i|``."""
         return float(np.abs(self.matrix - self.matrix.T).max())
 
     @property
@@ -72,7 +72,7 @@ class LambdaJacobian:
 
     @property
     def net_force(self) -> float:
-        """|Σ λ| in parts of Σ |λ|, 0 without any λ: what would push all the scores up or down."""
+        """``|Σ λ|`` in parts of ``Σ |λ|``, 0 without any λ: what would push all the scores up or down."""
         total = np.abs(self.lam).sum()
         return float(abs(self.lam.sum()) / total) if total > 0 else 0.0
 

@@ -1,12 +1,13 @@
 # make demo   train against LightGBM's own objective and print the table, nothing installed by hand
 # make test   the whole test suite          make lint   ruff and mypy
-# make bench  speed against the engines     make clean  remove the virtual environment
+# make bench  speed against the engines     make docs   the documentation, in build/docs
+# make clean  remove the virtual environment
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -31,6 +32,10 @@ lint: .venv/developing
 format: .venv/developing
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: .venv/installed
+	$(PIP) -e '.[docs]'
+	$(BIN)/python -m sphinx -qEW --keep-going docs build/docs
 
 bench: .venv/developing
 	$(BIN)/python benchmarks/speed.py

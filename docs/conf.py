@@ -1,0 +1,52 @@
+"""How Sphinx builds these pages: `make docs`."""
+
+from typing import Any
+
+import lambdaboost
+
+project = "lambdaboost"
+version = release = lambdaboost.__version__
+html_title = f"lambdaboost {release}"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+]
+myst_enable_extensions = ["amsmath", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+default_role = "py:obj"  # a name in single backticks is a link where it is known
+add_module_names = False
+python_maximum_signature_line_length = 90
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_param = False  # types are words, not links
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+copybutton_exclude = ".linenos, .gp, .go"
+
+html_theme = "furo"
+html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
+html_show_copyright = False
+
+
+def setup(app: Any) -> None:
+    """Find names that docstrings give without their module."""
+    app.connect("missing-reference", by_last_name)
+
+
+def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
+    """Link `NDCG` to ``lambdaboost.evaluation.NDCG`` where only one object is called so."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.domains["py"]
+    ending = "." + node["reftarget"]
+    found = [name for name in domain.objects if name.endswith(ending)]
+    if len(found) != 1:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, contnode)

@@ -8,6 +8,7 @@ if __name__ != "lambdaboost.datasets":
         "import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice"
     )
 
+from lambdaboost.datasets._fetch import fetch
 from lambdaboost.datasets.click_rates import click_rate
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.frame import from_frame
@@ -21,6 +22,7 @@ __all__ = [
     "Queries",
     "click_rate",
     "cubic_polynomial",
+    "fetch",
     "from_frame",
     "read_letor",
     "web_search_log",

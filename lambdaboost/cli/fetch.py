@@ -1,0 +1,90 @@
+"""``lambdaboost fetch``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from lambdaboost.cli.console import OUT, note, print_json, tell
+from lambdaboost.datasets import fetch
+from lambdaboost.datasets._fetch import cache_folder
+from lambdaboost.datasets.catalogue import CATALOGUE, Published, published
+
+
+def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -> None:
+    """Fetch a data set, or list all."""
+    if name is None:
+        if folder is not None:
+            raise ValueError("--from needs the name of a data set: lambdaboost fetch NAME --from FOLDER")
+        _list(as_json)
+        return
+    dataset = published(name)
+    home = _home(dataset)
+    if not home.is_dir():
+        _tell_terms(dataset, folder)
+        if folder is not None or dataset.address is not None:
+            _confirm(dataset, yes)
+    home = fetch(name, folder)
+    if as_json:
+        print_json(_as_json(dataset))
+    else:
+        tell(f"{home} holds {', '.join(dataset.files[:3])}{' …' if len(dataset.files) > 3 else ''}")
+
+
+def _home(dataset: Published) -> Path:
+    return cache_folder() / dataset.name
+
+
+def _tell_terms(dataset: Published, folder: Path | None) -> None:
+    checked = "checked against its published SHA-256" if dataset.sha256 else "no SHA-256 was ever published"
+    note(f"{dataset.name}: {dataset.about}")
+    note(f"owner's terms: {dataset.terms}: {dataset.page}")
+    note(f"archive: {dataset.archives[0]}, {dataset.roughly}, more once unpacked; {checked}")
+    note(f"from: {folder or dataset.address or 'by hand'}; kept in: {_home(dataset)}")
+    if dataset.sha256 is None:
+        note("what comes first is trusted: its SHA-256 is recorded beside it, and checked from then on")
+
+
+def _confirm(dataset: Published, yes: bool) -> None:
+    """Ask, on a terminal; elsewhere --yes has to say it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise ValueError(f"nobody is here to ask: give --yes if you accept the terms of {dataset.name}")
+    typer.confirm("Accept the terms and fetch it?", abort=True, err=True)
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        print_json([_as_json(dataset) for dataset in CATALOGUE.values()])
+        return
+    table = Table("name", "what it is", "archive", "terms", "how")
+    for dataset in CATALOGUE.values():
+        how = (
+            "in the cache" if _home(dataset).is_dir() else "download" if dataset.address else "--from FOLDER"
+        )
+        table.add_row(dataset.name, dataset.about, dataset.roughly, dataset.terms, how)
+    OUT.print(table)
+    tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
+
+
+def _as_json(dataset: Published) -> dict[str, Any]:
+    home = _home(dataset)
+    return {
+        "name": dataset.name,
+        "about": dataset.about,
+        "page": dataset.page,
+        "terms": dataset.terms,
+        "address": dataset.address,
+        "by_hand": dataset.by_hand,
+        "archive": dataset.archives[0],
+        "size": dataset.size,
+        "roughly": dataset.roughly,
+        "sha256": dataset.sha256,
+        "folder": str(home) if home.is_dir() else None,
+        "files": list(dataset.files),
+    }

@@ -1,0 +1,55 @@
+"""The lock file beside a fetched data set: the SHA-256 of each of its texts, as they were first seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lambdaboost.datasets._files import replacing, sha256
+
+
+def lock_path(home: Path) -> Path:
+    """``mq2008.lock.json`` beside ``mq2008``."""
+    return home.with_name(f"{home.name}.lock.json")
+
+
+def read_lock(home: Path) -> dict[str, str]:
+    """SHA-256 by text; empty where nothing was ever fetched."""
+    path = lock_path(home)
+    if not path.exists():
+        return {}
+    try:
+        files = json.loads(path.read_text())["files"]
+        return {str(name): str(digest) for name, digest in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"{path} is no lock file: remove it and {home}, and fetch {home.name} again"
+        ) from None
+
+
+def write_lock(home: Path, digests: dict[str, str], archive: str | None) -> None:
+    """Record what was fetched; `archive` is the published hash it was checked against, or None."""
+    with replacing(lock_path(home)) as file:
+        lock = {"published_archive_sha256": archive, "files": digests}
+        file.write((json.dumps(lock, indent=2) + "\n").encode())
+
+
+def digests_of(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
+    """SHA-256 of each text in a folder, with a bar on a terminal."""
+    from tqdm import tqdm
+
+    there = [name for name in names if (folder / name).is_file()]
+    return {name: sha256(folder / name) for name in tqdm(there, desc="checking", unit="file", disable=None)}
+
+
+def check(digests: dict[str, str], lock: dict[str, str], home: Path, whose: str) -> None:
+    """Refuse texts that are not those of the lock file."""
+    for name, expected in lock.items():
+        if digests.get(name) != expected:
+            state = (
+                "is missing" if name not in digests else "has another SHA-256 than when it was first fetched"
+            )
+            raise ValueError(
+                f"{whose}: {name} {state}, which {lock_path(home)} records; remove {home} and fetch it again, or the "
+                "lock file too if you know why it changed"
+            )

@@ -38,8 +38,8 @@ def loop_work(
     Returns
     -------
     float64 (n_documents, n_documents)
-        Antisymmetric. Sums over 64 points a side: without jumps right to about 1e-5 of ``side · |λ|``, where λ jump to a
-        hundredth.
+        Antisymmetric. Sums over 64 points a side: without jumps right to about 1e-5 of ``side · |λ|``, where λ jump
+        to a hundredth.
 
     Raises
     ------

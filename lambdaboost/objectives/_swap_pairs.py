@@ -51,7 +51,7 @@ def no_better(a, by_rank, level, now):  # type: ignore[no-untyped-def]
     """V_a at the rank of every slot."""
     v = 0
     for slot in by_rank:
-        v += (level[slot] > a) + (level[slot] >= a)
+        v += int(level[slot] > a) + int(level[slot] >= a)
         now[slot] = v
 
 

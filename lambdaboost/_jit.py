@@ -9,8 +9,9 @@ whatever the number of threads.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -64,9 +65,9 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """The pool of that many threads; one for each number, so that none ever runs more than it is asked to."""
+    """The pool that makes this thread one of so many; one for each number, so that none ever runs more."""
     if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="lambdaboost")
+        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="lambdaboost")
     return _pools[threads]
 
 
@@ -92,7 +93,23 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
     cost = np.cumsum(sizes * (200.0 + sizes))
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))
-    pool = _pool(threads)
-    jobs = [pool.submit(function, int(a), int(b), offsets, *args) for a, b in pairwise(bounds)]
-    for job in jobs:
-        job.result()
+    blocks = deque(pairwise(bounds.tolist()))
+
+    def next_block() -> tuple[int, int] | None:
+        try:
+            return blocks.popleft()
+        except IndexError:  # another thread took the last
+            return None
+
+    def work() -> None:
+        for first, last in iter(next_block, None):
+            function(first, last, offsets, *args)
+
+    # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
+    helpers = [_pool(threads).submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        wait(helpers)
+    for helper in helpers:
+        helper.result()

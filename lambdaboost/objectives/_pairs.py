@@ -383,14 +383,14 @@ def _one_query(  # type: ignore[no-untyped-def]
     )  # fmt: skip
     for i in range(b - a):
         slot = place[i]
-        if slot >= 0:
-            out_lam[a + i], out_mu[a + i] = totals[0][slot] + sums[0][slot], totals[1][slot] + sums[1][slot]
+        out_lam[a + i] = totals[0][slot] + sums[0][slot] if slot >= 0 else 0.0
+        out_mu[a + i] = totals[1][slot] + sums[1][slot] if slot >= 0 else 0.0
 
 
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
     q0, q1, offsets, swap, force, sigma, center, cutoff,
-    scores, gains, discounts, levels, by_tree, order, out_lam, out_mu,
+    scores, gains, discounts, levels, by_tree, order, ordered, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
     level_of, slot_of, level_first, level_start, level_end, level_run_end = levels
@@ -402,10 +402,15 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
         here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
-        if not order_by_score(here, by_rank, ranked, work.bucket_of, work.next_in):
+        if ordered:
+            for r in range(b - a):
+                ranked[r] = here[by_rank[r]]
+        elif not order_by_score(here, by_rank, ranked, work.bucket_of, work.next_in):
             order_by_comparing(here, by_rank, ranked)
         la, lb = level_first[q], level_first[q + 1]
         if by_tree[q] or lb - la < 2:
+            for i in range(a, b):
+                out_lam[i] = out_mu[i] = 0
             continue
         d_of_rank, h_of_rank, cut = figures(
             swap, a, gains[a:b], by_rank, discounts, cutoff, work.d_of_rank[: b - a], work.h_of_rank[: b - a]
@@ -428,11 +433,14 @@ def pair_gradient(
     cutoff: int,
     sigma: float = 1.0,
     center: float = 0.0,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float64 (n_documents,)."""
-    lam = np.zeros(q.n_documents)
-    mu = np.zeros(q.n_documents)
-    order = np.empty(q.n_documents, dtype=np.int32)
+    by_score: NDArray[np.int32] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float64 (n_documents,), and their order.
+
+    The order is the documents of each query by score, counted within the query; `by_score` is one that is known.
+    """
+    lam, mu = np.empty(q.n_documents), np.empty(q.n_documents)
+    order = np.empty(q.n_documents, dtype=np.int32) if by_score is None else by_score
     by_tree = (
         worth_a_tree(q, levels, cutoff)
         if isinstance(swap, Unit | Dcg)  # the tree knows discounts
@@ -440,7 +448,7 @@ def pair_gradient(
     )
     over_queries(
         _block_of_queries, q.offsets, swap, force, sigma, center, cutoff,
-        scores, gains, discounts, levels, by_tree, order, lam, mu,
+        scores, gains, discounts, levels, by_tree, order, by_score is not None, lam, mu,
     )  # fmt: skip
     if by_tree.any():
         queries = np.flatnonzero(by_tree)
@@ -449,4 +457,4 @@ def pair_gradient(
             isinstance(swap, Dcg), sigma, center,
             scores, gains, discounts, levels.of_document, order, lam, mu,
         )  # fmt: skip
-    return lam, mu
+    return lam, mu, order

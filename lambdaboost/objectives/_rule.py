@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
@@ -50,9 +51,18 @@ class PairRule:
 
     def lambdas(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
+        return self.lambdas_and_order(scores, q)[:2]
+
+    def lambdas_and_order(
+        self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
+    ) -> tuple[Floats, Floats, NDArray[np.int32]]:
+        """λ, μ and the documents by score, which another rule over the same scores can be handed as `order`."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
         swap, gains, discounts, cutoff = no_measure(q) if self.metric is None else parts(self.metric, q)
-        lam, mu = pair_gradient(
-            scores, q, pairs, swap, self._force(), gains, discounts, cutoff, self.sigma, self.center
+        lam, mu, order = pair_gradient(
+            scores, q, pairs, swap, self._force(), gains, discounts, cutoff, self.sigma, self.center, order
         )
-        return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
+        if self.sigma != 1:
+            lam *= self.sigma
+            mu *= self.sigma**2
+        return lam, mu, order

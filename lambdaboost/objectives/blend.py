@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives._rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 from lambdaboost.objectives.schedules import Schedule
 
@@ -60,12 +61,25 @@ class Blend(Objective):
         if w == 1:
             return self.second.lambdas(scores, q, iteration)
         one, two = self.first.rule, self.second.rule
-        together = one.blended(two, w) if one is not None and two is not None else None
-        if together is not None:
-            return together.lambdas(scores, q)
+        if one is not None and two is not None:
+            return _of_rules(one, two, w, scores, q)
         lam_1, mu_1 = self.first.lambdas(scores, q, iteration)
         lam_2, mu_2 = self.second.lambdas(scores, q, iteration)
         return (1 - w) * lam_1 + w * lam_2, (1 - w) * mu_1 + w * mu_2
+
+
+def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+    """Both in one pass over the pairs where they differ in the force alone, else after one sort."""
+    together = one.blended(two, w)
+    if together is not None:
+        return together.lambdas(scores, q)
+    lam, mu, order = one.lambdas_and_order(scores, q)
+    lam_2, mu_2, _ = two.lambdas_and_order(scores, q, order)
+    for first, second in ((lam, lam_2), (mu, mu_2)):
+        first *= 1 - w
+        second *= w
+        first += second
+    return lam, mu
 
 
 def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:

@@ -111,7 +111,7 @@ class LambdaLoss(Objective):
         pairs = levels(q, self.metric.source)
         return pair_gradient(
             scores, q, pairs, weights, Logistic(), gains, by_rank, q.n_documents, float(self.sigma)
-        )
+        )[:2]
 
 
 @kernel

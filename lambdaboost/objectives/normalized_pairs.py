@@ -104,7 +104,7 @@ class NormalizedPairs(Objective):
     def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
         swap, gains, by_rank, cutoff = self._parts(q)
         pairs = levels(q, self.metric.source)
-        return pair_gradient(scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma)
+        return pair_gradient(scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma)[:2]
 
     def _parts(self, q: Queries) -> Parts:
         if self.k is None:

@@ -1,17 +1,18 @@
 # make demo   train against LightGBM's own objective and print the table, nothing installed by hand
 # make test   the whole test suite          make lint   ruff and mypy
 # make bench  speed against the engines     make docs   the documentation, in build/docs
-# make clean  remove the virtual environment
+# make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
+# make clean  remove the virtual environments
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test test-oldest lint format bench docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) -e .
+	$(PIP) -e '.[plots]'
 	touch $@
 
 .venv/developing: .venv/installed
@@ -23,6 +24,17 @@ demo: .venv/installed
 
 test: .venv/developing
 	$(BIN)/python -m pytest
+
+.venv-oldest/installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip --disable-pip-version-check install -q -c constraints-oldest.txt -e '.[test]'
+	touch $@
+
+# Old libraries warn of what newer ones deprecate; two versions of Numba must not share a cache.
+test-oldest: .venv-oldest/installed
+	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -p no:cacheprovider \
+		-W ignore::DeprecationWarning tests/test_lightgbm*.py tests/test_xgboost*.py tests/test_save.py \
+		tests/test_checkpoint.py tests/test_dask.py
 
 lint: .venv/developing
 	$(BIN)/ruff check .
@@ -41,4 +53,4 @@ bench: .venv/developing
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

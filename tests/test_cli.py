@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -9,10 +11,15 @@ import time
 
 import numpy as np
 import pytest
+import typer
 
 from lambdaboost import __version__
+from lambdaboost.cli.app import app
 from lambdaboost.cli.columns import Columns, Source
-from lambdaboost.cli.run import run
+from lambdaboost.cli.contents import DATA, ORDER, PAPERS, SPEED
+from lambdaboost.cli.contents import MEASURE as MEASURE_PANEL
+from lambdaboost.cli.contents import TRAIN as TRAIN_PANEL
+from lambdaboost.cli.run import _told, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -46,7 +53,7 @@ def call(capsys, *args):
 def refused(capsys, *args):
     """The one line that a mistake is answered with."""
     code, out, err = call(capsys, *args)
-    assert (code, out) == (2, "")
+    assert (code, out) == (2 if " --help.\n" in err else 1, "")
     assert err.startswith("lambdaboost: ") and err.count("\n") == 1 and "Traceback" not in err
     return err
 
@@ -291,7 +298,7 @@ def test_an_engines_refusal_is_told(capsys, folder, tmp_path):
         capsys, "train", folder / "train.txt", "--out", tmp_path / "m", "--param", "num_leaves=1"
     )
     last = "lambdaboost: lightgbm refuses: Check failed: (num_leaves) > (1); correct --param or the data"
-    assert code == 2 and err.splitlines()[-1] == last and os.listdir(tmp_path) == []
+    assert code == 1 and err.splitlines()[-1] == last and os.listdir(tmp_path) == []
 
 
 def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):
@@ -325,7 +332,7 @@ def test_a_write_that_fails_keeps_the_model_that_stands(capsys, folder, tmp_path
     (tmp_path / "m.json").unlink()
     (tmp_path / "m.json").mkdir()  # nothing can take this place
     code, _, err = call(capsys, "train", folder / "train.txt", "--rounds", 2, "--out", model)
-    assert code == 2 and err.count("lambdaboost: ") == 1
+    assert code == 1 and err.count("lambdaboost: ") == 1
     assert model.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["m", "m.json"]
 
 
@@ -357,20 +364,115 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     assert "m.json beside" in refused(capsys, "predict", model, test)
 
 
+def commands(group=None, path=()):
+    """Every command, as the words that call it."""
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command(capsys, monkeypatch, words):
+    """Its help has an example that reads, keeps what stands in brackets, fits; its mistakes are told in one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    call_, path = " ".join(("lambdaboost", *words)), tuple(words)
+    code, out, err = call(capsys, *path, "--help")
+    assert (code, err) == (0, "") and f"Example: {call_}" in out and max(map(len, out.splitlines())) <= 80
+    told = COMMANDS[words].help
+    assert not any("\n" in p and ": " not in p.splitlines()[-1] for p in told.split("\n\n"))
+    for extra in re.findall(r"lambdaboost\\(\[\w+\])", told):
+        assert extra in "".join(out.split())
+    for example in re.findall(r"Example: lambdaboost (.*)", COMMANDS[words].epilog):
+        args = shlex.split(example)[len(path) :]
+        COMMANDS[words].make_context(call_, args)  # parses, runs nothing
+    assert f"See {call_} --help." in refused(capsys, *path, "--no-such-option")
+    assert all(o.help for o in COMMANDS[words].params)
+
+
 def test_help_is_a_table_of_contents(capsys):
     assert call(capsys, "--version") == (0, f"lambdaboost {__version__}\n", "")
+    sections = (TRAIN_PANEL, MEASURE_PANEL, PAPERS, DATA, SPEED)
     for args in ([], ["--help"]):
         code, out, _ = call(capsys, *args)
-        assert code == 0 and all(name in out for name in ("demo", "train", "predict", "evaluate"))
-    for name in ("demo", "train", "predict", "evaluate"):
-        code, out, _ = call(capsys, name, "--help")
-        assert code == 0 and f"Example: lambdaboost {name}" in out
-    assert "See lambdaboost --help" in refused(capsys, "trian")
+        places = [out.index(f" {section} ") for section in sections]
+        assert code == 0 and places == sorted(places)
+        assert re.findall("^│ ([a-z]\\w+)  ", out, re.M) == list(ORDER)
+    code, out, _ = call(capsys, "reproduce")
+    assert code == 0 and all(paper in out for paper in ("burges2006", "yue2007", "svore2011"))
+    assert "Did you mean 'train'? See lambdaboost --help" in refused(capsys, "trian")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("lambdaboost ev", {"evaluate"}),
+        ("lambdaboost train x --objective Lambda", {"LambdaRank", "LambdaLoss"}),
+        ("lambdaboost evaluate x --measure ND", {"NDCG"}),
+        ("lambdaboost report x --measure E", {"ERR"}),
+        ("lambdaboost train x --leaves n", {"newton"}),
+        ("lambdaboost fetch mslr", {"mslr-web10k", "mslr-web30k"}),
+        ("lambdaboost reproduce sv", {"svore2011"}),
+    ],
+)
+def test_shells_complete(capsys, monkeypatch, words, completed):
+    monkeypatch.setenv("_LAMBDABOOST_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit) as end:
+        run([])
+    assert end.value.code in (0, None) and set(capsys.readouterr().out.split()) == completed
+
+
+def test_show_completion():
+    """The script for the shell that asks, which is found by its process."""
+    command = f"{shlex.quote(sys.executable)} -m lambdaboost --show-completion bash; true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert "_LAMBDABOOST_COMPLETE" in done.stdout, done.stderr
+
+
+def test_trec_runs(capsys, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 1\n")
+    (tmp_path / "run").write_text("1 Q0 b 1 3.5 x\n1 Q0 a 2 3.5 x\n9 Q0 z 1 1 x\n")
+    given = ("--run", tmp_path / "run", "--qrels", tmp_path / "qrels")
+    code, out, err = call(capsys, "evaluate", *given, "--measure", "MRR", "--json")
+    assert (code, err) == (0, "")
+    # Of equal scores b, the later name, stands first; query 2 was not answered.
+    assert json.loads(out) == {
+        "file": "run",
+        "qrels": "qrels",
+        "queries": 2,
+        "documents": 3,
+        "measures": {"MRR()": (1 / 2 + 0) / 2},
+    }
+    assert "0.2500" in call(capsys, "evaluate", *given, "--measure", "MRR")[1]
+    assert "give both" in refused(capsys, "evaluate", *given[:2])
+    assert "leave FILE, --model out" in refused(capsys, "evaluate", "f", "--model", "m", *given)
+    assert "reads the label source 'clicks'" in refused(capsys, "evaluate", *given, "--measure", "CNDCG")
+    (tmp_path / "run").write_text("1 b 3.5\n")
+    assert "run:1: 3 fields; expected" in refused(capsys, "evaluate", *given)
+    assert "nothing says what is relevant" in refused(capsys, "evaluate")
+
+
+def test_train_tells_json(capsys, folder, tmp_path):
+    out = trained(capsys, folder, tmp_path / "m", "lightgbm", "--valid", folder / "valid.txt", "--json")
+    assert json.loads(out) == json.loads((tmp_path / "m.json").read_text())
+    assert json.loads(out)["measures"]["valid"]["NDCG(k=10)"] > 0
+
+
+def test_a_defect_and_a_missing_extra():
+    assert _told(ZeroDivisionError("x"))[0] == 70
+    assert _told(ImportError("fetch needs pooch: pip install 'lambdaboost[fetch]'"))[0] == 1
 
 
 def test_debug_prints_the_traceback(capsys, tmp_path):
     code, _, err = call(capsys, "predict", tmp_path / "a", tmp_path / "b", "--debug")
-    assert code == 2 and "Traceback" in err and err.splitlines()[-1].startswith("lambdaboost: ")
+    assert code == 1 and "Traceback" in err and err.splitlines()[-1].startswith("lambdaboost: ")
 
 
 def test_sources_are_counted_from_one():

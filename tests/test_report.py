@@ -372,7 +372,7 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
 
     def refused(*args):
         code, told, err = call(capsys, "report", test, *args)
-        assert (code, told) == (2, "") and err.count("\n") == 1 and not out.exists()
+        assert (code, told) == (1, "") and err.count("\n") == 1 and not out.exists()
         return err
 
     end = ("--out", out)

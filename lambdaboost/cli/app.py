@@ -10,22 +10,37 @@ import typer
 
 from lambdaboost import __version__
 from lambdaboost.bench.command import bench
+from lambdaboost.cli.contents import (
+    DATA,
+    MEASURE,
+    PAPERS,
+    SPEED,
+    TRAIN,
+    Contents,
+    complete_dataset,
+    complete_measure,
+    complete_objective,
+    prose,
+)
 from lambdaboost.reproduce.command import app as reproduce
 
 app = typer.Typer(
     name="lambdaboost",
+    cls=Contents,
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
-    epilog="Every command shows an example with --help. Files are LETOR text, lines 'grade qid:Q 1:v 2:v …', plain or "
-    "as gzip, xz or bzip2; LightGBM's form without qid needs its .query file beside.",
+    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are LETOR text, lines "
+    "'grade qid:Q 1:v 2:v …', plain or as gzip, xz or bzip2; LightGBM's form without qid needs its .query file "
+    "beside. Exit codes: 0 done, 1 input that cannot be used, 2 a command line that does not read, 70 a defect of "
+    "lambdaboost, 130 stopped.",
     rich_markup_mode="rich",
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(reproduce, name="reproduce")
+app.add_typer(reproduce, name="reproduce", rich_help_panel=PAPERS)
 app.command(
     epilog="Example: lambdaboost bench --only speed --threads 2 --out bench",
     short_help="Measure speed and memory on this machine, beside the engines' own objectives.",
+    rich_help_panel=SPEED,
 )(bench)
 
 
@@ -52,6 +67,7 @@ MeasureOption = Annotated[
     list[str] | None,
     typer.Option(
         "--measure",
+        autocompletion=complete_measure,
         help="A measure such as 'NDCG(k=3)', MAP or 'CNDCG(k=3)'; may be repeated. NDCG at 10, 5, 3 and 1 without it.",
     ),
 ]
@@ -95,6 +111,7 @@ def _top(
 @app.command(
     epilog="Example: lambdaboost demo --engine xgboost --queries 1500",
     short_help="Train against the engine's own objective on made-up search data; print the table.",
+    rich_help_panel=TRAIN,
 )
 def demo(
     queries: Annotated[int, typer.Option(min=12, help="Queries to make, for all three parts.")] = 2400,
@@ -124,9 +141,9 @@ def demo(
 
 
 @app.command(
-    epilog="Example: lambdaboost train train.txt --valid vali.txt --test test.txt "
-    "--objective 'iteration_dependent(metric=NDCG(3))' --rounds 500 --early-stopping 50 --out model.txt",
+    epilog="Example: lambdaboost train train.txt --valid vali.txt --out model.txt",
     short_help="Train a model on LETOR files and measure it.",
+    rich_help_panel=TRAIN,
 )
 def train(
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="LETOR text to train on.")],
@@ -142,6 +159,7 @@ def train(
         str,
         typer.Option(
             "--objective",
+            autocompletion=complete_objective,
             help="An objective as Python prints it, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent.",
         ),
     ] = "LambdaRank()",
@@ -186,6 +204,9 @@ def train(
         ),
     ] = None,
     seed: SeedOption = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print MODEL.json, measures included, in place of the table.")
+    ] = False,
 ) -> None:
     """Train a model on LETOR text, print its measures, and write it as a plain model file of the engine.
 
@@ -211,13 +232,15 @@ def train(
             dropped=tuple(drop or ()),
             n_features=features,
             seed=seed,
-        )
+        ),
+        as_json,
     )
 
 
 @app.command(
     epilog="Example: lambdaboost predict model.txt test.txt --out scores.txt",
     short_help="Score the documents of a file with a model.",
+    rich_help_panel=TRAIN,
 )
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by train.")],
@@ -234,30 +257,56 @@ def predict(
 
 
 @app.command(
-    epilog="Example: lambdaboost evaluate test.txt --model model.txt --measure 'NDCG(k=3)' --measure MAP",
-    short_help="Measure scores, or a model, on a file.",
+    epilog="Example: lambdaboost evaluate test.txt --model model.txt --measure MAP\n\n"
+    "Example: lambdaboost evaluate --run bm25.run --qrels qrels.txt",
+    short_help="Measure scores, a model, or a TREC run.",
+    rich_help_panel=MEASURE,
 )
 def evaluate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text with the grades.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="LETOR text with the grades; none with --qrels."),
+    ] = None,
     scores: Annotated[
         Path | None,
         typer.Option("--scores", help="Scores, one a line in the order of FILE, as predict writes them."),
     ] = None,
     model: Annotated[Path | None, typer.Option("--model", help="Model file written by train.")] = None,
+    trec_run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", help="TREC run, lines 'query Q0 document rank score tag', measured by --qrels."
+        ),
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option("--qrels", help="TREC judgments, lines 'query 0 document grade'.")
+    ] = None,
     measure: MeasureOption = None,
     source: SourceOption = None,
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
 ) -> None:
-    """Print ranking measures of scores, or of a model's, on the documents of a file."""
+    """Print ranking measures of scores or of a model's on the documents of a file, or of a TREC run.
+
+    A run is measured as trec_eval -c does it: over all judged queries, and documents of equal score by their id.
+    """
+    measures = tuple(measure or ())
+    if trec_run is not None or qrels is not None:
+        from lambdaboost.cli.evaluate_run import run_evaluate_run
+
+        letor = {"FILE": file, "--scores": scores, "--model": model, "--source": source}
+        run_evaluate_run(trec_run, qrels, measures, [name for name, given in letor.items() if given], as_json)
+        return
+
     from lambdaboost.cli.evaluate import run_evaluate
 
-    run_evaluate(file, scores, model, tuple(measure or ()), tuple(source or ()), seed, as_json)
+    run_evaluate(file, scores, model, measures, tuple(source or ()), seed, as_json)
 
 
 @app.command(
     epilog="Example: lambdaboost report test.txt --model plain=a.txt --model graded=b.txt --out report.html",
     short_help="Compare models or scores on a file, on one HTML page with pictures.",
+    rich_help_panel=MEASURE,
 )
 def report(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text with the grades.")],
@@ -289,6 +338,7 @@ def report(
         list[str] | None,
         typer.Option(
             "--measure",
+            autocompletion=complete_measure,
             help="A measure such as 'NDCG(k=3)' or MAP; may be repeated. The first is shown query by query. NDCG at "
             "10, 5, 3 and 1 without it, and CNDCG of each further label source.",
         ),
@@ -322,3 +372,40 @@ def report(
         seed,
         out,
     )
+
+
+@app.command(
+    epilog="Example: lambdaboost fetch mslr-web10k\n\n"
+    "Example: lambdaboost fetch mq2008 --from ~/Downloads --yes",
+    short_help="Get a public data set, checked, into the cache; list them all.",
+    rich_help_panel=DATA,
+)
+def fetch(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete_dataset, help="Data set; lists all without it."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FOLDER", help="Where you have the owner's archive, or its texts."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept the owner's terms without being asked.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")] = False,
+) -> None:
+    r"""Get a public ranking data set from its owner or from a folder of yours, and say where its texts are.
+
+    Terms and size are shown before. A download that was cut goes on where it was. The archive is checked against its
+    SHA-256 where one was published, and every text against what was recorded when it first came. All is kept in your
+    system's cache folder, or where the variable LAMBDABOOST_CACHE says. Needs pooch: pip install
+    'lambdaboost\[fetch]'.
+    """
+    from lambdaboost.cli.fetch import run_fetch
+
+    run_fetch(name, folder, yes, as_json)
+
+
+for _info in (*app.registered_commands, *reproduce.registered_commands):
+    assert _info.callback is not None
+    _info.help = prose(_info.callback.__doc__)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.console import OUT, print_json, tell
+from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.measuring import (
     DEFAULT,
     check_sources,
@@ -22,7 +22,7 @@ from lambdaboost.cli.measuring import (
 
 
 def run_evaluate(
-    file: Path,
+    file: Path | None,
     scores_path: Path | None,
     model_path: Path | None,
     measure_texts: tuple[str, ...],
@@ -31,6 +31,10 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Print measures of scores or of a model."""
+    if file is None:
+        raise ValueError(
+            "give FILE with --scores or --model, or --run with --qrels: nothing says what is relevant"
+        )
     if (scores_path is None) == (model_path is None):
         raise ValueError("give one of --scores SCORES and --model MODEL")
     if model_path is not None and source_texts:
@@ -41,7 +45,8 @@ def run_evaluate(
     check_sources(
         {m.source: f"--measure {m!r}" for m in measures}, ["relevance", *(s.name for s in columns.sources)]
     )
-    collection = columns.read(file)
+    with ERR.status("reading …"):
+        collection = columns.read(file)
     q = collection.queries
     if model is not None:
         scores: NDArray[np.floating] = model.scores(collection.features)

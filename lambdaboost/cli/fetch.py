@@ -62,13 +62,14 @@ def _list(as_json: bool) -> None:
     if as_json:
         print_json([_as_json(dataset) for dataset in CATALOGUE.values()])
         return
-    table = Table("name", "what it is", "archive", "terms", "how")
+    table = Table("name", "what it is", "archive", "how")
     for dataset in CATALOGUE.values():
         how = (
             "in the cache" if _home(dataset).is_dir() else "download" if dataset.address else "--from FOLDER"
         )
-        table.add_row(dataset.name, dataset.about, dataset.roughly, dataset.terms, how)
+        table.add_row(dataset.name, dataset.about, dataset.roughly, how)
     OUT.print(table)
+    tell("Every owner has terms of its own: they are shown, and you are asked, before anything is fetched.")
     tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from lambdaboost.cli import model_file
+from lambdaboost.cli.console import ERR
 from lambdaboost.datasets._files import check_place, replacing
 
 
@@ -14,7 +15,9 @@ def run_predict(model_path: Path, file: Path, out: Path | None) -> None:
     if out is not None:
         check_place("--out", out)
     model = model_file.load(model_path)
-    scores = model.scores(model.columns.read(file, measured=False).features)
+    with ERR.status("reading …"):
+        features = model.columns.read(file, measured=False).features
+    scores = model.scores(features)
     # The shortest text that reads back to the same number of the engine's precision, so ties stay ties.
     text = "".join(f"{score!s}\n" for score in scores)
     if out is None:

@@ -13,14 +13,15 @@ import typer
 
 from lambdaboost.cli.app import app
 
-OK, UNEXPECTED, BAD_INPUT, STOPPED = 0, 1, 2, 130
+OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
 # Typer carries its own copy of Click since 0.27 and depended on it before; its public name leads to either's bases.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
 
 
 def run(args: Sequence[str]) -> int:
-    """Run one command; the exit code is 0, 2 for input that cannot be used, 130 if stopped, 1 for a defect.
+    """Run one command; the exit code is 0, or 1 for input that cannot be used, 2 for arguments that do not read,
+    130 if stopped, 70 for a defect.
 
     ``--debug`` anywhere among `args` prints the traceback of a failure.
     """
@@ -53,17 +54,23 @@ def _told(error: Exception) -> tuple[int, str]:
     """Exit code and message of a failure."""
     if isinstance(error, UsageError):
         path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
-        return BAD_INPUT, f"{error.format_message()} See {path} --help."  # type: ignore[attr-defined]
+        said = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
+        return BAD_USAGE, f"{said}{'' if said.endswith(('.', '?')) else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, _of_file(error)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError) or _lacks_extra(error):
         return BAD_INPUT, str(error)
     engine = type(error).__module__.partition(".")[0]
     if engine in ("lightgbm", "xgboost"):
         return BAD_INPUT, f"{engine} refuses: {_reason(str(error))}; correct --param or the data"
-    return UNEXPECTED, (
+    return DEFECT, (
         f"{type(error).__name__}: {error}. This is a defect: please report what --debug prints in addition"
     )
+
+
+def _lacks_extra(error: Exception) -> bool:
+    """Whether it says which extra to install."""
+    return isinstance(error, ImportError) and "lambdaboost[" in str(error)
 
 
 def _of_file(error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from lambdaboost._leaves import Leaves, stepped
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.console import OUT, note, tell
+from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
 from lambdaboost.cli.engine import Engine, Training
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.measuring import (
@@ -30,7 +31,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
-from lambdaboost.saving import save
+from lambdaboost.saving import beside, save
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Request:
     seed: int
 
 
-def run_train(request: Request) -> None:
+def run_train(request: Request, as_json: bool) -> None:
     """Train, measure, write: nothing is trained before every option and file has been checked."""
     engine = ENGINES[request.engine]
     measures = parse_measures(request.measures or DEFAULT)
@@ -62,7 +63,8 @@ def run_train(request: Request) -> None:
     columns = Columns.parse(request.sources, request.dropped, request.n_features)
     _check_wanted(training.objective, measures, columns)
     check_place("--out", request.out)
-    parts, columns = _read(request, columns)
+    with ERR.status("reading …"):
+        parts, columns = _read(request, columns)
 
     booster, seconds, history = _trained(engine, training, parts, request.seed)
     figures: dict[str, dict[str, float]] = {}
@@ -84,6 +86,9 @@ def run_train(request: Request) -> None:
         },
     )
     note(f"trained {training.objective!r} in {seconds:.1f} s; {request.out} keeps {kept} rounds")
+    if as_json:
+        print_json(json.loads(beside(request.out).read_text()))
+        return
     if figures:
         OUT.print(figures_table(figures))
     for part in figures:

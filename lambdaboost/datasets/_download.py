@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CHUNK = 1 << 20
+CHUNK = 1 << 14  # what of it had come when a connection is cut is lost
 SILENCE = 30.0  # seconds without a byte, after which a connection counts as cut
 
 

@@ -69,8 +69,8 @@ def obtain(dataset: Published, folder: Path | None) -> Path:
         return home
     if folder is None and dataset.address is None:
         raise ValueError(
-            f"{dataset.name} cannot be downloaded without you: {dataset.by_hand} ({dataset.page}); then give the "
-            f"folder it lies in, lambdaboost fetch {dataset.name} --from FOLDER"
+            f"{dataset.name} cannot be downloaded without you: {dataset.by_hand} ({dataset.page}), "
+            f"then {_from(dataset)}"
         )
     if folder is not None and not folder.is_dir():
         raise ValueError(
@@ -90,6 +90,11 @@ def obtain(dataset: Published, folder: Path | None) -> Path:
         _lock.write_lock(home, digests, dataset.sha256)
         os.replace(ready, home)
     return home
+
+
+def _from(dataset: Published) -> str:
+    """What to do with a file that was fetched by hand."""
+    return f"lambdaboost fetch {dataset.name} --from FOLDER, or fetch({dataset.name!r}, FOLDER)"
 
 
 def _downloaded(dataset: Published, work: Path) -> dict[str, Path]:
@@ -112,8 +117,7 @@ def _downloaded(dataset: Published, work: Path) -> dict[str, Path]:
         )
     except ConnectionError as error:
         raise ConnectionError(
-            f"{error}. Or {dataset.by_hand} ({dataset.page}), then give the folder it lies in: "
-            f"lambdaboost fetch {dataset.name} --from FOLDER"
+            f"{error}. Or {dataset.by_hand} ({dataset.page}), then {_from(dataset)}"
         ) from None
     except ValueError:
         raise ValueError(

@@ -7,7 +7,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lambdaboost.datasets._files import SUFFIX, reading
@@ -35,22 +35,29 @@ def unpack(archive: Path, into: Path) -> None:
 
 def texts(folder: Path, names: Sequence[str]) -> dict[str, Path] | None:
     """Where the named texts lie in a folder, plain or compressed, or up to two folders down; None where not all do."""
-    for depth in range(DEPTH + 1):
-        for base in sorted(folder.glob("/".join("*" * depth) or ".")):
-            found = {name: path for name in names if (path := _text(base / name)) is not None}
-            if len(found) == len(names):
-                return found
+    for base in _folders(folder):
+        found = {name: path for name in names if (path := _text(base / name)) is not None}
+        if len(found) == len(names):
+            return found
     return None
 
 
 def archive(folder: Path, names: Sequence[str]) -> Path | None:
     """The first of the named archives that lies in a folder, or up to two folders down."""
-    for name in names:
-        for depth in range(DEPTH + 1):
-            for path in sorted(folder.glob("/".join(["*"] * depth + [name]))):
-                if path.is_file():
-                    return path
-    return None
+    paths = (base / name for name in names for base in _folders(folder))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """The folder and those in it, nearest first."""
+    level = [folder]
+    for _ in range(DEPTH + 1):
+        yield from level
+        level = sorted(path for base in level for path in base.iterdir() if path.is_dir() and _opens(path))
+
+
+def _opens(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.X_OK)
 
 
 def _text(path: Path) -> Path | None:

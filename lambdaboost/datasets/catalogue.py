@@ -79,7 +79,7 @@ CATALOGUE: dict[str, Published] = {
         ),
         Published(
             name="mslr-web30k",
-            about="Bing, 31,531 queries, 136 features with clicks, grades 0-4, five folds",
+            about="Bing, over 30,000 queries, 136 features with clicks, grades 0-4, five folds",
             page=MSLR,
             terms=MICROSOFT,
             archives=("MSLR-WEB30K.zip",),

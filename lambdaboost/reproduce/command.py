@@ -23,9 +23,11 @@ class EngineName(StrEnum):
     xgboost = "xgboost"
 
 
-@app.callback()
-def _group() -> None:
+@app.callback(invoke_without_command=True)
+def _group(context: typer.Context) -> None:
     """Repeat a paper's experiments on any data set."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 app.command(
@@ -33,13 +35,13 @@ app.command(
     short_help="Figures 1 and 2 of Burges, Ragno and Le (2006): the factored gradient, and nets.",
 )(burges2006)
 app.command(
-    epilog="Example: lambdaboost reproduce chakrabarti2008 MQ2008 --out mq2008",
-    short_help="Figures 4-10 of Chakrabarti, Khanna, Sawant and Bhattacharyya (2008): structured hinges.",
-)(chakrabarti2008)
-app.command(
     epilog="Example: lambdaboost reproduce yue2007 --out yue2007",
     short_help="Figures 1 and 2 and Table 1 of Yue and Burges (2007): SPSA, and LambdaRank's optimum.",
 )(yue2007)
+app.command(
+    epilog="Example: lambdaboost reproduce chakrabarti2008 MQ2008 --out mq2008",
+    short_help="Figures 4-10 of Chakrabarti, Khanna, Sawant and Bhattacharyya (2008): structured hinges.",
+)(chakrabarti2008)
 
 
 @app.command(

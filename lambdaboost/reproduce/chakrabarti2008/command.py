@@ -12,7 +12,7 @@ def chakrabarti2008(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="'synthetic', or a folder of LETOR text: S1 … S5 for five folds, or train…, vali… and test… files.",
         ),
     ] = "synthetic",

@@ -1,0 +1,69 @@
+"""The commands as a table of contents, their help as paragraphs, and the names that a shell completes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from typer.core import TyperGroup
+
+TRAIN, MEASURE, PAPERS, DATA, SPEED = (
+    "Train and predict",
+    "Measure and compare",
+    "Reproduce papers",
+    "Data",
+    "Speed",
+)
+ORDER = ("demo", "train", "predict", "evaluate", "report", "reproduce", "fetch", "bench")
+# A line of a list, such as "speed: λ, μ and whole trainings …", stays a line.
+ITEM = re.compile(r"\w+: ")
+
+
+class Contents(TyperGroup):
+    """The commands in the order of a first acquaintance."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names, in which order the help shows them."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
+def prose(doc: str | None) -> str:
+    r"""A docstring with its paragraphs on one line each, so that any width of terminal breaks them itself.
+
+    >>> prose("Train.\n\n    It reads\n    text.\n\n    a: one\n    b: two\n    ")
+    'Train.\n\nIt reads text.\n\na: one\nb: two'
+    """
+    lines = inspect.cleandoc(doc or "").splitlines()
+    text = ""
+    for line in lines:
+        joined = text and line and not text.endswith("\n") and not ITEM.match(line)
+        text += (" " if joined else "\n" if text else "") + line
+    return re.sub("\n{3,}", "\n\n", text).strip()
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_objective(incomplete: str) -> list[str]:
+    """Objectives and recipes that begin so."""
+    from lambdaboost.objectives.parse import OBJECTIVES, RECIPES
+
+    usable = (name for name, cls in OBJECTIVES.items() if cls.instead is None)
+    return _beginning((*RECIPES, *usable), incomplete)
+
+
+def complete_measure(incomplete: str) -> list[str]:
+    """Measures that begin so."""
+    from lambdaboost.evaluation import MEASURES
+
+    return _beginning(MEASURES, incomplete)
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Data sets of the catalogue that begin so."""
+    from lambdaboost.datasets.catalogue import CATALOGUE
+
+    return _beginning(CATALOGUE, incomplete)

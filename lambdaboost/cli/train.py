@@ -98,9 +98,9 @@ def run_train(request: Request, as_json: bool) -> None:
 def _training(request: Request, engine: Engine, measures: tuple[Measure, ...]) -> Training:
     try:
         objective = parse(request.objective)
+        stepped(objective, request.leaves)
     except (TypeError, ValueError) as error:
         raise ValueError(f"--objective {request.objective!r}: {error}") from None
-    stepped(objective, request.leaves)
     if request.early_stopping is not None and request.valid is None:
         raise ValueError("--early-stopping needs --valid: it watches a measure on the validation part")
     params = {"seed": request.seed, **parse_params(request.params, engine)}

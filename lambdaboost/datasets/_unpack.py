@@ -17,6 +17,8 @@ DEPTH = 2  # folders between the one named and the one in which the texts lie
 
 def unpack(archive: Path, into: Path) -> None:
     """Unpack a zip or tar archive; one that is damaged, or of another kind, is a ValueError."""
+    from tqdm import tqdm
+
     if archive.suffix == ".rar":
         raise ValueError(
             f"{archive} is a RAR archive, which Python cannot unpack: unpack it with unrar, bsdtar or 7z, and give "
@@ -25,10 +27,12 @@ def unpack(archive: Path, into: Path) -> None:
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as zipped:
-                zipped.extractall(into)
+                for name in tqdm(zipped.namelist(), desc="unpacking", unit="file", disable=None):
+                    zipped.extract(name, into)
         else:
             with tarfile.open(archive) as tarred:
-                tarred.extractall(into, filter="data")
+                for member in tqdm(tarred, desc="unpacking", unit="file", disable=None):
+                    tarred.extract(member, into, filter="data")
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
         raise ValueError(f"{archive} is damaged: {error}; download it again") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -68,7 +69,9 @@ class _Reader:
     def make(self, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
         if name not in self.known:
             known = ", ".join(sorted(self.known))
-            raise ValueError(f"cannot read {self.text!r}: no {name!r} here, known are {known}")
+            raise ValueError(
+                f"cannot read {self.text!r}: no {name!r} here{self.meant(name)}, known are {known}"
+            )
         try:
             bound = inspect.signature(self.known[name]).bind(*args, **named)
         except TypeError as error:
@@ -77,11 +80,17 @@ class _Reader:
             ) from None
         return self.known[name](*bound.args, **bound.kwargs)
 
+    def meant(self, name: str) -> str:
+        """A question after the known name nearest to `name`, where one is near."""
+        by_lower = {known.lower(): known for known in self.known}
+        near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+        return f" (did you mean {by_lower[near[0]]}?)" if near else ""
+
     def refusal(self, node: ast.AST) -> ValueError:
         part = ast.get_source_segment(self.text.strip(), node) or self.text
         return ValueError(
             f"cannot read {part!r} in {self.text!r}: only known values, numbers, strings, tuples, True, "
-            "False, None and float('nan')"
+            "False, None and float('nan'), as in NDCG(k=10)"
         )
 
 

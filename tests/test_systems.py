@@ -1,0 +1,59 @@
+"""Each system of the README's table trains on both engines and beats random order on held-out queries."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lambdaboost.lightgbm
+import lambdaboost.xgboost
+from lambdaboost import CNDCG, NDCG, ClickTier, Queries, objectives
+from lambdaboost.datasets import web_search_log
+from lambdaboost.objectives import Hinge
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+TABLE = README.split("## Every system of the papers")[1].split("\n## ")[0]
+SYSTEMS = [
+    code for row in TABLE.splitlines() if row.startswith("|") for code in re.findall(r"`([^`]+)`", row)
+]
+
+LOG = web_search_log(120, documents=30, seed=4).shuffled(0)
+TRAIN, TEST = LOG.take(np.arange(80)), LOG.take(np.arange(80, 120))
+ENGINES = {
+    "lightgbm": lambda objective: lambdaboost.lightgbm.LambdaRanker(
+        objective=objective, n_estimators=15, num_leaves=7, verbose=-1, n_jobs=1
+    ),
+    "xgboost": lambda objective: lambdaboost.xgboost.LambdaRanker(
+        objective=objective, n_estimators=15, max_depth=3, n_jobs=1
+    ),
+}
+
+
+def grades(part, objective):
+    """The grades, or good and bad for systems that know no more."""
+    relevance = part.queries.relevance
+    return (relevance >= 2).astype(np.float32) if isinstance(objective, Hinge) else relevance
+
+
+def test_the_table_holds_every_paper():
+    assert len(SYSTEMS) >= 35
+
+
+@pytest.mark.filterwarnings("ignore:.*queries have not both")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_beats_random_order(system, engine):
+    objective = objectives.parse(system)
+    ranker = ENGINES[engine](objective)
+    ranker.fit(
+        TRAIN.features,
+        grades(TRAIN, objective),
+        group=TRAIN.queries.sizes,
+        sources={"clicks": TRAIN.queries.labels["clicks"]},
+    )
+    q = Queries(grades(TEST, objective), sizes=TEST.queries.sizes, clicks=TEST.queries.labels["clicks"])
+    measure = CNDCG(k=10) if isinstance(objective, ClickTier) else NDCG(k=10)
+    rng = np.random.default_rng(0)
+    chance = max(measure(rng.random(q.n_documents), q) for _ in range(20))
+    assert measure(ranker.predict(TEST.features), q) > chance + 0.02

@@ -1,0 +1,147 @@
+"""Time and peak memory of long trainings beside the engines' own objectives: `load.py [documents] [rounds]`.
+
+A hundredth as many queries as documents, of sizes like those of web search data, with 136 features. Each training has a
+process of its own; one with the engine's own objective never imports lambdaboost, so that Numba counts as ours.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+FEATURES = 136  # as in MSLR-WEB10K, which has this many queries and a fifth more documents
+SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of its grades
+LEAVES = 31
+ENGINES = ("LightGBM", "XGBoost")
+OURS = "LambdaRank()"
+NATIVE = {"LightGBM": "lambdarank", "XGBoost": "rank:ndcg"}
+HEADS = (
+    "engine",
+    "objective",
+    "training, s",
+    "of native's",
+    "peak memory, MB",
+    "of native's",
+    "peak in training, MB",
+    "of native's",
+)
+
+
+def main(documents: int = 1_000_000, rounds: int = 200) -> None:
+    from lambdaboost import LambdaRank, Queries
+    from lambdaboost.bench.machine import this_machine
+    from lambdaboost.bench.section import Grid
+
+    machine = this_machine(len(os.sched_getaffinity(0)))
+    LambdaRank().gradient(np.zeros(3), Queries([0, 1, 2], sizes=[3]))  # compiles, once per installation
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = write(folder, documents)
+        rows = []
+        for engine in ENGINES:
+            native = trained(folder, engine, NATIVE[engine], rounds)
+            rows.append((engine, NATIVE[engine], *cells(native, native)))
+            rows.append((engine, OURS, *cells(trained(folder, engine, OURS, rounds), native)))
+    print(
+        f"{documents:,} documents in {sizes.size:,} queries of {sizes.min()} to {sizes.max()}, {rounds} rounds.\n"
+    )
+    print(f"{Grid(HEADS, tuple(rows)).markdown()}\n\n{machine.markdown()}")
+
+
+def cells(one: dict[str, float], native: dict[str, float]) -> tuple[str, ...]:
+    found = []
+    for name, format_ in (("seconds", ".1f"), ("peak", ",.0f"), ("training", ",.0f")):
+        found += [format(one[name], format_), "1" if one is native else f"{one[name] / native[name]:.2f}"]
+    return tuple(found)
+
+
+def write(folder: str, documents: int) -> np.ndarray:
+    """Features that tell something of the grades, and queries between 1 and about a thousand documents."""
+    rng = np.random.default_rng(0)
+    queries = documents // 100
+    share = rng.lognormal(0, 0.7, queries)
+    sizes = 1 + rng.multinomial(documents - queries, share / share.sum())
+    features = rng.normal(size=(documents, FEATURES)).astype(np.float32)
+    utility = features[:, :20] @ rng.normal(size=20) + 4 * rng.normal(size=documents)
+    grades = np.searchsorted(np.quantile(utility, np.cumsum(SHARES[:-1])), utility)
+    for name, array in {"features": features, "grades": grades.astype(np.float32), "sizes": sizes}.items():
+        np.save(f"{folder}/{name}.npy", array)
+    return sizes
+
+
+def trained(folder: str, engine: str, objective: str, rounds: int) -> dict[str, float]:
+    print(f"{engine} {objective} …", file=sys.stderr)
+    child = [sys.executable, __file__, "--child", folder, engine, objective, str(rounds)]
+    return json.loads(
+        subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
+    )
+
+
+def child(folder: str, engine: str, objective: str, rounds: str) -> None:
+    """One training, measured by the process itself."""
+    features, grades, sizes = (np.load(f"{folder}/{name}.npy") for name in ("features", "grades", "sizes"))
+    train = {"LightGBM": lightgbm, "XGBoost": xgboost}[engine](features, grades, sizes, objective)
+    del features, grades
+    before = peak()
+    forget_peak()
+    start = time.perf_counter()
+    train(int(rounds))
+    seconds = time.perf_counter() - start
+    print(json.dumps({"seconds": seconds, "peak": max(before, peak()), "training": peak()}))
+
+
+def lightgbm(features, grades, sizes, objective):
+    import lightgbm as lgb
+
+    data = lgb.Dataset(features, grades, group=sizes, params={"verbose": -1}).construct()
+    own = {"objective": NATIVE["LightGBM"], "lambdarank_truncation_level": int(sizes.max())}
+    params = {"num_leaves": LEAVES, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
+    params |= {"objective": ours()} if objective == OURS else own
+    return lambda rounds: lgb.train(params, data, rounds)
+
+
+def xgboost(features, grades, sizes, objective):
+    import xgboost as xgb
+
+    data = xgb.QuantileDMatrix(features, grades, group=sizes)
+    params = {
+        "objective": NATIVE["XGBoost"],
+        "lambdarank_pair_method": "topk",
+        "lambdarank_num_pair_per_sample": int(sizes.max()),
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": LEAVES,
+        "max_depth": 0,
+        "learning_rate": 0.1,
+        "base_score": 0,
+        "disable_default_eval_metric": True,
+    }
+    own = ours() if objective == OURS else None
+    return lambda rounds: xgb.train(params, data, rounds, obj=own)
+
+
+def ours():
+    from lambdaboost import LambdaRank
+
+    return LambdaRank()
+
+
+def peak() -> float:
+    """The most memory that this process held at once since the start or `forget_peak`, in MB."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024 / 1e6
+
+
+def forget_peak() -> None:
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+    else:
+        main(*map(int, sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""Queries of odd shapes against the float64 reference: `odd_queries.py [queries] [seed] [long lists]`.
+
+Short queries by the thousand, and lists of 100,000 documents: single documents, all tied, scores of ±1e6, differences
+of 1e-30, both at once, no gain, labels missing in part or altogether. Ends with 1 where any figure is wrong or not
+finite.
+"""
+
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import odd
+
+from lambdaboost.bench.section import Grid
+
+HEADS = ("objective", "queries", "documents", "farthest from the reference", "wrong", "not finite")
+
+
+def main(queries: int = 100_000, seed: int = 0, lists: int = 12) -> None:
+    # An objective says so where a data set has too few queries to learn from, as drawn ones may.
+    warnings.filterwarnings("ignore", ".*queries have not both")
+    start = time.perf_counter()
+    short = {objective: odd.Checked() for objective in odd.OBJECTIVES}
+    for done, batches in enumerate(odd.thousands(seed, queries)):
+        if done % 10 == 0:
+            print(f"{done},000 queries, {time.perf_counter() - start:.0f} s …", file=sys.stderr)
+        for objective, checked in short.items():
+            odd.check_thousand(objective, batches, checked)
+    long = {objective: odd.Checked() for objective in odd.LONG_OBJECTIVES}
+    for number in range(lists):
+        print(f"long list {number}, {time.perf_counter() - start:.0f} s …", file=sys.stderr)
+        for objective, checked in long.items():
+            odd.check_long(objective, odd.long_list((seed, number), odd.LONG_OBJECTIVES[objective]), checked)
+    print(f"{queries:,} drawn queries of {min(odd.SIZES)} to {max(odd.SIZES)} documents, seed {seed}:\n")
+    print(table(short))
+    print(f"\n{lists} long lists, {odd.SAMPLED} documents and more of each against all others:\n")
+    print(table(long))
+    print(f"\nTook {time.perf_counter() - start:.0f} s.")
+    if any(checked.wrong or checked.not_finite for checked in [*short.values(), *long.values()]):
+        sys.exit(1)
+
+
+def table(found) -> str:
+    rows = tuple(
+        (repr(o), f"{c.queries:,}", f"{c.documents:,}", f"{c.worst:.0e}", str(c.wrong), str(c.not_finite))
+        for o, c in found.items()
+    )
+    return Grid(HEADS, rows).markdown()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,129 @@
+"""The documentation: every example on it runs, as a reader would, and every public name stands in the API."""
+
+import ast
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lambdaboost.cli.run import OK, run
+
+DOCS = Path(__file__).parent.parent / "docs"
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+PAGES = sorted(page for page in DOCS.rglob("*.md") if BLOCK.search(page.read_text()))
+# What installs, or takes minutes, is shown and not run.
+NOT_RUN = (
+    "pip ",
+    "python ",
+    "make ",
+    "lambdaboost demo",
+    "lambdaboost bench",
+    "lambdaboost reproduce",
+    "lambdaboost fetch",
+)
+NEEDS = {"nets": "torch", "distributed": "dask.dataframe"}
+ROOMS = (
+    "",
+    ".datasets",
+    ".evaluation",
+    ".objectives",
+    ".lightgbm",
+    ".xgboost",
+    ".dask",
+    ".torch",
+    ".linear",
+    ".diagnostics",
+)
+
+
+def blocks(page):
+    """(language, line, code) of each block that runs."""
+    text = page.read_text()
+    return [(b[1], text[: b.start(2)].count("\n"), b[2]) for b in BLOCK.finditer(text)]
+
+
+def follow(page, names):
+    """Run a page from top to bottom."""
+    for language, line, code in blocks(page):
+        if language == "python":  # blank lines before it, so that an error tells the page's own line
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+        else:
+            for command in code.replace("\\\n", " ").splitlines():
+                if not command.startswith(NOT_RUN):
+                    assert run(shlex.split(command)[1:]) == OK, command
+
+
+@pytest.fixture(scope="module")
+def small_log():
+    """The names that the how-to pages start from, made as their first page says."""
+    names = {}
+    follow(DOCS / "howto" / "index.md", names)
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).with_suffix("").as_posix())
+def test_examples_run(page, small_log, tmp_path, monkeypatch):
+    if page.stem in NEEDS:
+        pytest.importorskip(NEEDS[page.stem])
+    monkeypatch.chdir(tmp_path)
+    names = dict(small_log)
+    try:
+        follow(page, names)
+    finally:
+        for name in {"client", "cluster"} & names.keys():  # where an example of the Dask page failed
+            names[name].close()
+
+
+def documented():
+    """Every name that the API's pages document, in full."""
+    names = set()
+    for page in DOCS.glob("api/*"):
+        module = ""
+        for line in page.read_text().splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1]
+            elif found := re.match(r"\.\. (?:auto\w+|py:data):: (\S+)", line):
+                names.add(found[1] if found[1].startswith("lambdaboost.") else f"{module}.{found[1]}")
+    return names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_public_names_are_documented(room):
+    module = importlib.import_module(f"lambdaboost{room}")
+    known = documented()
+    everywhere = {name.rsplit(".", 1)[1] for name in known}
+    for name in set(module.__all__) - {"__version__"}:
+        # The front door and the diagnostics hand on what stands with its own room.
+        assert f"lambdaboost{room}.{name}" in known or (
+            room in ("", ".diagnostics") and name in everywhere
+        ), name
+
+
+def test_documented_names_are_there():
+    for name in documented():
+        module, _, last = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), last), name
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_links_and_shown_code_are_there(page):
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+    shown = re.findall(r"```\{literalinclude\} (\S+)\n(?::language: python\n)?:pyobject: (\S+)", text)
+    for file, name in shown:
+        assert name in definitions((page.parent / file).read_text()), f"{name} in {file}"
+
+
+def definitions(code):
+    """Functions, classes and methods of a file, as Sphinx names them."""
+    found = set()
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+            if isinstance(node, ast.ClassDef):
+                found |= {f"{node.name}.{inner.name}" for inner in node.body if hasattr(inner, "name")}
+    return found

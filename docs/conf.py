@@ -22,7 +22,7 @@ default_role = "py:obj"  # a name in single backticks is a link where it is know
 add_module_names = False
 python_maximum_signature_line_length = 90
 autodoc_member_order = "bysource"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # docstrings say them, with shapes and units
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_param = False  # types are words, not links
@@ -36,8 +36,9 @@ html_show_copyright = False
 
 
 def setup(app: Any) -> None:
-    """Find names that docstrings give without their module."""
+    """Find names that docstrings give without their module; leave colons in properties' docstrings alone."""
     app.connect("missing-reference", by_last_name)
+    app.connect("autodoc-process-docstring", no_inline_type, priority=400)  # before napoleon
 
 
 def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
@@ -50,3 +51,9 @@ def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
     if len(found) != 1:
         return None
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, contnode)
+
+
+def no_inline_type(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Napoleon takes "Sum: of all" for a description "of all" of type "Sum" where it is a property's first line."""
+    if what in ("property", "attribute"):
+        lines.insert(0, "")

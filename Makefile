@@ -2,13 +2,13 @@
 # make test   the whole test suite          make lint   ruff and mypy
 # make bench  speed against the engines     make docs   the documentation, in build/docs
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
-# make clean  remove the virtual environments
+# make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test test-oldest lint format bench docs clean
+.PHONY: demo test test-oldest lint format bench docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -52,5 +52,11 @@ docs: .venv/installed
 bench: .venv/developing
 	$(BIN)/python benchmarks/speed.py
 
+# Without isolation, so that what builds is what constraints.txt pins.
+dist: .venv/developing
+	rm -rf dist
+	$(BIN)/python -m build -q --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
+
 clean:
-	rm -rf .venv .venv-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

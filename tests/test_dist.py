@@ -1,0 +1,71 @@
+"""What is released: the source archive holds what it takes to test it, and the metadata agree with each other."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import lambdaboost
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_source_archive(tmp_path):
+    pytest.importorskip("build")
+    pytest.importorskip("twine")
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "-q",
+        "--sdist",
+        "--no-isolation",
+        "-o",
+        str(tmp_path),
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+    for name in (
+        "tests/rules.py",
+        "tests/conftest.py",
+        "docs/traps.md",
+        "examples/templates/squared_hinge.py",
+    ):
+        assert name in names
+    for name in ("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Makefile"):
+        assert name in names
+    assert "lambdaboost/py.typed" in names
+    assert {
+        f"lambdaboost/{p.relative_to(ROOT / 'lambdaboost')}" for p in (ROOT / "lambdaboost").rglob("*.py")
+    } <= names
+    assert not [name for name in names if re.search(r"__pycache__|\.nb[ic]$|\.npz$|^\.venv|^build/", name)]
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(archive)], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout  # the README renders
+
+
+def test_versions_agree():
+    assert PROJECT["version"] == lambdaboost.__version__
+    assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_citation_has_what_the_format_requires():
+    keys = re.findall(r"^(\S+):", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    assert {"cff-version", "message", "title", "authors"} <= set(keys) and len(keys) == len(set(keys))
+    assert PROJECT["license"] == "MIT" and (ROOT / "LICENSE").read_text().startswith("MIT License")
+
+
+def test_classifiers():
+    assert "Typing :: Typed" in PROJECT["classifiers"] and (ROOT / "lambdaboost" / "py.typed").exists()
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {least}" in PROJECT["classifiers"]

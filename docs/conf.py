@@ -56,4 +56,4 @@ def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
 def no_inline_type(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Napoleon takes "Sum: of all" for a description "of all" of type "Sum" where it is a property's first line."""
     if what in ("property", "attribute"):
-        lines.insert(0, "")
+        lines.insert(0, "\\ ")  # nothing, as reStructuredText

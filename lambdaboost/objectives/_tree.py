@@ -38,7 +38,7 @@ WIDTH = 4.0  # the widest run, in t, that meets another through its points; the 
 FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
 # The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has charges.
-PAIRS_A_DOCUMENT = 1300
+PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
 
 _U = (np.arange(POINTS) + 0.5) * np.pi / POINTS

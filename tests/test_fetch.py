@@ -74,6 +74,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.asked.append(asked)
         start = int(re.fullmatch(r"bytes=(\d+)-", asked)[1]) if asked and server.ranged else 0
         rest = server.body[start:]
+        if asked and not rest:
+            self.send_error(416)
+            return
         self.send_response(206 if start else 200)
         self.send_header("Content-Type", server.kind)
         self.send_header("Content-Length", str(len(rest)))
@@ -151,6 +154,25 @@ def test_what_came_before_a_lasting_cut_is_kept_for_the_next_time(server, mslr, 
     server.cuts = []
     fetch("mslr-web10k")
     assert server.asked[-1] == "bytes=49152-" and not (cache / "MSLR-WEB10K.zip.part").exists()
+
+
+def test_what_has_come_whole_is_not_asked_for_again(server, mslr, cache, monkeypatch):
+    """As after a stop between the last byte and the check, where the size is known and where it is not."""
+    for size, asked in ((len(ZIP), []), (None, [f"bytes={len(ZIP)}-"])):
+        monkeypatch.setitem(CATALOGUE, "mslr-web10k", replace(mslr, size=size))
+        cache.mkdir(exist_ok=True)
+        (cache / "MSLR-WEB10K.zip.part").write_bytes(ZIP)
+        home = fetch("mslr-web10k")
+        assert server.asked == asked
+        home.rename(cache / f"first{size}")
+
+
+def test_more_than_the_whole_is_thrown_away(server, mslr, cache):
+    cache.mkdir()
+    (cache / "MSLR-WEB10K.zip.part").write_bytes(ZIP + b"x")
+    with pytest.raises(ValueError, match="another SHA-256"):
+        fetch("mslr-web10k")
+    assert os.listdir(cache) == [] and fetch("mslr-web10k")
 
 
 def test_tampered_archives_are_thrown_away(server, mslr, cache):
@@ -326,6 +348,6 @@ def test_command(capsys, mslr, cache, monkeypatch):
     code, out, _ = call(capsys, "fetch")
     assert code == 0 and all(name in out for name in CATALOGUE) and "in the cache" in out
     assert [told["name"] for told in json.loads(call(capsys, "fetch", "--json")[1])] == list(CATALOGUE)
-    code, out, err = call(capsys, "fetch", "mq2008", "--from", cache / "none", "--yes")
+    code, out, err = call(capsys, "fetch", "mq2008", "--from", cache / "none")
     assert (code, out) == (1, "") and "no such folder" in err
     assert "--from needs the name" in call(capsys, "fetch", "--from", cache)[2]

@@ -375,8 +375,7 @@ def report(
 
 
 @app.command(
-    epilog="Example: lambdaboost fetch mslr-web10k\n\n"
-    "Example: lambdaboost fetch mq2008 --from ~/Downloads --yes",
+    epilog="Example: lambdaboost fetch mslr-web10k\n\nExample: lambdaboost fetch mq2008 --from ~/Downloads",
     short_help="Get a public data set, checked, into the cache; list them all.",
     rich_help_panel=DATA,
 )

@@ -26,7 +26,7 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
     home = _home(dataset)
     if not home.is_dir():
         _tell_terms(dataset, folder)
-        if folder is not None or dataset.address is not None:
+        if folder is None and dataset.address is not None:  # who has the files has been asked by their owner
             _confirm(dataset, yes)
     home = fetch(name, folder)
     if as_json:
@@ -64,13 +64,16 @@ def _list(as_json: bool) -> None:
         return
     table = Table("name", "what it is", "archive", "how")
     for dataset in CATALOGUE.values():
-        how = (
-            "in the cache" if _home(dataset).is_dir() else "download" if dataset.address else "--from FOLDER"
-        )
-        table.add_row(dataset.name, dataset.about, dataset.roughly, how)
+        table.add_row(dataset.name, dataset.about, dataset.roughly, _how(dataset))
     OUT.print(table)
     tell("Every owner has terms of its own: they are shown, and you are asked, before anything is fetched.")
     tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
+
+
+def _how(dataset: Published) -> str:
+    if _home(dataset).is_dir():
+        return "in the cache"
+    return "download, or --from FOLDER" if dataset.address else "by hand, then --from FOLDER"
 
 
 def _as_json(dataset: Published) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from lambdaboost import __version__
-from lambdaboost.cli.console import note
+from lambdaboost.cli.console import ERR, note
 from lambdaboost.diagnostics import WeightSweep
 from lambdaboost.evaluation.table import Cell, Table
 from lambdaboost.reproduce.store import written, written_text
@@ -82,7 +82,10 @@ class Reproduction:
 
 def reproduce_yue2007(parts: Parts, effort: Effort, seed: int, out: Path) -> Reproduction:
     """Run the paper's Figure 1, Table 1 and Figure 2 on `parts` and write the report into the folder `out`."""
-    with threadpool_limits(1):  # the matrices are small: threads would wait for each other most of the time
+    with (
+        threadpool_limits(1),
+        ERR.status("working …"),
+    ):  # the matrices are small: threads would wait for each other most of the time
         note("Figure 1: RankNet's cost by FDSA and SPSA")
         convergence = converge(parts.train, effort.queries, effort.iterations, effort.runs, seed)
         rows = []

@@ -1,0 +1,179 @@
+"""Two trainings at once, in threads and in processes forked and spawned: no deadlock, and the models of each alone.
+
+Each case is a fresh Python, since what a fork takes over depends on everything that its parent ever did.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Python 3.12 and later warn of every fork of a process with threads.
+FORKING = "ignore::DeprecationWarning:multiprocessing.popen_fork"
+PRELUDE = """
+import hashlib, json, multiprocessing, os, sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+import numpy as np
+from lambdaboost import Blend, LambdaRank, Linear, RankNet
+
+ENGINE = sys.argv[1]
+OBJECTIVES = [Blend(LambdaRank(), RankNet(), Linear(0.1, 0.05)), LambdaRank()]
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 5))
+Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
+GROUP = np.full(60, 100)
+
+
+def model(which, threads):
+    if ENGINE == "lightgbm":
+        import lightgbm as lgb
+
+        params = {"verbose": -1, "num_threads": threads, "num_leaves": 7, "deterministic": True, "force_row_wise": True}
+        data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1, "num_threads": threads})
+        booster = lgb.train(params | {"objective": OBJECTIVES[which]}, data, 12)
+        return digest(booster.model_to_string().partition("parameters:")[0].encode())
+    import xgboost as xgb
+
+    params = {"objective": "rank:ndcg", "nthread": threads, "max_depth": 3, "base_score": 0.0}
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=threads)
+    return digest(xgb.train(params, data, 12, obj=OBJECTIVES[which]).save_raw("json"))
+
+
+def digest(content):
+    return hashlib.sha256(bytes(content)).hexdigest()
+
+
+def used_threads():
+    import numba
+    from lambdaboost import _jit
+
+    return numba.get_num_threads(), sorted(_jit._pools)
+
+
+def in_turn(threads):
+    return [model(0, threads), model(1, threads)]
+
+
+def at_once(pool, threads):
+    with pool:
+        return [job.result(timeout=100) for job in [pool.submit(model, which, threads) for which in (0, 1)]]
+
+
+def processes(start):
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(start))
+"""
+
+
+def ran(tmp_path, engine, code, seconds=120):
+    """What a new process prints as JSON; a deadlock is an error after some time."""
+    script = tmp_path / "script.py"  # a file, for a spawned process reads it again
+    body = "\n".join(f"    {line}" for line in code.strip().splitlines())
+    script.write_text(f"{PRELUDE}\n\nif __name__ == '__main__':\n{body}\n")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-W", FORKING, script, engine],
+        env=os.environ | {"NUMBA_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+@ENGINE
+def test_in_threads(tmp_path, engine):
+    """Numba's number of threads, which each thread has for itself, stays as it was set."""
+    found = ran(
+        tmp_path,
+        engine,
+        """
+import numba
+
+
+def limited(which, threads):
+    numba.set_num_threads(1)
+    return model(which, threads), numba.get_num_threads()
+
+
+alone, before = in_turn(2), used_threads()
+together = at_once(ThreadPoolExecutor(2), 2)
+with ThreadPoolExecutor(2) as pool:
+    one, other = pool.submit(limited, 0, 2), pool.submit(model, 1, 2)
+    mixed = [one.result()[0], other.result()]
+print(json.dumps([alone, together, mixed, one.result()[1], before, used_threads()]))
+""",
+    )
+    alone, together, mixed, limited, before, after = found
+    assert together == mixed == alone and alone[0] != alone[1]
+    assert limited == 1
+    assert before == after == [2, [2]]  # the pool was in use
+
+
+@ENGINE
+def test_in_spawned_processes(tmp_path, engine):
+    found = ran(
+        tmp_path,
+        engine,
+        """
+alone = in_turn(2)
+together = at_once(processes("spawn"), 2)
+print(json.dumps([alone, together, used_threads()]))
+""",
+    )
+    alone, together, after = found
+    assert together == alone and after == [2, [2]]
+
+
+@ENGINE
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_in_forks(tmp_path, engine):
+    """A fork has none of its parent's threads, and its locks as they just were.
+
+    Neither engine trains on several threads in a fork of a process where it has done so, whatever the objective
+    (OpenMP's own threads are gone); on one it does.
+    """
+    found = ran(
+        tmp_path,
+        engine,
+        """
+import threading
+from lambdaboost import Queries
+
+q, done = Queries(Y, sizes=GROUP), threading.Event()
+
+
+def gradients():
+    while not done.is_set():
+        LambdaRank().gradient(X[:, 0], q)
+
+
+before_anything = at_once(processes("fork"), 2), used_threads()[1]
+LambdaRank().gradient(X[:, 0], q)
+after_a_gradient = at_once(processes("fork"), 2), used_threads()[1]
+one_thread = in_turn(1)
+after_a_training = at_once(processes("fork"), 1)
+working = [threading.Thread(target=gradients) for _ in range(2)]
+for thread in working:
+    thread.start()
+during_gradients = [at_once(processes("fork"), 1) for _ in range(2)]
+done.set()
+for thread in working:
+    thread.join()
+two_threads = in_turn(2)
+after_several_threads = at_once(processes("fork"), 1)
+print(json.dumps([
+    [one_thread, after_a_training, *during_gradients, after_several_threads],
+    [two_threads, before_anything[0], after_a_gradient[0]],
+    [before_anything[1], after_a_gradient[1], used_threads()[0]],
+]))
+""",
+    )
+    on_one, on_two, threads = found
+    assert on_one == [on_one[0]] * 5 and on_two == [on_two[0]] * 3 and on_one[0][0] != on_one[0][1]
+    assert threads == [[], [2], 2]

@@ -1,5 +1,6 @@
 """How Sphinx builds these pages: `make docs`."""
 
+import re
 from typing import Any
 
 import lambdaboost
@@ -36,17 +37,24 @@ html_show_copyright = False
 
 
 def setup(app: Any) -> None:
-    """Find names that docstrings give without their module; leave colons in properties' docstrings alone."""
+    """Find names that docstrings give without their module; put right what napoleon misreads."""
     app.connect("missing-reference", by_last_name)
     app.connect("autodoc-process-docstring", no_inline_type, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", several_names, priority=600)  # after it
 
 
 def by_last_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Link `NDCG` to ``lambdaboost.evaluation.NDCG`` where only one object is called so."""
+    """Link `NDCG` to ``lambdaboost.evaluation.NDCG`` where only one object is called so.
+
+    Plain words are mostly arguments, and ``lightgbm.train`` is LightGBM's.
+    """
+    target = node["reftarget"]
     if node.get("refdomain") != "py":
         return None
+    if target.split(".")[0] in ("lightgbm", "xgboost") or (target.islower() and "_" not in target):
+        return None
     domain = env.domains["py"]
-    ending = "." + node["reftarget"]
+    ending = "." + target
     found = [name for name in domain.objects if name.endswith(ending)]
     if len(found) != 1:
         return None
@@ -57,3 +65,10 @@ def no_inline_type(app: Any, what: str, name: str, obj: Any, options: Any, lines
     """Napoleon takes "Sum: of all" for a description "of all" of type "Sum" where it is a property's first line."""
     if what in ("property", "attribute"):
         lines.insert(0, "\\ ")  # nothing, as reStructuredText
+
+
+def several_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Sphinx takes the first of two attributes that share a line for the type of the second."""
+    lines[:] = [
+        re.sub(r"^:(ivar|vartype) [^:]*:", lambda found: found[0].replace(", ", ","), l) for l in lines
+    ]

@@ -98,6 +98,7 @@ def save(
     with replacing(path) as file, replacing(beside(path)) as described:
         file.write(content)
         described.write(text + b"\n")
+        file.flush()  # a disk without room for it must not have taken the description
 
 
 def load(path: str | Path) -> SavedModel:

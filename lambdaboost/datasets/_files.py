@@ -37,11 +37,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with open(temporary, "xb") as file:
         try:
-            yield file
-            file.close()
+            with file:  # closing writes what is left, which fails too where there is no room
+                yield file
             os.replace(temporary, path)
         except BaseException:
-            file.close()
             os.unlink(temporary)
             raise
 

@@ -408,7 +408,9 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         elif not order_by_score(here, by_rank, ranked, work.bucket_of, work.next_in):
             order_by_comparing(here, by_rank, ranked)
         la, lb = level_first[q], level_first[q + 1]
-        if by_tree[q] or lb - la < 2:
+        if by_tree[q]:
+            continue
+        if lb - la < 2:
             for i in range(a, b):
                 out_lam[i] = out_mu[i] = 0
             continue

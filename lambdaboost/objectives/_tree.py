@@ -392,6 +392,8 @@ def lists_by_tree(  # type: ignore[no-untyped-def]
                     weight[i, j] = abs(np.float64(gap(swap, gain_of_level[i], gain_of_level[j])))
         lam, mu = np.zeros(m), np.zeros(m)
         _one_list(swap, force, center, by_rank, t[:m], gain_of_level, d[:m], grade[:m], weight, lam, mu)
+        for i in range(a, b):
+            out_lam[i] = out_mu[i] = 0
         for i in range(m):
             out_lam[a + document[i]] = lam[i]
             out_mu[a + document[i]] = mu[i]

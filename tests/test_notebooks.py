@@ -1,0 +1,93 @@
+"""The notebooks run from top to bottom on small sizes, and are readable as they are kept."""
+
+import base64
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+LARGEST = 400_000  # bytes of a file with its pictures
+A_PATH = re.compile(r"(?<![\w/.:])/(?:home|root|Users|tmp|work|var|opt|usr|mnt|private)/|[A-Z]:\\\\?Users")
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code_of(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs_of(notebook):
+    return [output for cell in code_of(notebook) for output in cell.outputs]
+
+
+def made_small(notebook):
+    """The same notebook with the cell of its parameters followed by smaller ones, as papermill does it."""
+    (at,) = (i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
+    notebook.cells.insert(at + 1, nbformat.v4.new_code_cell('SIZE = "small"'))
+    return notebook
+
+
+def test_there_are_four():
+    assert [path.stem[0] for path in NOTEBOOKS] == list("1234")
+
+
+def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
+    # Two engines and Numba, each with a team of threads, would stand in each other's way.
+    for threads in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.setenv(threads, "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    made_small(notebook)
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    assert not [output for output in outputs_of(notebook) if output.output_type == "error"]
+    warned = [output.text for output in outputs_of(notebook) if output.get("name") == "stderr"]
+    assert not [text for text in warned if "Warning" in text]
+
+
+def test_outputs_are_kept_in_order_and_hold_no_error(notebook):
+    nbformat.validate(notebook)
+    assert [cell.execution_count for cell in code_of(notebook)] == [*range(1, len(code_of(notebook)) + 1)]
+    assert not [o for o in outputs_of(notebook) if o.output_type == "error" or o.get("name") == "stderr"]
+    assert sum(bool(cell.outputs) for cell in code_of(notebook)) >= 5
+
+
+def test_pictures_are_kept_and_the_file_is_small(path, notebook):
+    pictures = [o.data["image/png"] for o in outputs_of(notebook) if "image/png" in o.get("data", {})]
+    assert len(pictures) >= 2
+    assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+    assert path.stat().st_size < LARGEST
+
+
+def test_was_kept_at_full_size(notebook):
+    (cell,) = (cell for cell in code_of(notebook) if "parameters" in cell.metadata.get("tags", ()))
+    assert cell.source.startswith('SIZE = "full"')
+
+
+def test_nothing_kept_tells_of_a_machine(path):
+    assert not A_PATH.search(path.read_text(encoding="utf-8"))
+
+
+def test_one_idea_a_cell(notebook):
+    assert all(len(cell.source.splitlines()) <= 30 for cell in notebook.cells)
+
+
+def test_links_lead_somewhere(path, notebook):
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links and all((path.parent / link).exists() for link in links)

@@ -113,7 +113,7 @@ def test_links_and_shown_code_are_there(page):
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
-    shown = re.findall(r"```\{literalinclude\} (\S+)\n(?::language: python\n)?:pyobject: (\S+)", text)
+    shown = re.findall(r"```\{literalinclude\} (\S+)\n:pyobject: (\S+)", text)
     for file, name in shown:
         assert name in definitions((page.parent / file).read_text()), f"{name} in {file}"
 

@@ -122,6 +122,6 @@ def test_parts_are_those_of_the_paper():
     ],
 )
 def test_wrong_input(arguments, said, capfd, tmp_path):
-    assert run(["reproduce", "burges2006", *arguments, "--out", str(tmp_path / "out")]) == 2
+    assert run(["reproduce", "burges2006", *arguments, "--out", str(tmp_path / "out")]) == 1
     assert said in capfd.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -108,7 +108,8 @@ def test_fitted_attributes_and_frames():
     assert ranker.evals_result_ == {}
     plain = LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes)
     stock = lgb.LGBMRanker(n_estimators=1, verbose=-1).fit(X, Q.relevance, group=Q.sizes)
-    assert hasattr(plain, "feature_names_in_") == hasattr(stock, "feature_names_in_")  # LightGBM 4.6 always has
+    # LightGBM 4.6 always has them.
+    assert hasattr(plain, "feature_names_in_") == hasattr(stock, "feature_names_in_")
     np.testing.assert_array_equal(plain.predict(X), ranker.predict(frame))
     with pytest.raises(ValueError, match="features"):
         plain.predict(X[:, :3])

@@ -109,14 +109,14 @@ def test_synthetic_settings_differ_in_clicks_only():
 )
 def test_wrong_options_are_told_before_anything_runs(options, told, five, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run(["reproduce", "svore2011", str(five), "--out", str(out), *options]) == 2
+    assert run(["reproduce", "svore2011", str(five), "--out", str(out), *options]) == 1
     assert told in capsys.readouterr().err
     assert not (out / "runs").exists()
 
 
 def test_wrong_folders(tmp_path, capsys):
     def told(data, *options):
-        assert run(["reproduce", "svore2011", str(data), *options]) == 2
+        assert run(["reproduce", "svore2011", str(data), *options]) == 1
         return capsys.readouterr().err
 
     out = ["--out", str(tmp_path / "out")]

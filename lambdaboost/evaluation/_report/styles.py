@@ -26,7 +26,8 @@ svg * { stroke-linejoin: round; stroke-linecap: butt; }
 .scroll:focus-visible { outline: 2px solid #0b5394; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #e2e2e2; }
-th { overflow-wrap: normal; border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom; white-space: normal; }
+th { overflow-wrap: normal; border-bottom: 2px solid #999; background: #f4f4f4; vertical-align: bottom;
+  white-space: normal; }
 th:first-child, td:first-child { position: sticky; left: 0; background: #fff; text-align: left; white-space: normal;
   min-width: 9.5rem; max-width: 18rem; overflow-wrap: break-word; }
 th:first-child { background: #f4f4f4; }

@@ -91,7 +91,8 @@ def test_the_papers_figures():
 )
 def test_wrong_input(args, message, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(["reproduce", "chakrabarti2008", *args]) == 1
+    exit_code = 2 if message.startswith("Invalid value") else 1
+    assert run(["reproduce", "chakrabarti2008", *args]) == exit_code
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

@@ -1,7 +1,8 @@
 """Time and peak memory of long trainings beside the engines' own objectives: `load.py [documents] [rounds]`.
 
 A hundredth as many queries as documents, of sizes like those of web search data, with 136 features. Each training has a
-process of its own; one with the engine's own objective never imports lambdaboost, so that Numba counts as ours.
+process of its own; one with the engine's own objective never imports lambdaboost, so that Numba counts as ours. What
+runs on the cores beside it lengthens every figure but the processor time of one thread: `taskset -c 0 … load.py`.
 """
 
 import json
@@ -23,6 +24,8 @@ HEADS = (
     "engine",
     "objective",
     "training, s",
+    "of native's",
+    "processor time, s",
     "of native's",
     "peak memory, MB",
     "of native's",
@@ -53,7 +56,7 @@ def main(documents: int = 1_000_000, rounds: int = 200) -> None:
 
 def cells(one: dict[str, float], native: dict[str, float]) -> tuple[str, ...]:
     found = []
-    for name, format_ in (("seconds", ".1f"), ("peak", ",.0f"), ("training", ",.0f")):
+    for name, format_ in (("seconds", ".1f"), ("processor", ".1f"), ("peak", ",.0f"), ("training", ",.0f")):
         found += [format(one[name], format_), "1" if one is native else f"{one[name] / native[name]:.2f}"]
     return tuple(found)
 
@@ -87,10 +90,11 @@ def child(folder: str, engine: str, objective: str, rounds: str) -> None:
     del features, grades
     before = peak()
     forget_peak()
-    start = time.perf_counter()
+    start, processor_start = time.perf_counter(), time.process_time()
     train(int(rounds))
-    seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "peak": max(before, peak()), "training": peak()}))
+    seconds, processor = time.perf_counter() - start, time.process_time() - processor_start
+    peaks = {"peak": max(before, peak()), "training": peak()}
+    print(json.dumps({"seconds": seconds, "processor": processor, **peaks}))
 
 
 def lightgbm(features, grades, sizes, objective):

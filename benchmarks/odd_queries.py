@@ -29,13 +29,13 @@ def main(queries: int = 100_000, seed: int = 0, lists: int = 12) -> None:
             print(f"{done},000 queries, {time.perf_counter() - start:.0f} s …", file=sys.stderr)
         for objective, checked in short.items():
             odd.check_thousand(objective, batches, checked)
+    print(f"{queries:,} drawn queries of {min(odd.SIZES)} to {max(odd.SIZES)} documents, seed {seed}:\n")
+    print(table(short))
     long = {objective: odd.Checked() for objective in odd.LONG_OBJECTIVES}
     for number in range(lists):
         print(f"long list {number}, {time.perf_counter() - start:.0f} s …", file=sys.stderr)
         for objective, checked in long.items():
             odd.check_long(objective, odd.long_list((seed, number), odd.LONG_OBJECTIVES[objective]), checked)
-    print(f"{queries:,} drawn queries of {min(odd.SIZES)} to {max(odd.SIZES)} documents, seed {seed}:\n")
-    print(table(short))
     print(f"\n{lists} long lists, {odd.SAMPLED} documents and more of each against all others:\n")
     print(table(long))
     print(f"\nTook {time.perf_counter() - start:.0f} s.")

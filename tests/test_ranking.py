@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lambdaboost.evaluation._sorting import BLOCK, FEW
 from lambdaboost.evaluation.ranking import ranked, ranking, retrieved
 
-SIZES = [1, 2, 3, 4, 5, FEW, FEW + 1, 100, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, 1000, 3000]
+SIZES = [1, 2, 3, 4, 5, 16, 100, 1000, 3000]
 
 SCORES = {
     "distinct": lambda rng, n: rng.permutation(n).astype(float),
@@ -16,6 +15,8 @@ SCORES = {
     "apart by less than a float32 tells": lambda rng, n: 1 + rng.integers(0, 9, n) * 1e-12,
     "beyond a float32": lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
     "not retrieved": lambda rng, n: np.where(rng.random(n) < 0.3, -np.inf, rng.normal(size=n)),
+    "none retrieved": lambda rng, n: np.full(n, -np.inf),
+    "one far off": lambda rng, n: np.where(np.arange(n) == n // 2, 1e9, rng.normal(size=n)),
     "sorted": lambda rng, n: -np.arange(n, dtype=float),
     "sorted upside down": lambda rng, n: np.arange(n, dtype=float),
 }
@@ -32,10 +33,6 @@ def test_ranking_is_the_stable_sort(kind):
     offsets = np.concatenate([[0], np.cumsum(SIZES)])
     orders = [definition(s) for s in scores]
     assert_array_equal(ranking(np.concatenate(scores), offsets), np.concatenate(orders))
-    for k in (1, 2, FEW, FEW + 1, BLOCK + 1):
-        order = ranking(np.concatenate(scores), offsets, k)
-        for a, b, expected in zip(offsets[:-1], offsets[1:], orders, strict=True):
-            assert_array_equal(order[a:b][:k], expected[:k])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])

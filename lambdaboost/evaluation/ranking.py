@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
-from lambdaboost.evaluation._sorting import rank_query, scratch
+from lambdaboost.evaluation._order import order_documents, room_to_order
 
 ALL = np.iinfo(np.int64).max  # the cutoff that cuts nothing
 
 
-def ranking(
-    scores: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None = None
-) -> NDArray[np.int64]:
+def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The documents of each query in rank order; ties in input order.
 
     Parameters
@@ -28,8 +26,6 @@ def ranking(
         Scores; not NaN.
     offsets : int64 (n_queries + 1,)
         Query q holds rows ``offsets[q]:offsets[q + 1]``.
-    k : int, optional
-        Order only the first k ranks of each query; what stands at later ranks is then without meaning.
 
     Returns
     -------
@@ -42,8 +38,8 @@ def ranking(
     array([1, 2, 0, 1, 0])
 
     """
-    order = np.zeros(offsets[-1], dtype=np.int64)
-    over_queries(_rank_queries, offsets, scores, ALL if k is None else k, order)
+    order = np.empty(offsets[-1], dtype=np.int64)
+    over_queries(_rank_queries, offsets, scores, order)
     return order
 
 
@@ -96,20 +92,19 @@ def longest(first, last, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rank_queries(first, last, offsets, scores, k, order):  # type: ignore[no-untyped-def]
-    space = scratch(longest(first, last, offsets))
+def _rank_queries(first, last, offsets, scores, order):  # type: ignore[no-untyped-def]
+    room = room_to_order(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        rank_query(scores[a:b], min(k, b - a), space, order[a:b])
+        order_documents(scores[a:b], order[a:b], room)
 
 
 @kernel
 def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
     n = longest(first, last, offsets)
-    space, order = scratch(n), np.empty(n, dtype=np.int64)
+    room, order = room_to_order(n), np.empty(n, np.int32)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        top = min(k, b - a)
-        rank_query(scores[a:b], top, space, order[: b - a])
-        for r in range(top):
+        order_documents(scores[a:b], order[: b - a], room)
+        for r in range(min(k, b - a)):
             out[a + r] = values[a + order[r]]

@@ -55,7 +55,7 @@ def top_grades(scores: ArrayLike, q: Queries, k: int = 3) -> NDArray[np.float64]
     if not isinstance(q, Queries):
         raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
     n = n_grades(q)
-    in_query = ranking(q.scores(scores), q.offsets, k)
+    in_query = ranking(q.scores(scores), q.offsets)
     top = np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes) < k
     query = q.query_of_row[top]
     grade = q.relevance[q.offsets[query] + in_query[top]]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._order import order_documents, room_to_order
 from lambdaboost.objectives._exp import exp_minus
 from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._order import BUCKETS, order_by_comparing, order_by_score
 from lambdaboost.objectives._swap_pairs import RightPairs, by_rank_and_level, no_better, no_better_at_rows
 from lambdaboost.objectives._tiles import (
     BLOCK,
@@ -299,9 +299,7 @@ def _lay_out(swap, ranked, gains, by_rank, of_rank, place, s, columns):  # type:
 class Scratch(NamedTuple):
     """Memory that the queries of a block use one after the other: by rank, by document, by level, by slot."""
 
-    ranked: Any
-    next_in: Any
-    bucket_of: Any
+    to_order: Any
     place: Any
     next_place: Any
     top_end: Any
@@ -325,9 +323,7 @@ def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def
     h = np.empty(room, np.float32) if has_h(swap) else d
     top_h = np.empty(top_room, np.float32) if has_h(swap) else top_d
     return Scratch(
-        np.empty(longest),
-        np.empty(BUCKETS * longest, np.int32),
-        np.empty(longest, np.int32),
+        room_to_order(longest),
         np.empty(longest, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(most_levels, np.int32),
@@ -353,7 +349,7 @@ def _one_query(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """λ and μ of the query whose documents are a:b, in order of score already."""
     level_of, slot_of, start, end, run_end = levels
-    ranked, s, columns, sums, totals = work.ranked, work.s, work.columns, work.sums, work.totals
+    ranked, s, columns, sums, totals = work.to_order[0], work.s, work.columns, work.sums, work.totals
     place, top_end = slot_of[a:b], end
     if cutoff < b - a or not any_order(swap):
         place, top_end = work.place[: b - a], work.top_end[: start.size]
@@ -401,12 +397,12 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     work = _scratch(swap, longest, most_levels, cutoff)
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
-        here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
+        here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]
         if ordered:
             for r in range(b - a):
                 ranked[r] = here[by_rank[r]]
-        elif not order_by_score(here, by_rank, ranked, work.bucket_of, work.next_in):
-            order_by_comparing(here, by_rank, ranked)
+        else:
+            order_documents(here, by_rank, work.to_order)
         la, lb = level_first[q], level_first[q + 1]
         if by_tree[q]:
             continue

@@ -1,4 +1,8 @@
-"""Documents of a query by score: highest first, ties in input order."""
+"""Documents of a query by score: highest first, ties in input order, −inf last.
+
+Scores are dealt into equally wide buckets, in input order; then each moves up past the lower scores of its own bucket.
+No step of the first part depends on a comparison, which a processor could only guess.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +19,22 @@ WIDEST = 1e300  # ranges between its inverse and itself can be cut into buckets 
 def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
-    Scores are dealt into equally wide buckets, in input order; then each moves up past the lower scores of its own
-    bucket. No step of the first part depends on a comparison, which a processor could only guess. False where the
-    scores crowd into few buckets: then `order_by_comparing` must do it. `bucket_of` and `next_in` are int32 scratch,
-    (n,) and (BUCKETS n,).
+    False where the scores crowd into few buckets: then `order_by_comparing` must do it. `bucket_of` and `next_in` are
+    int32 scratch, (n,) and (BUCKETS n,).
     """
     n = scores.size
     best = worst = scores[0]
     for i in range(n):
         best, worst = max(best, scores[i]), min(worst, scores[i])
-    spread = best - worst
-    if spread == 0:
+    if best == worst:
         for i in range(n):
             order[i], ranked[i] = i, best
         return True
+    if worst == -np.inf:
+        worst = best
+        for i in range(n):
+            worst = min(worst, scores[i] if scores[i] > -np.inf else best)
+    spread = best - worst
     if not 1 / WIDEST < spread < WIDEST:
         return False
     _deal(scores, best, (BUCKETS * n - 1) / spread, order, ranked, bucket_of, next_in)
@@ -47,10 +53,11 @@ def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
 def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Documents bucket by bucket, best first, in a bucket by index."""
     n = scores.size
+    last = np.float64(BUCKETS * n - 1)
     for b in range(BUCKETS * n):
         next_in[b] = 0
     for i in range(n):
-        bucket_of[i] = np.int32((best - scores[i]) * buckets_per_score)
+        bucket_of[i] = np.int32(min((best - scores[i]) * buckets_per_score, last))
     for i in range(n):
         next_in[bucket_of[i]] += 1
     first = np.int32(0)
@@ -77,3 +84,18 @@ def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
             if moves < 0:
                 return False
     return True
+
+
+@inlined
+def room_to_order(longest):  # type: ignore[no-untyped-def]
+    """Scratch to order queries of up to so many documents: ranked scores, bucket_of, next_in."""
+    return np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
+
+
+@inlined
+def order_documents(scores, order, room):  # type: ignore[no-untyped-def]
+    """Write the documents by score to `order`, whatever the scores."""
+    ranked, bucket_of, next_in = room
+    here = ranked[: scores.size]
+    if not order_by_score(scores, order, here, bucket_of, next_in):
+        order_by_comparing(scores, order, here)

@@ -10,6 +10,7 @@ from lambdaboost._jit import inlined
 
 # e^{−x} = 2^{−k} e^r with k the nearest whole number to x/ln 2; the series of e^r to r^7 is right to 5e-9 there.
 POWERS = np.exp2(-np.arange(128.0))  # 2^{−k} for all x up to 87
+FARTHEST = 87.0  # from here e^{−x} is nothing beside float32's smallest normal
 LOG2_E = 1 / math.log(2)
 LN_2 = math.log(2)
 

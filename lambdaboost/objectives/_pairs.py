@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import order_documents, room_to_order
-from lambdaboost.objectives._exp import exp_minus
+from lambdaboost.objectives._exp import FARTHEST, exp_minus
 from lambdaboost.objectives._levels import Levels
 from lambdaboost.objectives._swap_pairs import RightPairs, by_rank_and_level, no_better, no_better_at_rows
 from lambdaboost.objectives._tiles import (
     BLOCK,
     LANES,
-    NOTHING,
     RANGE,
     ROWS,
     Dcg,
@@ -140,23 +139,39 @@ def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, tot
     """Rows first:last against columns lo:hi of scores too far apart for E: an exponential a pair, all in float64."""
     g, d, h = columns[1], columns[2], columns[-1]
     lam, mu = totals
+    run_s, run_g, run_d, run_h = s[lo:hi], g[lo:hi], d[lo:hi], h[lo:hi]
+    run_lam, run_mu = lam[lo:hi], mu[lo:hi]
     for i in range(first, last):
-        for j in range(lo, hi):
-            apart = sigma * (s[i] - s[j]) + center
-            if apart > NOTHING:
-                continue
-            rho = rest = 1.0
-            if apart < -NOTHING:
-                rest = 0.0
-            else:
-                rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
-            w = np.float64(gap(swap, g[i], g[j])) * np.float64(step(swap, d[i], h[i], d[j], h[j]))
+        a = b = 0.0
+        s_i, g_i, d_i, h_i = s[i], g[i], d[i], h[i]
+        for j in range(run_s.size):
+            apart = sigma * (s_i - run_s[j]) + center
+            near = exp_minus(min(abs(apart), FARTHEST))
+            e = near if abs(apart) < FARTHEST else 0.0
+            larger = 1 / (1 + e)
+            rho, rest = (e * larger, larger) if apart > 0 else (larger, e * larger)
+            w = np.float64(gap(swap, g_i, run_g[j])) * np.float64(step(swap, d_i, h_i, run_d[j], run_h[j]))
             f = force_of(force, w * rho, rho, rest)
             c = curvature_of(force, w * rho, rho, rest)
-            lam[i] += f
-            lam[j] -= f
-            mu[i] += c
-            mu[j] += c
+            a += f
+            b += c
+            run_lam[j] -= f
+            run_mu[j] += c
+        lam[i] += a
+        mu[i] += b
+
+
+@borrowing
+def _wide_levels(swap, force, cut, sigma, center, levels, s, columns, totals):  # type: ignore[no-untyped-def]
+    """All pairs of a query whose scores lie far apart, one of the two above the cutoff."""
+    start, end, run_end, top_end, _ = levels
+    for b in range(start.size):
+        _wide_pairs(swap, force, start[b], top_end[b], end[b], run_end[b], sigma, center, s, columns, totals)
+        lo, hi = start[b], top_end[b]
+        a = b - 1 if cut and lo < hi else -1
+        while a >= 0 and run_end[a] > lo:
+            _wide_pairs(swap, force, top_end[a], end[a], lo, hi, sigma, center, s, columns, totals)
+            a -= 1
 
 
 @borrowing
@@ -164,9 +179,7 @@ def _level_by_level(swap, force, wide, cut, sigma, center, levels, top, s, rows,
     """All pairs of a query: each level against all that are worse."""
     start, end, run_end, top_end, first = levels
     if wide:
-        for level in range(start.size):
-            lo, hi = end[level], run_end[level]
-            _wide_pairs(swap, force, start[level], lo, lo, hi, sigma, center, s, columns, totals)
+        _wide_levels(swap, force, cut, sigma, center, levels, s, columns, totals)
     else:
         _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums, totals)
         if cut:

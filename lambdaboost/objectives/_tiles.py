@@ -21,7 +21,7 @@ from numba.extending import overload
 
 from lambdaboost._jit import borrowing, inlined, inlined_exact
 
-RANGE = 64.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
+RANGE = 72.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
 NOTHING = 104.0  # e^{−x} from here is 0 in float32
 ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
 LANES = 32  # columns are padded to a multiple of this

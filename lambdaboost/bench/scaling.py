@@ -87,20 +87,16 @@ def _list(n: int, plan: Plan, setting: Setting) -> dict[str, tuple[Figures, tupl
     rng = np.random.default_rng(n)
     scores = rng.normal(size=n)
     relevance = graded(scores + 2 * rng.normal(size=n))
-    # Queries remembers the order of the last scores: each objective has its own, or the second would find it sorted.
-    queries = {objective: Queries(relevance, sizes=[n]) for objective in OBJECTIVES}
+    q = Queries(relevance, sizes=[n])
     rounds = list(islice(_moving(scores, n), plan.list_repetitions + 1))
-    jobs = {
-        repr(objective): partial(_next_gradient, objective, q, iter(rounds))
-        for objective, q in queries.items()
-    }
+    jobs = {repr(objective): partial(_next_gradient, objective, q, iter(rounds)) for objective in OBJECTIVES}
     for job in jobs.values():
         job()
     seconds = alternate(jobs, plan.list_repetitions, setting.telling(f"{n:,} documents"))
     sample = np.unique(np.concatenate([np.argsort(-scores)[:8], rng.choice(n, size=min(n, plan.sampled))]))
     return {
         repr(objective): (seconds[repr(objective)], sampled_error(objective, scores, q, sample))
-        for objective, q in queries.items()
+        for objective in OBJECTIVES
     }
 
 

@@ -20,15 +20,13 @@ from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
 from lambdaboost.diagnostics.weight_sweep import WeightSweep
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation._report.lines import COLOURS, DASHES
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Okabe and Ito's colours, which the colour-blind tell apart; lines differ in their dashes as well.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 ROUND = "Boosting round"
 
 

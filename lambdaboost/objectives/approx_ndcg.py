@@ -10,6 +10,7 @@ import numpy as np
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation.ranking import longest
 from lambdaboost.objectives._rivals import chances_above, scale_scores
 from lambdaboost.objectives._swaps import check_dcg
 from lambdaboost.objectives.objective import Floats, Objective, check_number
@@ -75,10 +76,8 @@ class ApproxNDCG(Objective):
 
 @kernel
 def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):  # type: ignore[no-untyped-def]
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    x, e, rho, rest = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
+    room = longest(first, last, offsets)
+    x, e, rho, rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a

@@ -10,7 +10,7 @@ import numpy as np
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.ranking import ranking
+from lambdaboost.evaluation.ranking import longest, ranking
 from lambdaboost.objectives._levels import levels
 from lambdaboost.objectives._pairs import pair_gradient
 from lambdaboost.objectives._rivals import chances_above, scale_scores
@@ -117,10 +117,8 @@ class LambdaLoss(Objective):
 @kernel
 def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):  # type: ignore[no-untyped-def]
     """NDCG-Loss1 of queries first:last."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    x, e, rho, rest = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
+    room = longest(first, last, offsets)
+    x, e, rho, rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a

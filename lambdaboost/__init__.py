@@ -7,8 +7,9 @@
 array([ 0.236, -0.194, -0.041], dtype=float32)
 """
 
-from lambdaboost._checkpoint import Checkpoint
 from lambdaboost.datasets import Queries
+from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.engines.saving import load, save
 from lambdaboost.evaluation import (
     AUC,
     CNDCG,
@@ -50,7 +51,6 @@ from lambdaboost.objectives import (
     graded,
     iteration_dependent,
 )
-from lambdaboost.saving import load, save
 
 __version__ = "0.1.0"
 __all__ = [

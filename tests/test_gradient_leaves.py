@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm, xgboost
-from lambdaboost._leaves import GRADIENT_LEAF, least_documents
 from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.leaves import GRADIENT_LEAF, least_documents
 
 
 @pytest.fixture(scope="module")

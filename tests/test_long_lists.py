@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.objectives import _tree
-from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives.kernels import tree as _tree
+from lambdaboost.objectives.kernels.levels import levels
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 

@@ -14,9 +14,9 @@ from rich.console import Console
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
 from lambdaboost import CNDCG, NDCG, Blend, GradientStep, LambdaRank, Linear, graded
-from lambdaboost._progress import PAUSE, Figure, LiveView
-from lambdaboost._training_frame import objective_in_training, rounds_in_training
 from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.progress import PAUSE, Figure, LiveView
+from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
 
 LOG = web_search_log(queries=24, documents=20, seed=1)
 Q = LOG.queries
@@ -37,7 +37,7 @@ def matrix():
 @pytest.fixture
 def terminal(monkeypatch):
     """A terminal whose every round is drawn."""
-    monkeypatch.setattr("lambdaboost._progress.PAUSE", 0.0)
+    monkeypatch.setattr("lambdaboost.engines.progress.PAUSE", 0.0)
     return Console(
         file=io.StringIO(), force_terminal=True, width=100, color_system=None, legacy_windows=False
     )
@@ -274,7 +274,7 @@ def test_a_notebook_has_one_output_without_further_packages(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbclient")
     code = (
-        "import numpy as np, lambdaboost.lightgbm as l, lambdaboost._progress as p\n"
+        "import numpy as np, lambdaboost.lightgbm as l, lambdaboost.engines.progress as p\n"
         "p.PAUSE = 0.0\n"
         "data = l.Dataset(np.arange(8.0)[:, None], [0, 0, 1, 1, 0, 0, 1, 1], group=[4, 4])\n"
         "booster = l.train({'min_data_in_leaf': 1, 'verbose': -1}, data, 7, valid_sets=[data], "

@@ -18,8 +18,9 @@ from lambdaboost.cli.run import run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
-from lambdaboost.evaluation._report.pictures import pareto
-from lambdaboost.evaluation._report.words import digest
+from lambdaboost.evaluation.report import svg
+from lambdaboost.evaluation.report.pictures import pareto
+from lambdaboost.evaluation.report.words import digest
 
 pytest.importorskip("matplotlib")
 
@@ -185,7 +186,7 @@ def test_many_queries_make_no_large_page(tmp_path):
 
 
 def test_without_matplotlib_the_tables_stand(tmp_path, monkeypatch):
-    monkeypatch.setattr("lambdaboost.evaluation._report.svg.find_spec", lambda name: None)
+    monkeypatch.setattr(svg, "find_spec", lambda name: None)
     text, page = checked(report(tmp_path / "page", BEFORE, AFTER))
     assert page.images == [] and "lambdaboost[plots]" in text and "<td>" in text
 

@@ -16,8 +16,8 @@ from lambdaboost import (
     SigmoidLocal,
 )
 from lambdaboost.evaluation import MEASURES
-from lambdaboost.objectives import _tree
-from lambdaboost.objectives._swaps import SWAPS
+from lambdaboost.objectives.kernels import tree as _tree
+from lambdaboost.objectives.swaps.of_measure import SWAPS
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 N = 3_001  # not a multiple of anything

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from lambdaboost._leaves import Leaves, stepped
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.demo_report import write_page
 from lambdaboost.cli.engine import Engine, OnRound, Training
@@ -22,6 +21,7 @@ from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.datasets._files import check_place
+from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.objectives import LambdaRank, Objective, graded
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 

@@ -1,4 +1,4 @@
-"""A model file of the command line: one of `lambdaboost.saving`, whose description also names the columns."""
+"""A model file of the command line: one of `lambdaboost.engines.saving`, whose description also names the columns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost import saving
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.engines import ENGINES
+from lambdaboost.engines import saving
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from rich.progress import Progress
 
-from lambdaboost._progress import Figure, LiveView, columns
 from lambdaboost.cli.console import ERR
+from lambdaboost.engines.progress import Figure, LiveView, columns
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 

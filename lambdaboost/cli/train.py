@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._leaves import Leaves, stepped
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
 from lambdaboost.cli.engine import Engine, Training
@@ -29,9 +28,10 @@ from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.engines.leaves import Leaves, stepped
+from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
-from lambdaboost.saving import beside, save
 
 
 @dataclass(frozen=True)

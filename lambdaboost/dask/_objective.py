@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost._leaves import Leaves, stepped
+from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.objectives import GradientStep, Objective, parse
 
 

@@ -7,9 +7,9 @@ import traceback
 from typing import Any
 from urllib.parse import urlparse
 
-from lambdaboost._leaves import Leaves, least_documents
 from lambdaboost.dask._objective import Lasting, distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
+from lambdaboost.engines.leaves import Leaves, least_documents
 from lambdaboost.objectives import LambdaRank, Objective
 
 # What the model's text says of the network, as a model of one machine says it.

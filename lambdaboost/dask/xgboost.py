@@ -9,9 +9,9 @@ from urllib.parse import urlparse
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._leaves import Leaves, least_documents
 from lambdaboost.dask._objective import distributed
 from lambdaboost.dask._parts import Rows, everywhere, results, spread, threads
+from lambdaboost.engines.leaves import Leaves, least_documents
 from lambdaboost.objectives import LambdaRank, Objective
 
 

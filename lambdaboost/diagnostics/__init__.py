@@ -18,8 +18,8 @@ from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.share_by_grade import lambda_share_by_grade
 from lambdaboost.diagnostics.training_share import TrainingShare, nested_queries, training_share
 from lambdaboost.diagnostics.weight_sweep import WeightSweep, weight_sweep
-from lambdaboost.evaluation.rank_changes import RankChanges, rank_changes
-from lambdaboost.evaluation.top_grades import top_grades
+from lambdaboost.evaluation.comparison.rank_changes import RankChanges, rank_changes
+from lambdaboost.evaluation.comparison.top_grades import top_grades
 
 __all__ = [
     "LambdaJacobian",

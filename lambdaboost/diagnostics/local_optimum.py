@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._watched import watched
 from lambdaboost.diagnostics._weights import weights_of
 from lambdaboost.evaluation import NDCG, Measure, _checks
-from lambdaboost.evaluation.difference import NOISE
+from lambdaboost.evaluation.comparison.difference import NOISE
 from lambdaboost.objectives.objective import check_number
 
 

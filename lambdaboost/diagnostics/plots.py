@@ -20,7 +20,7 @@ from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
 from lambdaboost.diagnostics.weight_sweep import WeightSweep
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation._report.lines import COLOURS, DASHES
+from lambdaboost.evaluation.report.lines import COLOURS, DASHES
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule
 

@@ -16,8 +16,8 @@ from lambdaboost.diagnostics._tree_scores import Predict, TreeScores
 from lambdaboost.diagnostics.agreement import lambda_agreement
 from lambdaboost.diagnostics.share_by_grade import high_grades, lambda_share_by_grade
 from lambdaboost.evaluation import NDCG, _checks
-from lambdaboost.evaluation.rank_changes import rank_changes
-from lambdaboost.evaluation.top_grades import top_grades
+from lambdaboost.evaluation.comparison.rank_changes import rank_changes
+from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.objective import check_objective
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.diagnostics._parts import pair_parts
-from lambdaboost.evaluation.top_grades import n_grades
+from lambdaboost.evaluation.comparison.top_grades import n_grades
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives.kernels.levels import levels
 
 Floats = NDArray[np.float64]
 Parts = list[tuple[float, Objective]]

@@ -12,10 +12,12 @@ from lambdaboost.evaluation._parse import read_value
 from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.cndcg import CNDCG
-from lambdaboost.evaluation.compare import Comparison, compare
-from lambdaboost.evaluation.difference import Difference
+from lambdaboost.evaluation.comparison.compare import Comparison, compare
+from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.rank_changes import RankChanges, rank_changes
+from lambdaboost.evaluation.comparison.system import Figures, System
+from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.evaluation.err import ERR
-from lambdaboost.evaluation.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import Measure
@@ -23,12 +25,10 @@ from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
 from lambdaboost.evaluation.precision import Precision
-from lambdaboost.evaluation.rank_changes import RankChanges, rank_changes
 from lambdaboost.evaluation.recall import Recall
-from lambdaboost.evaluation.report import report
-from lambdaboost.evaluation.system import Figures, System
-from lambdaboost.evaluation.top_grades import top_grades
-from lambdaboost.evaluation.trec import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
+from lambdaboost.evaluation.report.report import report
+from lambdaboost.evaluation.trec.files import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
+from lambdaboost.evaluation.trec.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.untied import untied
 from lambdaboost.evaluation.wta import WTA
 

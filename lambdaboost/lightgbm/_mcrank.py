@@ -9,8 +9,8 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.lightgbm.training import train
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank

@@ -9,16 +9,16 @@ from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost._leaves import Leaves, least_documents, stepped
-from lambdaboost._traps import (
+from lambdaboost._warn import warn
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_missing_grades,
     warn_of_native_parameters,
     warn_of_slow_steps,
     warn_of_sorted_rows,
 )
-from lambdaboost._warn import warn
-from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._callback import Callback, boosters_of

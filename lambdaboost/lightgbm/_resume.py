@@ -8,9 +8,9 @@ from typing import Any
 import lightgbm as lgb
 from lightgbm.callback import CallbackEnv
 
-from lambdaboost import _checkpoint
-from lambdaboost._checkpoint import Checkpoint, State
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines import checkpoint as _checkpoint
+from lambdaboost.engines.checkpoint import Checkpoint, State
 from lambdaboost.lightgbm._newton import _last_tree_text, _parameters, _scores
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives._round import continue_at

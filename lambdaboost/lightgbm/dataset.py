@@ -9,10 +9,10 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._traps import warn_of_narrow_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import row_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.traps import warn_of_narrow_labels
 
 # `Queries` takes these as arguments of its own, and `queries_of` keeps the boundaries beside the sources.
 RESERVED = (RELEVANCE, "sizes", "ids", "weight", "offsets")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lambdaboost._training_frame import objective_in_training
+from lambdaboost.engines.training_frame import objective_in_training
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lambdaboost._progress import LiveView
+    from lambdaboost.engines.progress import LiveView
 
 
 def progress(console: Console | None = None) -> Any:
@@ -57,7 +57,7 @@ class _Progress:
 
     def __call__(self, env: Any) -> None:
         """Show a round."""
-        from lambdaboost._progress import Figure, LiveView
+        from lambdaboost.engines.progress import Figure, LiveView
 
         if self.view is None or env.iteration == env.begin_iteration:
             self.view = LiveView(self.console)

@@ -10,9 +10,9 @@ import lightgbm as lgb
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, sizes_of
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._mcrank import scores_of, trainer_of, wants_scores

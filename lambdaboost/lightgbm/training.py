@@ -8,9 +8,9 @@ from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost._checkpoint import Checkpoint, as_checkpoint
-from lambdaboost._leaves import Leaves
-from lambdaboost._traps import warn_without_split
+from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
+from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.lightgbm._resume import Resumed
 from lambdaboost.objectives import LambdaRank, Objective

@@ -11,9 +11,9 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
-from lambdaboost.objectives._rivals import chances_above, scale_scores
-from lambdaboost.objectives._swaps import check_dcg
+from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 from lambdaboost.objectives.schedules import Schedule
 

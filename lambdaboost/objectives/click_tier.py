@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import check_dcg
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
 @dataclass(frozen=True, repr=False)

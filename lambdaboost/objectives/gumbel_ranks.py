@@ -8,9 +8,9 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives._noisy_pairs import noisy_pair_gradient
-from lambdaboost.objectives._rule import PairRule
 from lambdaboost.objectives._score_space import check_whole
+from lambdaboost.objectives.kernels.noisy_pairs import noisy_pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 
 

@@ -11,13 +11,13 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest, ranking
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._rivals import chances_above, scale_scores
-from lambdaboost.objectives._swap_near import near_ranks
-from lambdaboost.objectives._swaps import check_dcg, dcg_parts, discounts
-from lambdaboost.objectives._tiles import Logistic
+from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pairs import pair_gradient
+from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
+from lambdaboost.objectives.kernels.tiles import Logistic
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.near import near_ranks
+from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts, discounts
 
 Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives import _native_lightgbm, _native_xgboost
-from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import check_swap
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.native import lightgbm as _native_lightgbm
+from lambdaboost.objectives.native import xgboost as _native_xgboost
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.of_measure import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
 

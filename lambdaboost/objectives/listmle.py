@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives._levels import levels
+from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.objective import Floats, Objective
 
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swap_top import TopPairs
-from lambdaboost.objectives._swaps import Parts, check_dcg, check_swap, dcg_parts, parts
-from lambdaboost.objectives._tiles import Logistic
+from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pairs import pair_gradient
+from lambdaboost.objectives.kernels.tiles import Logistic
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.of_measure import Parts, check_dcg, check_swap, dcg_parts, parts
+from lambdaboost.objectives.swaps.top import TopPairs
 
 Over = Literal["all", "top", "static"]
 

@@ -14,7 +14,7 @@ from lambdaboost.objectives._drop_in import warn_of_traps
 from lambdaboost.objectives._round import asking_booster, boosting_round
 
 if TYPE_CHECKING:
-    from lambdaboost.objectives._rule import PairRule
+    from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 Floats = NDArray[np.float64]
 

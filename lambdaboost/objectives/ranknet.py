@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives._rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number
 
 

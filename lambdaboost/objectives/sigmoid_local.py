@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import check_swap
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.swaps.of_measure import check_swap
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives._inference import with_both
-from lambdaboost.objectives._inference_auc import auc_violators
-from lambdaboost.objectives._inference_dorm import dorm_violators
-from lambdaboost.objectives._inference_map import map_violators
-from lambdaboost.objectives._inference_mrr import mrr_po_violators, mrr_violators
-from lambdaboost.objectives._inference_ndcg import ndcg_violators
 from lambdaboost.objectives.hinge import Hinge, Violators
+from lambdaboost.objectives.inference.auc import auc_violators
+from lambdaboost.objectives.inference.dorm import dorm_violators
+from lambdaboost.objectives.inference.map import map_violators
+from lambdaboost.objectives.inference.mrr import mrr_po_violators, mrr_violators
+from lambdaboost.objectives.inference.ndcg import ndcg_violators
+from lambdaboost.objectives.inference.orders import with_both
 from lambdaboost.objectives.objective import Floats
 
 FeatureMap = Literal["po", "mrr", "dorm"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaboost import __version__
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.reproduce.clicks import SCALES
 from lambdaboost.reproduce.data import Data, has_any
 from lambdaboost.reproduce.diagnosis import diagnose

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from lambdaboost._leaves import Leaves
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives import (
     Blend,

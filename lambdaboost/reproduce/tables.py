@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lambdaboost.evaluation import CNDCG, NDCG, Difference, Measure, compare
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.reproduce.protocol import CUTOFFS, Results
 from lambdaboost.reproduce.systems import (
     DESCENT,

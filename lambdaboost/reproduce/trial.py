@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from lambdaboost import __version__
-from lambdaboost._leaves import Leaves
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective
 from lambdaboost.reproduce.data import Fold
 

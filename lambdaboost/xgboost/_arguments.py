@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from lambdaboost._leaves import Leaves, least_documents, stepped
-from lambdaboost._traps import (
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_native_parameters,
     warn_of_slow_steps,
     warn_of_sorted_rows,
 )
-from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.xgboost import newton

@@ -7,9 +7,9 @@ from typing import Any
 
 import xgboost as xgb
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank

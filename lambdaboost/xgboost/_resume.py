@@ -8,9 +8,9 @@ from typing import Any
 import xgboost as xgb
 from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
 
-from lambdaboost import _checkpoint
-from lambdaboost._checkpoint import Checkpoint, State
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines import checkpoint as _checkpoint
+from lambdaboost.engines.checkpoint import Checkpoint, State
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Plan
 

@@ -9,9 +9,9 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._traps import warn_of_narrow_labels
 from lambdaboost.datasets.columns import query_weights, sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.traps import warn_of_narrow_labels
 
 Sources = dict[str, NDArray[np.float32]]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from xgboost.callback import TrainingCallback
 
-from lambdaboost._training_frame import objective_in_training, rounds_in_training
+from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lambdaboost._progress import Figure, LiveView
+    from lambdaboost.engines.progress import Figure, LiveView
 
 # What XGBoost's early stopping maximises; measures of ours are named to be among these.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
@@ -50,7 +50,7 @@ class Progress(TrainingCallback):
 
     def before_training(self, model: Any) -> Any:
         """Begin a new view."""
-        from lambdaboost._progress import LiveView
+        from lambdaboost.engines.progress import LiveView
 
         self._view = LiveView(self.console)
         self._view.start(rounds_in_training(), objective_in_training())
@@ -71,7 +71,7 @@ class Progress(TrainingCallback):
 
 
 def _figures(evals_log: Any) -> list[Figure]:
-    from lambdaboost._progress import Figure
+    from lambdaboost.engines.progress import Figure
 
     return [
         Figure(data, name, _last(values), name.startswith(MAXIMISED))

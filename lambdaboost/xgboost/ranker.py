@@ -10,9 +10,9 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 from xgboost.sklearn import _wrap_evaluation_matrices
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE

@@ -8,9 +8,9 @@ from typing import Any
 
 import xgboost as xgb
 
-from lambdaboost._checkpoint import Checkpoint, as_checkpoint
-from lambdaboost._leaves import Leaves
-from lambdaboost._traps import warn_without_split
+from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
+from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of

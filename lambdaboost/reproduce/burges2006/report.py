@@ -11,7 +11,7 @@ import numpy as np
 from lambdaboost.bench.machine import this_machine
 from lambdaboost.diagnostics.plots import COLOURS
 from lambdaboost.evaluation import NDCG, Difference, compare
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.reproduce.burges2006.nets import CUTOFFS, HIDDEN, SELECTED_BY, SLOWER, SYSTEMS, Accuracy
 from lambdaboost.reproduce.burges2006.speed import NAMES, PAPER_SLOPES, Speed
 from lambdaboost.reproduce.data import Data

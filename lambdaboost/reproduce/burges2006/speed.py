@@ -11,7 +11,7 @@ import numpy as np
 from lambdaboost.bench.scaling import Slope, fitted
 from lambdaboost.bench.timing import Figures, alternate
 from lambdaboost.datasets import Collection, Queries, cubic_polynomial
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.objectives import RankNet
 from lambdaboost.reproduce.burges2006 import loops
 from lambdaboost.reproduce.burges2006.nets import HIDDEN, torch_net

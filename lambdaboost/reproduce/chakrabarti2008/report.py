@@ -12,7 +12,7 @@ import numpy as np
 
 from lambdaboost import __version__
 from lambdaboost.evaluation import MAP, MRR, NDCG, Difference, Measure, compare
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.reproduce.chakrabarti2008 import paper
 from lambdaboost.reproduce.chakrabarti2008.experiment import GRID, QUICK_GRID, RANDOM, Results
 from lambdaboost.reproduce.chakrabarti2008.scaling import GOOD_SHARE, LISTS

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from lambdaboost import __version__
 from lambdaboost.cli.console import ERR, note
 from lambdaboost.diagnostics import WeightSweep
-from lambdaboost.evaluation.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.reproduce.store import written, written_text
 from lambdaboost.reproduce.yue2007.accuracy import (
     IN_SCORES,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.compare import Comparison
-from lambdaboost.evaluation.difference import Difference
+from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.system import System
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.system import System
-from lambdaboost.evaluation.table import Cell, Table
 
 LEVEL = 0.05
 LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._leaves import Leaves
 from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective, parse
 
 ENGINES = ("lightgbm", "xgboost")

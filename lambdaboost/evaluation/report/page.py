@@ -6,9 +6,9 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lambdaboost.evaluation._report.styles import CSS
-from lambdaboost.evaluation._report.svg import Draw, has_matplotlib, picture
-from lambdaboost.evaluation.table import Table
+from lambdaboost.evaluation.comparison.table import Table
+from lambdaboost.evaluation.report.styles import CSS
+from lambdaboost.evaluation.report.svg import Draw, has_matplotlib, picture
 
 
 @dataclass(frozen=True)

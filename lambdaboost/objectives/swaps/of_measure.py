@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, Measure, PairAccuracy, Precision
-from lambdaboost.objectives._swap_err import ExpectedReciprocalRank
-from lambdaboost.objectives._swap_map import AveragePrecision
-from lambdaboost.objectives._swap_mrr import ReciprocalRank
-from lambdaboost.objectives._swap_pairs import RightPairs
-from lambdaboost.objectives._tiles import Dcg, Unit
+from lambdaboost.objectives.kernels.tiles import Dcg, Unit
+from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
+from lambdaboost.objectives.swaps.map import AveragePrecision
+from lambdaboost.objectives.swaps.mrr import ReciprocalRank
+from lambdaboost.objectives.swaps.pair_accuracy import RightPairs
 
 # (swap, gains of the documents, discounts of the ranks, the rank past which nothing counts)
 Parts = tuple[Any, NDArray[np.float32], NDArray[np.float32], int]

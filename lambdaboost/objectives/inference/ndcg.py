@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives._inference import (
+from lambdaboost.objectives.hinge import Violators
+from lambdaboost.objectives.inference.merge import merge, merge_loss
+from lambdaboost.objectives.inference.orders import (
     BAD,
     GOOD,
     discounts,
@@ -30,8 +32,6 @@ from lambdaboost.objectives._inference import (
     taken,
     write_forces,
 )
-from lambdaboost.objectives._inference_merge import merge, merge_loss
-from lambdaboost.objectives.hinge import Violators
 
 
 def ndcg_violators(scores: NDArray[np.float64], q: Queries, k: int | None) -> Violators:

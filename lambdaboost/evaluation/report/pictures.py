@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.evaluation._report.lines import COLOURS, line, plain
-from lambdaboost.evaluation._report.page import Picture
-from lambdaboost.evaluation._report.svg import label
-from lambdaboost.evaluation.compare import Comparison
-from lambdaboost.evaluation.difference import Difference
+from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import ndcg_curve
-from lambdaboost.evaluation.system import System
+from lambdaboost.evaluation.report.lines import COLOURS, line, plain
+from lambdaboost.evaluation.report.page import Picture
+from lambdaboost.evaluation.report.svg import label
 
 CUTOFFS = range(1, 11)
 BARS = 250  # of more queries, evenly spread ones are drawn

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._frames import KEY, checked, refuse_twice
+from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.ranking import ranking
-from lambdaboost.evaluation.system import System
+from lambdaboost.evaluation.trec.frames import KEY, checked, refuse_twice
 
 
 class JudgedRun(NamedTuple):

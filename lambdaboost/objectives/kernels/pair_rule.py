@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import pair_gradient
-from lambdaboost.objectives._swaps import no_measure, parts
-from lambdaboost.objectives._tiles import Local, Logistic, Mixed
+from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pairs import pair_gradient
+from lambdaboost.objectives.kernels.tiles import Local, Logistic, Mixed
 from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.swaps.of_measure import no_measure, parts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives._inference import (
+from lambdaboost.objectives.hinge import Violators
+from lambdaboost.objectives.inference.orders import (
     BAD,
     GOOD,
     higher,
@@ -24,7 +25,6 @@ from lambdaboost.objectives._inference import (
     taken,
     write_forces,
 )
-from lambdaboost.objectives.hinge import Violators
 
 
 def mrr_violators(scores: NDArray[np.float64], q: Queries, threshold: float, k: int | None) -> Violators:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost.evaluation.difference import Difference
+from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.system import Figures, System, check_same_queries
+from lambdaboost.evaluation.comparison.table import Cell, Style, Table
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.system import Figures, System, check_same_queries
-from lambdaboost.evaluation.table import Cell, Style, Table
 
 
 def compare(

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import order_documents, room_to_order
-from lambdaboost.objectives._exp import FARTHEST, exp_minus
-from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._swap_pairs import RightPairs, by_rank_and_level, no_better, no_better_at_rows
-from lambdaboost.objectives._tiles import (
+from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.tiles import (
     BLOCK,
     LANES,
     RANGE,
@@ -34,7 +33,13 @@ from lambdaboost.objectives._tiles import (
     run_stop,
     step,
 )
-from lambdaboost.objectives._tree import lists_by_tree, worth_a_tree
+from lambdaboost.objectives.kernels.tree import lists_by_tree, worth_a_tree
+from lambdaboost.objectives.swaps.pair_accuracy import (
+    RightPairs,
+    by_rank_and_level,
+    no_better,
+    no_better_at_rows,
+)
 
 
 def has_h(swap: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets._files import SUFFIX, reading, replacing
-from lambdaboost.evaluation._frames import KEY, Figure, checked
+from lambdaboost.evaluation.trec.frames import KEY, Figure, checked
 
 RUN = "query Q0 document rank score tag"
 QRELS = "query 0 document grade"

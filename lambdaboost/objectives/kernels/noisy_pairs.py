@@ -12,12 +12,12 @@ import numpy as np
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives._levels import levels
-from lambdaboost.objectives._pairs import figures
-from lambdaboost.objectives._rule import PairRule
-from lambdaboost.objectives._swaps import parts
-from lambdaboost.objectives._tiles import NOTHING, gap, step
+from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pairs import figures
+from lambdaboost.objectives.kernels.tiles import NOTHING, gap, step
 from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.swaps.of_measure import parts
 
 
 def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Queries) -> tuple[Floats, Floats]:

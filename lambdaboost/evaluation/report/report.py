@@ -10,15 +10,15 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.evaluation._report import pictures, words
-from lambdaboost.evaluation._report.page import Page, Picture
-from lambdaboost.evaluation._report.pictures import History
-from lambdaboost.evaluation._report.svg import Draw
 from lambdaboost.evaluation.cndcg import CNDCG
-from lambdaboost.evaluation.compare import Comparison, compare
+from lambdaboost.evaluation.comparison.compare import Comparison, compare
+from lambdaboost.evaluation.comparison.system import System, check_same_queries
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import NDCG
-from lambdaboost.evaluation.system import System, check_same_queries
+from lambdaboost.evaluation.report import pictures, words
+from lambdaboost.evaluation.report.page import Page, Picture
+from lambdaboost.evaluation.report.pictures import History
+from lambdaboost.evaluation.report.svg import Draw
 
 
 def report(

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives._exp import exp_minus
-from lambdaboost.objectives._levels import Levels
-from lambdaboost.objectives._tiles import (
+from lambdaboost.objectives.kernels.exp import exp_minus
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.tiles import (
     LANES,
     NOTHING,
     ONE,

@@ -1,0 +1,1 @@
+"""What the engines share: leaves, checkpoints, progress, warnings, saved models."""

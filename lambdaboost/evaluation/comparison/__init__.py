@@ -1,0 +1,1 @@
+"""Systems compared query by query: differences, their significance, tables."""

@@ -1,0 +1,1 @@
+"""The HTML report: its page, its pictures, and what its sections say."""

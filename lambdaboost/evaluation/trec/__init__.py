@@ -1,0 +1,1 @@
+"""TREC runs and qrels, as files and as frames."""

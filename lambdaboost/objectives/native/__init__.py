@@ -1,0 +1,1 @@
+"""Copies of the engines' own ranking objectives, operation for operation."""

@@ -47,7 +47,7 @@ def means(system: System, measures: Iterable[Measure]) -> Table:
     cells = (Cell("–" if np.isnan(value) else f"{100 * value:.2f}") for value in values)
     weight = system.query_weight
     counts = {measure: int((~np.isnan(system.per_query(measure)) & (weight > 0)).sum()) for measure in chosen}
-    caption = means_over(counts, system.n_queries, weighted=np.ptp(weight) > 0)
+    caption = means_over(counts, system.n_queries, weighted=bool(np.ptp(weight) > 0))
     return Table(("System", *map(repr, chosen)), ((Cell(system.name), *cells),), caption)
 
 

@@ -340,7 +340,7 @@ def test_figures_of_folds():
     assert repr(together) == "Figures('all', 3 queries)" and together.weight is None
     weighted = Figures.concat("all", Figures("f", {M: [0.1, 0.2]}, weight=[2, 3]), folds[1])
     assert weighted.weight.tolist() == [2, 3, 1]
-    with pytest.raises(ValueError, match=r"no figures of WTA\(\), only of NDCG\(k=3\)"):
+    with pytest.raises(ValueError, match=r"no values of WTA\(\), only of NDCG\(k=3\)"):
         together.per_query(WTA())
 
 
@@ -453,7 +453,7 @@ def test_details():
         (lambda: Figures("a", {}), "values of 'a' is empty"),
         (lambda: Figures("a", {M: []}), "NDCG(k=3) of 'a'"),
         (lambda: Figures("a", {M: [float("inf")]}), "NDCG(k=3) of 'a'"),
-        (lambda: Figures("a", {M: [0.5], MAP(): [0.5, 0.5]}), "measures of 'a' have [1, 2] figures"),
+        (lambda: Figures("a", {M: [0.5], MAP(): [0.5, 0.5]}), "measures of 'a' have [1, 2] values"),
         (lambda: compare(WEAK, measures=M), "only 'weak' is given"),
         (lambda: compare(WEAK, WEAK, measures=M), "systems are named ['weak', 'weak']"),
         (lambda: compare(WEAK, STRONG, measures=()), "measures is ()"),

@@ -1,4 +1,4 @@
-"""Measures: golden figures, the naive reference, and what every measure has in common."""
+"""Measures: golden values, the naive reference, and what every measure has in common."""
 
 import copy
 import pickle
@@ -98,7 +98,7 @@ def drawn(n_queries=30, seed=0, ties=False):
     return scores, Queries(rng.integers(0, 5, n), sizes, clicks=rng.random(n))
 
 
-# Golden figures
+# Golden values
 
 
 def test_every_measure_is_in_the_table():
@@ -425,7 +425,7 @@ def test_wrong_use_is_refused_in_words(make, says):
     assert any(part in str(refusal.value) for part in says.split("|"))
 
 
-def test_the_bare_room_is_refused():
+def test_the_bare_folder_is_refused():
     import pathlib
     import runpy
 

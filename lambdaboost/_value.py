@@ -22,7 +22,7 @@ class Value:
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[method-assign]
+        cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Check the fields."""

@@ -89,9 +89,9 @@ def train(
     valid_sets = _listed(valid_sets)
     on_training = any(valid is data for valid in valid_sets or [])
     if checkpoint is not None:
-        resumed = Resumed(
-            as_checkpoint(checkpoint, init_model, "init_model"), params, rounds, objective, leaves, callbacks
-        )
+        place = as_checkpoint(checkpoint, init_model, "init_model")
+        sets = [data, *(valid_sets or [])]
+        resumed = Resumed(place, params, rounds, objective, leaves, callbacks, sets)
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
     plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
     booster = lgb.train(

@@ -123,7 +123,7 @@ def train(
     maximize = made.maximize(maximize)
     if resumed is not None:
         callbacks = resumed.callbacks_with(
-            made, data, callbacks, early_stopping_rounds, maximize, verbose_eval
+            made, data, evals, callbacks, early_stopping_rounds, maximize, verbose_eval
         )
         rounds, xgb_model = resumed.rounds, resumed.xgb_model
         early_stopping_rounds = verbose_eval = None

@@ -53,10 +53,10 @@ def train(
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` say
         otherwise, since smaller leaves cost it NDCG. ``"newton"``: MART's, splits by least squares on the gradient,
-        then in each leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums;
-        each tree is grown twice, so it refuses what grows trees by chance (bagging, feature sampling, dart, goss,
-        extra_trees) and other rules of leaves (lambda_l1, max_delta_step, path_smooth, linear_tree,
-        monotone_constraints).
+        then in each leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums,
+        before the rate at most ``max_delta_step``, which is 1000 where `params` do not give it; each tree is grown
+        twice, so it refuses what grows trees by chance (bagging, feature sampling, dart, goss, extra_trees) and other
+        rules of leaves (lambda_l1, path_smooth, linear_tree, monotone_constraints).
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
         As of `lightgbm.train`.
     feval : measure, callable or list of them, optional

@@ -65,10 +65,15 @@ class LambdaRanker(xgb.XGBRanker):
         self.leaves = leaves
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """The engine's own parameters, and of `eval_metric` its own metrics."""
-        params = {name: value for name, value in super().get_xgb_params().items() if name not in _OURS}
-        native, _ = _parted(self.eval_metric, self.n_jobs)
-        return params | ({"eval_metric": native} if native else {})
+        """The engine's own parameters."""
+        return {name: value for name, value in super().get_xgb_params().items() if name not in _OURS}
+
+    def set_params(self, **params: Any) -> LambdaRanker:
+        """Set parameters; those of a fitted ranker reach its booster, XGBoost's own metrics too."""
+        super().set_params(**params)
+        if self.__sklearn_is_fitted__():
+            self.get_booster().set_param([("eval_metric", name) for name in _native(self.eval_metric)])
+        return self
 
     def load_model(self, fname: Any) -> None:
         """Load trees that `save_model` saved; the objective stays what it is here, for a file does not hold it."""
@@ -121,7 +126,7 @@ class LambdaRanker(xgb.XGBRanker):
             As `lambdaboost.xgboost.train` and `XGBRanker.fit`.
 
         """
-        _, metrics = _parted(self.eval_metric, self.n_jobs)
+        native, metrics = _parted(self.eval_metric, self.n_jobs)
         given = X, group, qid
         X, group = _by_query("X", *given)
         y, labels = part_labels(y, sources)
@@ -168,7 +173,7 @@ class LambdaRanker(xgb.XGBRanker):
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
             booster = trainer_of(objective)(
-                self.get_xgb_params(),
+                self.get_xgb_params() | ({"eval_metric": native} if native else {}),
                 data,
                 self.get_num_boosting_rounds(),
                 objective=objective,
@@ -251,14 +256,22 @@ def _weights(name: str, weight: Any, sizes: Any) -> Any:
     return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
+def _listed(eval_metric: Any) -> list[Any]:
+    if eval_metric is None:
+        return []
+    return list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
+
+
+def _native(eval_metric: Any) -> list[str]:
+    """XGBoost's own metrics, by name."""
+    return [m for m in _listed(eval_metric) if isinstance(m, str) and m == m.lower()]
+
+
 def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
     """XGBoost's own metrics by name, and measures and callables, of an `eval_metric`."""
-    if eval_metric is None:
-        return [], []
-    given = list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
-    native = [metric for metric in given if isinstance(metric, str) and metric == metric.lower()]
+    native = _native(eval_metric)
     metrics: list[Metric] = []
-    for metric in (parse(m) if isinstance(m, str) else m for m in given if m not in native):
+    for metric in (parse(m) if isinstance(m, str) else m for m in _listed(eval_metric) if m not in native):
         if not callable(metric) or isinstance(metric, type):
             raise TypeError(
                 f"eval_metric has {metric!r}, expected a measure such as NDCG(3), its text, or a callable "

@@ -35,7 +35,7 @@ TWINS = [
     (LambdaRank(sigma=1), LambdaRank(), "LambdaRank()"),
     (LambdaRank(NDCG(np.int64(3))), LambdaRank(NDCG(3)), "LambdaRank(metric=NDCG(k=3))"),
     (
-        LambdaRank(convention="lightgbm", truncation=np.int32(5), norm=np.bool_(True)),
+        LambdaRank(convention="lightgbm", truncation=np.int32(5), norm=True),
         LambdaRank(convention="lightgbm", truncation=5, norm=True),
         "LambdaRank(convention='lightgbm', truncation=5, norm=True)",
     ),
@@ -101,6 +101,13 @@ def test_texts_of_objectives_read_back(one):
 @pytest.mark.parametrize("one", [one for one, *_ in MEASURES], ids=repr)
 def test_texts_of_measures_read_back(one):
     assert measures.parse(repr(one)) == one
+
+
+def test_numpys_truth_is_pythons():
+    assert (
+        repr(LambdaRank(convention="xgboost", norm=np.bool_(False)))
+        == "LambdaRank(convention='xgboost', norm=False)"
+    )
 
 
 @pytest.mark.parametrize("value", [True, np.bool_(True), "2", None, np.array([2.0])], ids=repr)

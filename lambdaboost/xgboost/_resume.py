@@ -184,10 +184,10 @@ def _digest(data: xgb.DMatrix) -> str:
 
 def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:
     """The features, some rows at a time; of data in external memory their quantiles."""
-    if isinstance(data, xgb.QuantileDMatrix):  # which cannot be sliced
-        yield _arrays(data.get_data())
-        return
     try:
+        if isinstance(data, xgb.QuantileDMatrix):  # which cannot be sliced
+            yield _arrays(data.get_data())
+            return
         for start in range(0, data.num_row(), ROWS):
             rows = np.arange(start, min(start + ROWS, data.num_row()))
             yield _arrays(xgb.DMatrix.slice(data, rows, allow_groups=True).get_data())

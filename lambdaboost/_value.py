@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, fields
+from functools import wraps
 from typing import Any, Self
+
+import numpy as np
 
 
 class Value:
     """A frozen dataclass whose `repr` shows what differs from the defaults and reads back.
 
+    Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
+    in a field of floats, ``np.int64(3)`` becomes 3.
+
     Deep copies are the value itself, which is right for what cannot change, and is what lets LightGBM, which copies its
     parameters, train with the very object that the user holds.
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
 
     def __repr__(self) -> str:
         shown = []
@@ -27,6 +41,37 @@ class Value:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+
+def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    """`check`, which sees no NumPy scalars and after which numbers are of the kind that their fields say."""
+
+    @wraps(check)
+    def coerced(value: Any) -> None:
+        for field in fields(value):
+            object.__setattr__(value, field.name, _plain(getattr(value, field.name)))
+        check(value)
+        for field in fields(value):
+            # Measures have whole numbers as defaults of floats, and bring their numbers into that form themselves.
+            if "float" in str(field.type) and type(field.default) is not int:
+                object.__setattr__(value, field.name, _as_float(getattr(value, field.name)))
+
+    return coerced
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's scalars as Python's, in tuples and lists too."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return type(value)(map(_plain, value)) if type(value) in (tuple, list) else value
+
+
+def _as_float(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_as_float, value))
+    if type(value) not in (int, float):
+        return value
+    return float(value) if value else 0.0  # −0.0 equals 0.0 and must read as it does
 
 
 def _same(a: Any, b: Any) -> bool:

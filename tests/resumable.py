@@ -6,7 +6,7 @@ import sys
 
 import lightgbm as lgb
 import xgboost as xgb
-from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset, valid
+from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 
 from lambdaboost import NDCG, Blend, Checkpoint, ClickTier, LambdaRank, Linear
 from lambdaboost import lightgbm as lb_lightgbm
@@ -39,13 +39,15 @@ def train_lightgbm(checkpoint, at=None, act=interrupt, **more):
 
     stop.before_iteration = True
     data, history = more.pop("data", None) or dataset(), {}
+    X_watched, q = more.pop("watched", (X_VALID, Q_VALID))
+    watched = data.create_valid(X_watched, q.relevance, group=q.sizes, sources={"clicks": q.labels["clicks"]})
     callbacks = [stop, lgb.early_stopping(12, verbose=False), lgb.record_evaluation(history)]
     callbacks.append(lgb.reset_parameter(learning_rate=lambda iteration: 0.2 * 0.97**iteration))
     given = {"params": PARAMS, "rounds": 30, "objective": OBJECTIVE, "feval": NDCG(5)} | more
     model = lb_lightgbm.train(
         given.pop("params"),
         data,
-        valid_sets=[valid(data)],
+        valid_sets=[watched],
         callbacks=callbacks,
         checkpoint=checkpoint,
         **given,
@@ -62,11 +64,12 @@ def train_xgboost(checkpoint, at=None, act=interrupt, **more):
 
     history = {}
     data = more.pop("data", None) or matrix(X, Q)
+    watched = matrix(*more.pop("watched", (X_VALID, Q_VALID)))
     given = {"params": XGB_PARAMS, "rounds": 30, "objective": OBJECTIVE, "custom_metric": NDCG(5)} | more
     model = lb_xgboost.train(
         given.pop("params"),
         data,
-        evals=[(matrix(X_VALID, Q_VALID), "valid")],
+        evals=[(watched, "valid")],
         early_stopping_rounds=12,
         evals_result=history,
         callbacks=[Stop(), xgb.callback.LearningRateScheduler(lambda epoch: 0.3 * 0.97**epoch)],

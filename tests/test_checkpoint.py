@@ -13,12 +13,13 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from lightgbm_data import PARAMS, Q, X, dataset
+from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 from resumable import OBJECTIVE, TRAIN, XGB_PARAMS, Interrupt, matrix, text, train_lightgbm, train_xgboost
 
-from lambdaboost import Blend, Checkpoint, ClickTier, LambdaRank, Linear, RankNet
+from lambdaboost import Blend, Checkpoint, ClickTier, LambdaRank, Linear, Queries, RankNet
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.engines.checkpoint import read
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 PARAMS_OF = {"lightgbm": PARAMS, "xgboost": XGB_PARAMS}
@@ -35,7 +36,12 @@ def interrupted(engine, checkpoint, round_=13, **more):
 
 
 def rounds_in(checkpoint):
-    return json.loads(Path(checkpoint.path).read_text())["rounds"]
+    return content(checkpoint.path)["rounds"]
+
+
+def content(path):
+    """What stands below the first line."""
+    return json.loads(Path(path).read_text().split("\n", 1)[1])
 
 
 # The same model.
@@ -124,7 +130,7 @@ def test_a_path_will_do_and_nothing_needs_to_be_evaluated(tmp_path, engine):
         data = dataset() if engine == "lightgbm" else matrix(X, Q)
         models.append(train(PARAMS_OF[engine], data, 12, objective=OBJECTIVE, checkpoint=checkpoint))
     assert text(models[0]) == text(models[1]) == text(models[2])
-    assert json.loads((tmp_path / "c").read_text())["rounds"] == 10
+    assert content(tmp_path / "c")["rounds"] == 10
 
 
 def test_xgboost_prints_on(at, capsys):
@@ -193,6 +199,155 @@ def test_another_training_is_refused(at, engine, named):
 
 
 @ENGINE
+def test_other_validation_data_are_refused(at, engine):
+    interrupted(engine, at)
+    labels = {"clicks": Q_VALID.labels["clicks"]}
+    other = Queries(Q_VALID.relevance, Q_VALID.sizes, **labels)
+    for X_other, q in (
+        (changed(X_VALID, (3, 2)), other),
+        (X_VALID, Queries(changed(Q_VALID.relevance), Q_VALID.sizes, **labels)),
+        (X_VALID, Queries(Q_VALID.relevance, Q_VALID.sizes, clicks=changed(labels["clicks"]))),
+        (X_VALID, Queries(Q_VALID.relevance, Q_VALID.sizes[::-1], **labels)),
+    ):
+        with pytest.raises(ValueError, match=r"of another training: validation data 'valid\w*' was sha256"):
+            TRAIN[engine](at, watched=(X_other, q))
+    assert text(TRAIN[engine](at, watched=(X_VALID, other))[0]) == text(TRAIN[engine](None)[0])
+
+
+@ENGINE
+def test_features_that_no_tree_uses_yet_count(at, engine):
+    constant = {"X": np.c_[X, np.zeros(len(X))]}
+    spread = {"X": np.c_[X, np.arange(len(X)) % 7.0]}
+
+    def data(X):
+        if engine == "lightgbm":
+            return lb_lightgbm.Dataset(X, Q.relevance, group=Q.sizes)
+        return lb_xgboost.DMatrix(X, Q.relevance, qid=Q.query_of_row)
+
+    train = lb_lightgbm.train if engine == "lightgbm" else lb_xgboost.train
+    train(PARAMS_OF[engine], data(**constant), 6, checkpoint=at)
+    with pytest.raises(ValueError, match=r"of another training: features was sha256 \w+, now sha256"):
+        train(PARAMS_OF[engine], data(**spread), 8, checkpoint=at)
+    assert (
+        train(PARAMS_OF[engine], data(**constant), 8, checkpoint=at).num_trees if engine == "lightgbm" else 1
+    )
+
+
+@pytest.mark.parametrize("name", ["cegb_penalty_feature_lazy", "cegb_penalty_feature_coupled"])
+def test_penalties_of_features_in_use_are_refused(at, name):
+    with pytest.raises(ValueError, match=f"checkpoint with {name}: LightGBM forgets"):
+        train_lightgbm(at, params=PARAMS | {name: [0.01] * X.shape[1], "cegb_tradeoff": 1.0})
+    assert not os.path.exists(at.path)
+
+
+@pytest.mark.parametrize("constructed", [False, True])
+def test_initial_scores_are_refused_before_the_training(at, constructed):
+    trained = []
+    for data in (dataset(init_score=np.ones(len(X))), dataset()):
+        with_score = data.create_valid(
+            X_VALID, Q_VALID.relevance, group=Q_VALID.sizes, init_score=np.ones(len(X_VALID))
+        )
+        if constructed:
+            data.construct()
+            with_score.construct()
+        with pytest.raises(ValueError, match="checkpoint with init_score: where LightGBM resumes"):
+            lb_lightgbm.train(
+                PARAMS,
+                data,
+                8,
+                valid_sets=[with_score],
+                checkpoint=at,
+                callbacks=[lambda env: trained.append(env)],
+            )
+    assert trained == [] and not os.path.exists(at.path)
+
+
+def test_xgboost_resumes_from_base_margins(at):
+    def margins(end):
+        return {"data": matrix(X, Q, base_margin=np.linspace(0, end, len(X)))}
+
+    expected = train_xgboost(None, **margins(2))[0]
+    interrupted("xgboost", at, **margins(2))
+    with pytest.raises(ValueError, match="of another training: features was sha256"):
+        train_xgboost(at, **margins(3))
+    assert text(train_xgboost(at, **margins(2))[0]) == text(expected)
+
+
+def test_quantile_matrices_are_told_apart_too(at):
+    def data(X):
+        return {"data": xgb.QuantileDMatrix(X, Q.relevance, group=Q.sizes), "objective": LambdaRank()}
+
+    expected = train_xgboost(None, **data(X))[0]
+    interrupted("xgboost", at, **data(X))
+    with pytest.raises(ValueError, match="of another training: features was sha256"):
+        train_xgboost(at, **data(changed(X, (3, 2))))
+    assert text(train_xgboost(at, **data(X))[0]) == text(expected)
+
+
+@ENGINE
+def test_parameters_are_compared_by_value(at, engine):
+    rate = "learning_rate" if engine == "lightgbm" else "gamma"
+    interrupted(engine, at, params=PARAMS_OF[engine] | {rate: 1})
+    for one in (1.0, np.float64(1)):
+        again = TRAIN[engine](at, 13, params=PARAMS_OF[engine] | {rate: one}, rounds=12)
+        assert again[0] is not None
+
+
+# A damaged file.
+
+
+def damaged(content, rng):
+    """A copy with bits flipped, bytes cut out, doubled, exchanged or nested, or a digit edited."""
+    at, length = int(rng.integers(len(content))), int(rng.integers(1, 200))
+    kind = int(rng.integers(7))
+    if kind == 0:
+        return content[:at] + bytes([content[at] ^ (1 << int(rng.integers(8)))]) + content[at + 1 :]
+    if kind == 1:
+        return content[:at]
+    if kind == 2:
+        return content[:at] + content[at + length :]
+    if kind == 3:
+        return content[: at + length] + content[at:]
+    if kind == 4:
+        return content[:at] + bytes(rng.integers(0, 256, length, dtype=np.uint8)) + content[at + length :]
+    if kind == 5:
+        return content[:at] + b"[" * 100_000 + content[at:]
+    digits = [i for i, byte in enumerate(content) if byte in b"0123456789"]
+    at = digits[int(rng.integers(len(digits)))]
+    return content[:at] + b"%d" % (9 - int(content[at : at + 1])) + content[at + 1 :]
+
+
+@ENGINE
+def test_a_damaged_file_is_refused_wherever_it_is_damaged(at, engine):
+    interrupted(engine, at)
+    written = Path(at.path).read_bytes()
+    state, rng = read(at, engine, 30), np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        other = damaged(written, rng)
+        Path(at.path).write_bytes(other)
+        if other != written:
+            with pytest.raises(
+                ValueError, match=r"is damaged|is not a checkpoint|is of format \d+, this version"
+            ):
+                read(at, engine, 30)
+            refused += 1
+    assert refused > 390
+    with pytest.raises(ValueError, match=r"is damaged|is not a checkpoint|is of format"):
+        TRAIN[engine](at)
+    Path(at.path).write_bytes(written)
+    assert vars(read(at, engine, 30)) == vars(state)
+
+
+@ENGINE
+def test_what_a_killed_writer_of_a_checkpoint_left_is_removed(at, engine):
+    left = Path(at.path).with_name(".run.checkpoint.0123abcd")
+    left.write_text("half of a check")
+    TRAIN[engine](at, rounds=6)
+    assert os.listdir(left.parent) == ["run.checkpoint"]
+
+
+@ENGINE
 def test_other_data_is_refused(at, engine):
     interrupted(engine, at)
     relevance, clicks = Q.relevance, Q.labels["clicks"]
@@ -209,7 +364,7 @@ def test_other_data_is_refused(at, engine):
         "labels was sha256": data(relevance=changed(relevance)),
         "labels": data(clicks=changed(clicks)),
         "labels was ": data(weight=weight),
-        "its model scores this data otherwise": data(X=X[::-1]),
+        "features was sha256": data(X=X[::-1]),
     }.items():
         with pytest.raises(ValueError, match=f"of another training: .*{named}"):
             TRAIN[engine](at, data=other)
@@ -278,9 +433,19 @@ def test_errors_before_the_first_round(tmp_path, at, engine):
     continued = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
     with pytest.raises(ValueError, match=f"checkpoint and {continued} are both given"):
         TRAIN[engine](at, **{continued: "model.txt"})
-    for damaged in (b"", b"\xff\xfe", b"{}", b'{"lambdaboost checkpoint": 1, "rounds": 2}', b"[1]"):
-        Path(at.path).write_bytes(damaged)
-        with pytest.raises(ValueError, match="is none that this version wrote: delete it"):
+    for other, named in (
+        *(
+            (other, "is not a checkpoint of lambdaboost: delete it")
+            for other in (b"", b"\xff\xfe", b"{}", b"[1]")
+        ),
+        (
+            b'{"lambdaboost checkpoint": 1, "rounds": 2}',
+            "is of format 1, this version of lambdaboost reads format 2",
+        ),
+        (b'{"lambdaboost checkpoint": 2, "rounds": 2}', "is damaged, its content differs"),
+    ):
+        Path(at.path).write_bytes(other)
+        with pytest.raises(ValueError, match=named):
             TRAIN[engine](at)
     assert os.listdir(tmp_path) == ["run.checkpoint"]
 
@@ -302,10 +467,13 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_the_training(at, engine):
     interrupted(engine, at)
     size = os.path.getsize(at.path)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+
+    def fill():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+
     try:
-        with pytest.warns(UserWarning, match="could not be saved after round 15: .*File too large.*goes on"):
-            model = TRAIN[engine](at, rounds=16)[0]
+        with pytest.warns(UserWarning, match=r"could not be saved after round 15: .*File too large.*goes on"):
+            model = TRAIN[engine](at, 12, fill, rounds=16)[0]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     assert text(model) == text(expected)
@@ -318,7 +486,7 @@ def test_stock_engines_load_what_a_checkpoint_holds(at):
     for engine in TRAIN:
         there = dataclasses.replace(at, path=f"{at.path}.{engine}")
         interrupted(engine, there)
-        model = json.loads(Path(there.path).read_text())["model"]
+        model = content(there.path)["model"]
         if engine == "lightgbm":
             assert lgb.Booster(model_str=model).current_iteration() == 10
         else:

@@ -297,8 +297,13 @@ def test_data_from_a_file(tmp_path):
     [
         ({"nfold": 1}, "nfold is 1, expected a whole number"),
         ({"nfold": 31}, "nfold is 31, but there are 30 queries"),
-        ({"folds": list(KFold(3).split(X))}, r"fold 0 splits query \d+, rows \d+ to \d+: keep queries whole"),
-        ({"folds": [(np.arange(20, len(X)), np.arange(20))]}, r"fold 0 splits query"),
+        ({"folds": list(KFold(3).split(X))}, r"folds\[0\] \(train\) has \d+ of the \d+ rows of query"),
+        (
+            {"folds": [(Q.rows_of(range(2, 9)), np.arange(20))]},
+            r"folds\[0\] \(test\) has .*: keep every query whole",
+        ),
+        ({"folds": [([0, 0], [1])]}, r"folds\[0\] \(train\) has a row twice"),
+        ({"folds": [([len(X)], [1])]}, r"folds\[0\] \(train\) has rows 566 to 566, data has rows 0 to 565"),
     ],
 )
 def test_wrong_folds(arguments, words):

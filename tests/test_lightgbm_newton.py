@@ -7,6 +7,7 @@ import pytest
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset, valid
 
 from lambdaboost import NDCG, GradientStep, LambdaRank, RankNet, graded
+from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.lightgbm import Dataset, _newton, train
 
 ROUNDS = 6
@@ -105,6 +106,28 @@ def test_early_stopping_returns_the_best_rounds():
     assert NDCG(3)(booster.predict(X_VALID), Q_VALID) == pytest.approx(max(curve), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["max_delta_step", "max_tree_output"])
+def test_max_delta_step_caps_the_step(name):
+    free = train(PARAMS, dataset(), 1, leaves="newton")
+    capped = train({**PARAMS, name: 1.123456789}, dataset(), 1, leaves="newton", keep_training_booster=True)
+    assert structure(capped, 0) == structure(free, 0)
+    expected = np.clip(free.predict(X), -0.1123456789, 0.1123456789)
+    np.testing.assert_allclose(capped.predict(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(scores_of(capped)[0], expected, rtol=1e-12)
+    assert (np.abs(free.predict(X)) > 0.1123456789).any()
+
+
+@pytest.mark.parametrize("rate", [3.0, 10.0])
+def test_high_learning_rates_stay_finite(rate):
+    booster = train({**PARAMS, "learning_rate": rate}, dataset(), 60, leaves="newton")
+    assert np.abs(booster.predict(X)).max() <= 60 * rate * LARGEST_STEP
+
+
+def test_the_cap_can_be_left_out():
+    booster = train({**PARAMS, "learning_rate": 3.0, "max_delta_step": 0.0}, dataset(), 60, leaves="newton")
+    assert np.abs(booster.predict(X)).max() > 60 * 3.0 * LARGEST_STEP
+
+
 def test_learning_rate_by_callback():
     rates = [0.3, 0.2, 0.0712345678]
     reset = lgb.reset_parameter(learning_rate=rates)
@@ -194,7 +217,6 @@ def test_a_continued_model_goes_on_from_its_scores():
         ({"boosting": "goss"}, "data_sample_strategy is goss"),
         ({"linear_tree": True}, "linear_tree is 1"),
         ({"reg_alpha": 0.1}, "lambda_l1 is 0.1"),
-        ({"max_delta_step": 0.1}, "max_delta_step is 0.1"),
         ({"path_smooth": 0.1}, "path_smooth is 0.1"),
         ({"monotone_constraints": [1] + [0] * 15}, "monotone_constraints is 1,0"),
         ({"use_quantized_grad": True}, "use_quantized_grad is 1"),

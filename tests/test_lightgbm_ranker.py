@@ -74,6 +74,17 @@ def test_default_measures_and_training_data_as_validation():
     assert last == pytest.approx(NDCG(3)(ranker.predict(X), Q), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:Found .* in params")
+@pytest.mark.parametrize(
+    ("name", "cutoffs"),
+    [("ndcg_eval_at", [2, 9]), ("ndcg_at", (2, 9)), ("map_eval_at", "2,9"), ("eval_at", np.array([2, 9]))],
+    ids=str,
+)
+def test_cutoffs_by_the_aliases_of_eval_at(name, cutoffs):
+    ranker = LambdaRanker(**SIZE, **{name: cutoffs}).fit(X, Q.relevance, group=Q.sizes, **EVAL)
+    assert list(ranker.evals_result_["valid_0"]) == ["NDCG(k=2)", "NDCG(k=9)"]
+
+
 def test_native_metrics_and_callables():
     def rows(y_true, y_pred):
         return "rows", len(y_pred), True

@@ -1,14 +1,19 @@
 """`LinearRanker`: against a direct convex solve, its gap, and its ways to be used wrongly."""
 
+import pickle
 import sys
 
 import clarabel
+import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
 
 from lambdaboost import AUC, MAP, MRR, NDCG, Combo, LambdaRank, PairwiseHinge, Queries, StructuredHinge
 from lambdaboost.datasets import web_search_log
@@ -143,6 +148,60 @@ def test_is_an_estimator():
     assert ranker.n_features_in_ == 4
 
 
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_frames_bring_names_and_queries(table):
+    X, y, qid = drawn()
+    plain = LinearRanker(StructuredHinge(MAP()), C=5.0).fit(X, y, qid)
+    columns = dict(zip("abcd", X.T, strict=True))
+    ranker = clone(plain).fit(table({"qid": qid, **columns}), y)
+    assert_allclose(ranker.coef_, plain.coef_, rtol=1e-9)
+    assert list(ranker.feature_names_in_) == list("abcd")
+    for rows in (table(columns), table({"qid": qid, **columns})):
+        assert_allclose(ranker.predict(rows), plain.predict(X), rtol=1e-9)
+    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
+        ranker.predict(table({name: columns[name] for name in "bacd"}))
+    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is given too"):
+        ranker.fit(table({"qid": qid, **columns}), y, qid)
+
+
+def test_tells_scikit_learn_that_sparse_features_will_do():
+    utils = pytest.importorskip("sklearn.utils", minversion="1.6")
+    assert utils.get_tags(LinearRanker()).input_tags.sparse
+
+
+class OneQuery(LinearRanker):
+    """scikit-learn's checks know no queries: all rows are one."""
+
+    def fit(self, X, y):
+        # Their targets may be negative.
+        grades = y if y is None or not np.size(y) else np.asarray(y, dtype=float) - np.min(y)
+        return super().fit(X, grades, np.zeros(np.shape(X)[0]))
+
+    @classmethod
+    def _get_param_names(cls):
+        return LinearRanker._get_param_names()
+
+
+@pytest.mark.filterwarnings("ignore")  # of fits that do not converge
+def test_passes_scikit_learns_checks():
+    pytest.importorskip("sklearn", minversion="1.6")  # before, check_estimator stops at the first
+    results = check_estimator(OneQuery(PairwiseHinge(), epsilon=1.0), on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    # One row is one document, which nothing can be learnt from; the message says that, and not "1 sample".
+    assert failed <= {"check_fit2d_1sample", "check_requires_y_none"}
+    assert len(results) > 40
+
+
+@pytest.mark.parametrize("features", [lambda X: X, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_pickle_and_joblib_predict_the_same_bits(tmp_path, features):
+    X, y, qid = drawn()
+    ranker = LinearRanker(StructuredHinge(MAP(), clip=None), C=np.float64(5)).fit(features(X), y, qid)
+    joblib.dump(ranker, tmp_path / "ranker")
+    for copy in (pickle.loads(pickle.dumps(ranker)), joblib.load(tmp_path / "ranker")):
+        np.testing.assert_array_equal(copy.predict(features(X)), ranker.predict(features(X)))
+        assert copy.objective == ranker.objective and repr(copy) == repr(ranker)
+
+
 def test_queries_without_both_classes_change_nothing():
     X, y, qid = drawn()
     alone = LinearRanker(StructuredHinge(MAP()), C=5.0).fit(X, y, qid)
@@ -187,7 +246,7 @@ X, Y, QID = drawn()
         ),
         (
             ValueError,
-            "X has 2 features, the ranker was fitted on 4",
+            "X has 2 features, but LinearRanker is expecting 4 features as input",
             lambda: LinearRanker().fit(X, Y, QID).predict(X[:, :2]),
         ),
     ],

@@ -2,19 +2,36 @@
 
 import json
 import os
+import pickle
 import resource
 import subprocess
 import sys
 
+import joblib
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import xgboost as xgb
-from lightgbm_data import PARAMS, Q, X, dataset
+from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 
-from lambdaboost import Blend, ClickTier, LambdaRank, Linear, RankNet, graded, load, save
+from lambdaboost import (
+    NDCG,
+    Blend,
+    ClickTier,
+    LambdaRank,
+    Linear,
+    McRank,
+    OrdinalMcRank,
+    RankNet,
+    graded,
+    load,
+    save,
+)
 from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.lightgbm import train as train_lightgbm
+from lambdaboost.linear import LinearRanker
 from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import LambdaRanker as XGBLambdaRanker
 from lambdaboost.xgboost import train as train_xgboost
@@ -91,6 +108,153 @@ def test_a_ranker_knows_what_made_it(tmp_path, engine):
     np.testing.assert_allclose(scores(engine, back.booster), model.predict(X))
 
 
+# The model that was trained is the model that is saved.
+
+STOPS = {
+    "all rounds": {},
+    "early": {"early": 3},
+    "dart": {"lightgbm": {"boosting_type": "dart"}, "xgboost": {"booster": "dart", "rate_drop": 0.4}},
+    "dart, early": {"early": 3, "xgboost": {"booster": "dart", "rate_drop": 0.4}},
+    "linear, early": {"early": 3, "xgboost": {"booster": "gblinear"}},
+}
+CASES = [
+    (engine, objective, leaves, stop)
+    for engine in ("lightgbm", "xgboost")
+    for objective, leaves in (
+        *((LambdaRank(), leaves) for leaves in ("engine", "gradient", "newton")),
+        *((objective, "engine") for objective in (McRank(), OrdinalMcRank())),
+    )
+    for stop in STOPS
+    if leaves == "engine" or stop in ("all rounds", "early")
+    if engine == "xgboost" or stop in ("all rounds", "early", "dart")
+]
+
+
+def fitted(engine, objective, leaves, stop):
+    """A ranker; where it stops early, it does so before its rounds are over."""
+    if (engine, leaves) == ("xgboost", "newton"):
+        pytest.importorskip("xgboost.objective")
+    early, more = STOPS[stop].get("early"), dict(STOPS[stop].get(engine, {}))
+    size = {"n_estimators": 40 if early else 6, "learning_rate": 1.0 if early else 0.3, "n_jobs": 1}
+    fit = {"group": Q.sizes}
+    if early:
+        fit |= {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
+    if engine == "lightgbm":
+        size |= {"num_leaves": 7, "verbose": -1}
+        if early:
+            fit["callbacks"] = [lgb.early_stopping(early, first_metric_only=True, verbose=False)]
+        model = LambdaRanker(objective=objective, leaves=leaves, **size, **more)
+    else:
+        size |= {"early_stopping_rounds": early}
+        if more.get("booster") != "gblinear":
+            size["max_depth"] = 3
+        model = XGBLambdaRanker(objective=objective, leaves=leaves, **size, **more)
+    model.fit(X, Q.relevance, **fit)
+    if early:
+        best = model.best_iteration_ - 1 if engine == "lightgbm" else model.best_iteration
+        curves = model.evals_result_ if engine == "lightgbm" else model.evals_result()
+        (curve, *_) = next(iter(curves.values())).values()
+        assert best < len(curve) - 1 < 39
+    return model
+
+
+@pytest.mark.parametrize(("engine", "objective", "leaves", "stop"), CASES, ids=str)
+def test_saved_models_predict_as_the_trained(tmp_path, engine, objective, leaves, stop):
+    model = fitted(engine, objective, leaves, stop)
+    expected = model.predict(X)
+    assert np.unique(expected).size > 4
+    save(model, tmp_path / "m")
+    joblib.dump(model, tmp_path / "joblib")
+    back = load(tmp_path / "m")
+    np.testing.assert_array_equal(back.predict(X), expected)
+    assert back.objective == objective and back.about["leaves"] == leaves
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "joblib")):
+        np.testing.assert_array_equal(copy.predict(X), expected)
+        save(copy, tmp_path / "again")
+        np.testing.assert_array_equal(load(tmp_path / "again").predict(X), expected)
+    if STOPS[stop].get("xgboost", {}).get("booster") == "gblinear":
+        return  # which knows no rounds
+    if engine == "lightgbm":
+        few = [m.predict(X, num_iteration=2, raw_score=True) for m in (model, back.booster)]
+    else:
+        few = [
+            model.predict(X, iteration_range=(0, 2), output_margin=True),
+            back.booster.inplace_predict(X, iteration_range=(0, 2), predict_type="margin"),
+        ]
+    np.testing.assert_array_equal(*few)
+
+
+@ENGINE
+def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_path, engine):
+    models = {
+        f"{number}.json": fitted(*case)
+        for number, case in enumerate(CASES)
+        if case[0] == engine and case[1] == LambdaRank()
+    }
+    for name, model in models.items():
+        save(model, tmp_path / name)
+    np.save(tmp_path / "X.npy", X)
+    wrapped = "X" if engine == "lightgbm" else "E.DMatrix(X)"
+    code = (
+        "import sys; sys.modules['lambdaboost'] = None\n"
+        f"import {engine} as E, numpy as np\n"
+        "X = np.load('X.npy')\n"
+        f"for name in {list(models)}:\n"
+        f"    np.save(name, E.Booster(model_file=name).predict({wrapped}))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    for name, model in models.items():
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), model.predict(X), err_msg=name)
+
+
+@ENGINE
+@pytest.mark.parametrize(
+    ("objective", "other"), [(LambdaRank(), McRank()), (McRank(), LambdaRank())], ids=repr
+)
+def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine, objective, other):
+    model = fitted(engine, objective, "engine", "all rounds")
+    expected = model.predict(X)
+    model.set_params(objective=other, leaves="gradient")
+    with pytest.raises(ValueError, match="relevance"):
+        model.fit(X, -Q.relevance, group=Q.sizes)
+    save(model, tmp_path / "m")
+    back = load(tmp_path / "m")
+    for copy in (model, pickle.loads(pickle.dumps(model)), back):
+        np.testing.assert_array_equal(copy.predict(X), expected)
+    assert model.objective_ == back.objective == objective and back.about["leaves"] == "engine"
+
+
+def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
+    names = [f"f{i}" for i in range(X.shape[1])]
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 5, X, -7.0)
+    for ranker in (
+        LambdaRanker(n_estimators=4, n_jobs=1, verbose=-1),
+        XGBLambdaRanker(n_estimators=4, n_jobs=1, missing=-7.0),
+    ):
+        for table in (pd.DataFrame, pl.DataFrame):
+            frame = table({"qid": Q.query_of_row, **dict(zip(names, gaps.T, strict=True))})
+            ranker.fit(frame, Q.relevance)
+            save(ranker, tmp_path / "m")
+            np.testing.assert_array_equal(load(tmp_path / "m").predict(frame), ranker.predict(frame))
+
+
+def test_values_of_numpy_read_back(tmp_path):
+    objective = LambdaRank(NDCG(np.int64(5)), sigma=np.float64(2))
+    save(train_lightgbm(PARAMS, dataset(), 2, objective=objective), tmp_path / "m", objective=objective)
+    assert load(tmp_path / "m").objective == objective
+
+
+def test_an_xgboost_booster_is_saved_with_all_the_rounds_that_it_predicts_with(tmp_path):
+    valid = DMatrix(X_VALID, Q_VALID.relevance, qid=Q_VALID.query_of_row)
+    booster = train_xgboost(
+        {**XGB_PARAMS, "eta": 1.0}, matrix(), 40, evals=[(valid, "v")], early_stopping_rounds=3, verbose_eval=False
+    )  # fmt: skip
+    assert booster.best_iteration + 1 < booster.num_boosted_rounds()
+    save(booster, tmp_path / "m", objective=LambdaRank())
+    np.testing.assert_array_equal(load(tmp_path / "m").predict(X), booster.predict(xgb.DMatrix(X)))
+    assert load(tmp_path / "m").booster.best_iteration == booster.best_iteration
+
+
 def test_rounds_after_the_best_are_not_written(tmp_path):
     data = dataset()
     stop = lgb.early_stopping(2, verbose=False)
@@ -126,6 +290,11 @@ def test_errors_before_anything_is_written(tmp_path):
         save(booster, tmp_path / "m", objective="Lambda")
     with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
         save("booster", tmp_path / "m", objective=OBJECTIVE)
+    for model in (LinearRanker(), LambdaRanker()):
+        with pytest.raises(
+            TypeError, match=r"model is a \w+, expected .* a fitted LambdaRanker; .* with joblib"
+        ):
+            save(model, tmp_path / "m", objective=OBJECTIVE)
     assert os.listdir(tmp_path) == []
 
 

@@ -437,20 +437,20 @@ def test_cv_draws_its_folds_by_seed_and_stops_at_the_best():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"nfold": 1}, ValueError, "nfold is 1, expected 2 to 40"),
-        ({"nfold": 41}, ValueError, "nfold is 41, expected 2 to 40"),
+        ({"nfold": 1}, ValueError, "nfold is 1, expected a whole number"),
+        ({"nfold": 41}, ValueError, "nfold is 41, but there are 40 queries"),
         ({"nfold": 2.5}, TypeError, "nfold is 2.5"),
         (
             {"folds": list(KFold(3).split(X))},
             ValueError,
-            r"folds\[0\] \(train\) holds \d+ of the \d+ rows of query",
+            r"folds\[0\] \(train\) has \d+ of the \d+ rows of query",
         ),
         ({"custom_metric": CNDCG(), "data": plain()}, ValueError, "data: no label source 'clicks'"),
         ({"folds": 5}, TypeError, "folds is 5, expected a list"),
         (
             {"folds": [(Q.rows_of(np.arange(20)), np.arange(3))]},
             ValueError,
-            r"folds\[0\] \(test\) holds 3 of the",
+            r"folds\[0\] \(test\) has 3 of the",
         ),
         ({"data": NO_GROUPS}, ValueError, "data: the xgboost.DMatrix has no groups"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from lambdaboost import CNDCG, NDCG, Blend, GradientStep, LambdaRank, Queries, RankNet, graded
 from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.xgboost import DMatrix, LambdaRanker, cv, train
 
 xgb = pytest.importorskip("xgboost", minversion="3.2")
@@ -120,6 +121,45 @@ def test_continued_models_equal_one_training(start):
     )
     np.testing.assert_array_equal(continued.predict(matrix()), straight.predict(matrix()))
     assert continued.num_boosted_rounds() == 5
+
+
+@pytest.mark.parametrize(("start", "again"), [(0.25, 0.25), (0.25, 0.5)])
+def test_continued_by_the_same_call(start, again):
+    """With `base_score` among the parameters, which as with XGBoost's own leaves is that of the whole model."""
+    whole = quiet(matrix(), 5, PARAMS | {"base_score": start}, objective=graded())
+    first = quiet(matrix(), 3, PARAMS | {"base_score": start}, objective=graded())
+    went_on = quiet(matrix(), 2, PARAMS | {"base_score": again}, objective=graded(), xgb_model=first)
+    of_first = went_on.predict(matrix(), iteration_range=(0, 3)) - first.predict(matrix())
+    np.testing.assert_allclose(of_first, again - start, atol=1e-6)
+    if start == again:
+        np.testing.assert_array_equal(went_on.predict(matrix()), whole.predict(matrix()))
+
+
+def test_resumed_with_a_base_score(tmp_path):
+    params, place = PARAMS | {"base_score": 0.25}, tmp_path / "checkpoint"
+    whole = quiet(matrix(), 14, params)
+    quiet(matrix(), 11, params, checkpoint=place)
+    np.testing.assert_array_equal(
+        quiet(matrix(), 14, params, checkpoint=place).predict(matrix()), whole.predict(matrix())
+    )
+
+
+@pytest.mark.parametrize("largest", [0.05, 0.3])
+def test_max_delta_step_caps_the_step(largest):
+    booster = quiet(matrix(), 1, PARAMS | {"max_delta_step": largest})
+    leaf = booster.predict(matrix(), pred_leaf=True).astype(int)
+    grad, hess = LambdaRank().gradient(np.zeros(len(X)), Q)
+    step = -np.bincount(leaf, grad) / (np.bincount(leaf, hess) + 1.0)
+    np.testing.assert_allclose(
+        booster.predict(matrix()), 0.3 * np.clip(step, -largest, largest)[leaf], rtol=1e-5
+    )
+    assert (np.abs(step[leaf]) > largest).any()
+
+
+@pytest.mark.parametrize("rate", [3.0, 10.0])
+def test_high_learning_rates_stay_finite(rate):
+    booster = quiet(matrix(), 60, PARAMS | {"eta": rate, "lambda": 0.0})
+    assert np.abs(booster.predict(matrix())).max() <= 60 * rate * LARGEST_STEP
 
 
 def test_continues_a_model_of_other_leaves():

@@ -9,7 +9,19 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from lambdaboost import CNDCG, MRR, NDCG, Blend, LambdaRank, Queries, RankNet, graded, iteration_dependent
+from lambdaboost import (
+    CNDCG,
+    MRR,
+    NDCG,
+    Blend,
+    LambdaRank,
+    McRank,
+    OrdinalMcRank,
+    Queries,
+    RankNet,
+    graded,
+    iteration_dependent,
+)
 from lambdaboost.datasets import web_search_log
 from lambdaboost.xgboost import DMatrix, LambdaRanker, train
 
@@ -64,6 +76,65 @@ def test_evaluation_with_sources_and_early_stopping():
     curve = curves["pre-cndcg(k=3)"]
     assert len(curve) < 80 and ranker.best_iteration == np.argmax(curve)
     assert ranker.best_score == pytest.approx(CNDCG(3)(ranker.predict(X_VALID), Q_VALID), abs=1e-6)
+
+
+def spread(y_true, y_score):
+    """A metric of one query as scikit-learn's are."""
+    return float(np.ptp(y_score) + y_true.mean())
+
+
+@pytest.mark.parametrize("eval_metric", [spread, [NDCG(3), spread]], ids=["alone", "beside a measure"])
+def test_callables_evaluate_as_in_xgbranker(eval_metric):
+    native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
+    theirs = xgb.XGBRanker(**SMALL, **native, eval_metric=spread)
+    theirs.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
+    ours = LambdaRanker(objective=LambdaRank(convention="xgboost"), eval_metric=eval_metric, **SMALL)
+    ours.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
+    expected, got = (model.evals_result()["validation_0"]["spread"] for model in (theirs, ours))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    score = theirs.score(FRAME, Q.relevance)
+    assert ours.score(FRAME, Q.relevance) == pytest.approx(score, rel=1e-5)
+    assert clone(ours).get_params()["eval_metric"] == eval_metric
+    pickle.loads(pickle.dumps(ours)).score(FRAME, Q.relevance)
+
+
+@pytest.mark.parametrize("objective", [McRank(), OrdinalMcRank()], ids=repr)
+def test_callables_see_grades_and_scores_of_a_model_of_grades(objective):
+    seen = []
+
+    def look(y_true, y_score):
+        seen.append((y_true, y_score))
+        return 0.0
+
+    ranker = LambdaRanker(objective=objective, eval_metric=look, **SMALL | {"n_estimators": 1, "n_jobs": 1})
+    ranker.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
+    long = [q for q in range(Q.n_queries) if Q.sizes[q] > 1]
+    np.testing.assert_array_equal(np.concatenate([y for y, _ in seen]), Q.relevance[Q.rows_of(long)])
+    np.testing.assert_allclose(
+        np.concatenate([s for _, s in seen]), ranker.predict(X)[Q.rows_of(long)], rtol=1e-6
+    )
+
+
+def test_a_metric_set_after_fitting_reaches_the_booster_and_the_score():
+    ranker = LambdaRanker(eval_metric=["pre@32", "ndcg@5"], **SMALL).fit(FRAME, Q.relevance >= 2)
+    data = xgb.DMatrix(FRAME.drop(columns="qid"), Q.relevance >= 2, qid=QID)
+    for name in ("pre@2", "pre@32", "ndcg@5"):
+        ranker.set_params(eval_metric=name)
+        assert name in ranker.get_booster().eval(data)
+        fresh = xgb.Booster({"eval_metric": name, "disable_default_eval_metric": True})
+        fresh.load_model(ranker.get_booster().save_raw())
+        expected = fresh.eval(data).rsplit(":", 1)[1]
+        assert ranker.score(FRAME, Q.relevance >= 2) == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_scores_by_a_native_metric_are_of_the_best_round():
+    ranker = LambdaRanker(
+        eval_metric="ndcg@5", early_stopping_rounds=3, **SMALL | {"n_estimators": 60, "learning_rate": 1.0}
+    )
+    valid = pd.DataFrame(X_VALID, columns=list(LOG.feature_names)).assign(qid=Q_VALID.query_of_row)
+    ranker.fit(FRAME, Q.relevance, eval_set=[(valid, Q_VALID.relevance)])
+    assert ranker.best_iteration + 1 < ranker.get_booster().num_boosted_rounds()
+    assert ranker.score(valid, Q_VALID.relevance) == pytest.approx(ranker.best_score, abs=1e-6)
 
 
 def test_the_default_measure_and_missing_grades():
@@ -150,12 +221,8 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
         ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
         ({"eval_metric": "NDGC"}, VALID, ValueError, "no 'NDGC' here"),
-        (
-            {"eval_metric": len},
-            VALID,
-            TypeError,
-            "eval_metric has <built-in function len>, expected a measure",
-        ),
+        ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected a measure"),
+        ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected a measure"),
         ({"early_stopping_rounds": 2}, {}, ValueError, "nothing to watch"),
     ],
 )

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import hashlib
 import lzma
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 MAGIC: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
@@ -33,16 +40,79 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the place of `path` once whole, and leaves no trace if anything fails."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with open(temporary, "xb") as file:
+    """A file to write that takes the place of `path` once it is whole and on the disk; nothing is left if that fails.
+
+    The file is written under a name of its own beside `path`, and locked as long as its writer lives, so that the next
+    writer of `path` can remove what a killed one left.
+    """
+    _remove_abandoned(path)
+    file = _temporary(path)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is None:
+                file.close()  # Windows renames no open file
+            os.replace(file.name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file.name)
+        raise
+    _sync_folder(path.parent)
+
+
+def _temporary(path: Path) -> IO[bytes]:
+    """A new file beside `path`, open and locked."""
+    while True:
+        name = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        file = open(name, "xb")  # noqa: SIM115
+        # Before it is locked, another writer may take the file for an abandoned one.
+        if not _locked(file.fileno()) or name.exists():
+            return file
+        file.close()
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what killed writers of `path` left beside it: files that nobody holds locked."""
+    abandoned = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}").fullmatch
+    found = []
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        found = [e.path for e in entries if abandoned(e.name) and e.is_file(follow_symlinks=False)]
+    for name in found:
+        with contextlib.suppress(OSError):  # another user's, or on Windows one that is being written
+            if fcntl is None:
+                os.unlink(name)
+                continue
+            handle = os.open(name, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                if _locked(handle):
+                    os.unlink(name)
+            finally:
+                os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Whether the open file could be locked: nobody else holds it, and the file system has locks."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):  # a folder that cannot be listed, a file system that has no such thing
+        handle = os.open(folder, os.O_RDONLY)
         try:
-            with file:  # closing writes what is left, which fails too where there is no room
-                yield file
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def check_place(name: str, path: Path) -> None:
@@ -52,6 +122,8 @@ def check_place(name: str, path: Path) -> None:
         raise ValueError(f"{name} {path}: there is no folder {folder}; make it first")
     if path.is_dir():
         raise ValueError(f"{name} {path} is a folder: give the name of a file in it")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{name} {path} is a device or pipe: give the name of a file")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"{name} {path}: the folder {folder} cannot be written to; choose another")
 

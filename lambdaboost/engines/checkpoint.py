@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,22 +19,28 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
 from lambdaboost.objectives import Objective
 
-FORMAT = 1
+FORMAT = 2
+# The first line of a checkpoint; the digest is that of everything after it.
+VERSION = re.compile(rb'\{"lambdaboost checkpoint": (\d{1,9})\b')
+HEADER = re.compile(rb'\{"lambdaboost checkpoint": \d+, "sha256": "([0-9a-f]{64})"\}\n')
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """Where `train` saves what it has so far, and after how many rounds each time.
 
-    The same call of `train` with a checkpoint that stands there goes on from it, and gives the model that it would have
-    given uninterrupted: the trees so far, the rounds of schedules and what was evaluated are all in the one file. A
-    checkpoint of other parameters, objective, labels, features or engine version is refused. The file is replaced as a
-    whole, so one that can be read is never half of one; after the training it stays, and may be deleted.
+    The same call of `train` resumes from the checkpoint and gives the model of an uninterrupted run: the trees so far,
+    the rounds of schedules and the evaluation history are all in the one file. A checkpoint of other parameters,
+    another objective, other labels, features or validation data, or another engine version is refused, and so is a
+    damaged one. The file is replaced as a whole; it stays after the training, and you may delete it.
 
-    Two things are not what they are without an interruption. Rows and features that the engine draws by chance
-    (bagging, feature sampling) it draws anew from where it goes on: the model is as good, but not the same, and a
-    warning says so. And callbacks of your own see only the rounds that are trained, not those of the checkpoint;
-    the engine's own, such as early stopping, see all.
+    Two things differ from an uninterrupted run. Rows and features that the engine samples (bagging, feature sampling)
+    are sampled anew from where it resumes: the model is as good, but not the same, and a warning says so. And your own
+    callbacks see only the rounds that are trained, not those of the checkpoint; the engine's own, such as early
+    stopping, see all.
+
+    To compare the features, training with a checkpoint reads them once before the first round. LightGBM writes them to
+    a temporary file for that, about a byte per value.
 
     Parameters
     ----------
@@ -58,6 +64,7 @@ class Checkpoint:
             raise TypeError(f"path is {self.path!r}, expected the name of a file")
         if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
             raise ValueError(f"every is {self.every!r}, expected a whole number of rounds ≥ 1")
+        object.__setattr__(self, "every", int(self.every))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,21 +83,11 @@ def read(checkpoint: Checkpoint, engine: str, rounds: int) -> State | None:
     path = Path(checkpoint.path)
     check_place("checkpoint", path)
     try:
-        text = path.read_text()
+        content = path.read_bytes()
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError:
-        text = ""
-    try:
-        fields = json.loads(text)
-        if fields.pop("lambdaboost checkpoint") != FORMAT:
-            raise ValueError
-        state = State(**fields)
-        made_by = state.made_with["engine"]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise ValueError(
-            f"checkpoint {path} is none that this version wrote: delete it, or give another path"
-        ) from None
+    state = _state_in(content, f"checkpoint {path}")
+    made_by = state.made_with["engine"]
     if made_by != _engine(engine):
         check_same(checkpoint, state, {**state.made_with, "engine": _engine(engine)})
     if state.rounds >= rounds:
@@ -101,13 +98,34 @@ def read(checkpoint: Checkpoint, engine: str, rounds: int) -> State | None:
     return state
 
 
+def _state_in(content: bytes, name: str) -> State:
+    """The state of a checkpoint; a ValueError where a single bit is not as it was written."""
+    version = VERSION.match(content)
+    if version is None:
+        raise ValueError(f"{name} is not a checkpoint of lambdaboost: delete it, or give another path")
+    if int(version[1]) != FORMAT:
+        raise ValueError(
+            f"{name} is of format {int(version[1])}, this version of lambdaboost reads format {FORMAT}: "
+            "delete it to start over, or give another path"
+        )
+    header = HEADER.match(content)
+    body = content[header.end() :] if header else b""
+    if header is None or header[1] != hashlib.sha256(body).hexdigest().encode():
+        raise ValueError(
+            f"{name} is damaged, its content differs from what was written: delete it to start over, or bring back "
+            "a copy"
+        )
+    return State(**json.loads(body))
+
+
 def write(checkpoint: Checkpoint, state: State) -> None:
     """Replace the checkpoint; where that fails, warn and leave the last one, for the training is worth more."""
     path = Path(checkpoint.path)
-    text = json.dumps({"lambdaboost checkpoint": FORMAT, **vars(state)})
+    body = json.dumps(vars(state)).encode()
+    header = {"lambdaboost checkpoint": FORMAT, "sha256": hashlib.sha256(body).hexdigest()}
     try:
         with replacing(path) as file:
-            file.write(text.encode())
+            file.write(json.dumps(header).encode() + b"\n" + body)
     except OSError as error:
         warnings.warn(
             f"the checkpoint {path} could not be saved after round {state.rounds}: {error}. Training goes on; "
@@ -117,9 +135,15 @@ def write(checkpoint: Checkpoint, state: State) -> None:
 
 
 def made_with(
-    engine: str, objective: Objective, leaves: str, params: Mapping[str, Any], q: Queries, features: int
+    engine: str,
+    objective: Objective,
+    leaves: str,
+    params: Mapping[str, Any],
+    q: Queries,
+    features: int,
+    digests: Mapping[str, str],
 ) -> dict[str, str]:
-    """What a training must have in common with one that takes it up, by name."""
+    """What a training must have in common with one that resumes it, by name; `digests` are those of its data."""
     return {
         "engine": _engine(engine),
         # Functions in a schedule print where they lie in memory.
@@ -128,8 +152,9 @@ def made_with(
         "number of features": str(features),
         "number of documents": str(q.n_documents),
         "number of queries": str(q.n_queries),
-        "labels": _digest(q),
-        **{f"params[{name!r}]": str(value) for name, value in sorted(params.items())},
+        "labels": digest(q.offsets, *_named(q.labels), q.weight),
+        **digests,
+        **{f"params[{name!r}]": _text(value) for name, value in sorted(params.items())},
     }
 
 
@@ -137,14 +162,32 @@ def _engine(name: str) -> str:
     return f"{name} {version(name)}"
 
 
-def _digest(q: Queries) -> str:
-    """A short name of all labels, queries and weights."""
-    digest = hashlib.sha256(q.offsets.tobytes())
-    for name, labels in sorted(q.labels.items()):
-        digest.update(name.encode() + np.ascontiguousarray(labels).tobytes())
-    if q.weight is not None:
-        digest.update(b"weight" + np.ascontiguousarray(q.weight).tobytes())
-    return f"sha256 {digest.hexdigest()[:16]}"
+def _text(value: Any) -> str:
+    """A parameter in one spelling: 1, 1.0 and ``np.float64(1)`` are the same."""
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        return repr(float(value))
+    return str(value)
+
+
+def _named(sources: Mapping[str, Any]) -> Iterator[Any]:
+    for name, labels in sorted(sources.items()):
+        yield from (name, labels)
+
+
+def digest(*parts: Any) -> str:
+    """A short name of texts, bytes, arrays and mappings of arrays; None stands for what is not there."""
+    sha = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Mapping):
+            part = digest(*_named(part))
+        if part is None or isinstance(part, str):
+            part = repr(part).encode()
+        elif not isinstance(part, bytes):
+            array = np.ascontiguousarray(part)
+            sha.update(f"{array.dtype}{array.shape}".encode())
+            part = array.reshape(-1).view(np.uint8)
+        sha.update(part)
+    return f"sha256 {sha.hexdigest()[:16]}"
 
 
 def check_same(checkpoint: Checkpoint, state: State, now: Mapping[str, str]) -> None:

@@ -12,6 +12,12 @@ from lambdaboost.objectives.objective import check_objective
 # of the same rows.
 GRADIENT_LEAF = 100
 
+# The largest Newton step |G/(H + λ2)|, before the learning rate, where ``max_delta_step`` is not given. The curvature
+# of a pair in the wrong order vanishes exponentially with its distance while its gradient does not, so at high learning
+# rates each step would be larger than the one before. The engines' own trees have no leaf of so little curvature
+# (``min_sum_hessian_in_leaf``, ``min_child_weight``), but least-squares splits do not look at it.
+LARGEST_STEP = 1000.0
+
 Leaves = Literal["engine", "gradient", "newton"]
 
 

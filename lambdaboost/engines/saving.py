@@ -10,7 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost.datasets.columns import part_qid
+from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective, parse
 
@@ -19,7 +23,7 @@ ENGINES = ("lightgbm", "xgboost")
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A model read back: the stock booster, and everything that its description says."""
+    """A model read back: the engine's booster, and what its description says."""
 
     booster: Any
     about: Mapping[str, Any]
@@ -28,6 +32,21 @@ class SavedModel:
     def objective(self) -> Objective:
         """The objective that it was trained by; a ValueError where its text does not read back."""
         return parse(self.about["objective"])
+
+    def predict(self, X: Any) -> Any:
+        """Scores of documents, the same bits as of the ranker that was saved; a column ``qid`` is no feature."""
+        X = part_qid(X)[0]
+        if self.about["engine"] == "lightgbm":
+            predicted = self.booster.predict(X)
+        else:
+            predicted = _xgboost_predicted(
+                self.booster, X, self.about.get("params", {}).get("missing", np.nan)
+            )
+        try:
+            objective = self.objective
+        except ValueError:
+            objective = None  # with code in it, so not a model of grades
+        return scores_of(self.about["engine"], objective, predicted)
 
 
 def save(
@@ -47,7 +66,8 @@ def save(
     Parameters
     ----------
     model : lightgbm.Booster, xgboost.Booster or a ranker that was fitted
-        Of a LightGBM booster that stopped early, the rounds up to the best are written.
+        Of a ranker or LightGBM booster that stopped early, the rounds up to the best are written: those that it
+        predicts with. An XGBoost booster predicts with all its rounds, and all are written.
     path : str or Path
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, leaves, params
@@ -74,10 +94,10 @@ def save(
 
     """
     path = Path(path)
-    booster = _booster_of(model)
+    booster = in_use(model)
     if booster is not model:  # a ranker
-        objective = getattr(model, "objective", None) if objective is None else objective
-        leaves = getattr(model, "leaves", None) if leaves is None else leaves
+        objective = getattr(model, "objective_", None) if objective is None else objective
+        leaves = getattr(model, "leaves_", None) if leaves is None else leaves
         params = _given_to(model) if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know what it was trained by; give it here")
@@ -139,10 +159,27 @@ def _described(path: Path) -> dict[str, Any]:
     raise ValueError(f"{beside(path)} is no description of a model: train again, or bring back the original")
 
 
-def _booster_of(model: Any) -> Any:
+def in_use(model: Any) -> Any:
+    """The booster of a fitted ranker, with the rounds that the ranker predicts with; anything else as it is."""
     if hasattr(model, "get_booster"):
-        return model.get_booster()
-    return model.booster_ if hasattr(model, "fit") else model
+        booster = model.get_booster()
+        try:
+            rounds = model.best_iteration + 1
+        except AttributeError:
+            return booster
+        # XGBoost cuts no linear model, and predicts with all its rounds.
+        return booster if model.booster == "gblinear" else booster[:rounds]
+    return model.booster_ if hasattr(model, "booster_") else model
+
+
+def _xgboost_predicted(booster: Any, X: Any, missing: float) -> Any:
+    """As XGBRanker predicts: in place, which rounds otherwise than a DMatrix does, where XGBoost can."""
+    import xgboost as xgb
+
+    try:
+        return booster.inplace_predict(X, missing=missing)
+    except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
+        return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
 
 
 def _given_to(ranker: Any) -> dict[str, Any]:
@@ -163,7 +200,8 @@ def _engine_of(booster: Any) -> str:
     engine = type(booster).__module__.split(".")[0]
     if engine not in ENGINES or type(booster).__name__ != "Booster":
         raise TypeError(
-            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted ranker"
+            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
+            "LambdaRanker; save other estimators with joblib"
         )
     return engine
 

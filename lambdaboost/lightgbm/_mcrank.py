@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.grades import logistic, scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.lightgbm.training import train
 from lambdaboost.objectives import Objective
@@ -53,16 +54,6 @@ def train_grades(
     )
 
 
-def scores_of(objective: Objective, predicted: Any) -> Any:
-    """What LightGBM predicts, as scores to rank by.
-
-    Of a model of grades it predicts probabilities (n_documents, outputs), or under derivatives of ours margins.
-    """
-    if not isinstance(objective, GradeModel):
-        return predicted
-    return objective.scores(logistic(predicted) if isinstance(objective, OrdinalMcRank) else predicted)
-
-
 def wants_scores(
     raw_score: bool = False,
     start_iteration: int = 0,
@@ -91,13 +82,8 @@ class Thresholds:
         return grad.reshape(raw.shape), hess.reshape(raw.shape)
 
 
-def logistic(raw: Any) -> Floats:
-    """1 / (1 + e^−raw), without overflow."""
-    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
-
-
 def _of_scores(metric: Callable[..., Any], objective: GradeModel) -> Callable[..., Any]:
     def evaluate(predicted: Any, data: Any) -> Any:
-        return metric(scores_of(objective, predicted), data)
+        return metric(scores_of("lightgbm", objective, predicted), data)
 
     return evaluate

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.lightgbm._callback import Callback, boosters_of
 from lambdaboost.objectives import Objective
 
@@ -39,7 +40,6 @@ PLAIN = {
     "linear_tree": "0",
     "use_quantized_grad": "0",
     "lambda_l1": "0",
-    "max_delta_step": "0",
     "path_smooth": "0",
     "monotone_constraints": "",
     "cegb_penalty_split": "0",
@@ -48,16 +48,18 @@ PLAIN = {
 }
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
 LEARNING_RATE = ("learning_rate", "shrinkage_rate", "eta")
+MAX_STEP = ("max_delta_step", "max_tree_output", "max_leaf_output")
 LAMBDA_L2 = ("lambda_l2", "reg_lambda", "lambda")
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A booster's last tree: its leaves' outputs, and the printed learning rate and λ2 that they were made with."""
+    """A booster's last tree: its leaves' outputs, and the printed parameters that they were made with."""
 
     outputs: Floats
     rate: float
     l2: float
+    max_step: float
 
 
 class NewtonStep:
@@ -160,10 +162,15 @@ def _nearest_leaf(steps: Floats, outputs: Floats, scale: float) -> NDArray[np.in
 def _newton_outputs(
     leaf: NDArray[np.intp], grad: Derivative, hess: Derivative, tree: Tree, params: dict[str, Any]
 ) -> Floats:
-    """V = −rate·G/(H + λ2) of each leaf, 0 where no document of the leaf has a gradient."""
+    """V = −rate·G/(H + λ2) of each leaf, the step capped, 0 where no document of the leaf has a gradient."""
     n = tree.outputs.size
     g, h = np.bincount(leaf, grad, n), np.bincount(leaf, hess, n) + _as_given(tree.l2, params, LAMBDA_L2)
-    return -_as_given(tree.rate, params, LEARNING_RATE) * np.divide(g, h, where=h > 0, out=np.zeros(n))
+    step = np.divide(g, h, where=h > 0, out=np.copysign(np.where(g == 0, 0.0, np.inf), g))
+    given = any(name in params for name in MAX_STEP)
+    largest = _as_given(tree.max_step, params, MAX_STEP) if given else LARGEST_STEP
+    if largest > 0:  # as LightGBM reads it
+        step = np.clip(step, -largest, largest)
+    return -_as_given(tree.rate, params, LEARNING_RATE) * np.where(np.isfinite(step), step, 0.0)
 
 
 def _as_given(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
@@ -200,7 +207,9 @@ def _last_tree(booster: Any) -> Tree:
     text = _last_tree_text(booster)
     lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
     outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
-    return Tree(outputs, float(lines["shrinkage"]), float(_parameters(text)["lambda_l2"]))
+    parameters = _parameters(text)
+    l2, max_step = float(parameters["lambda_l2"]), float(parameters["max_delta_step"])
+    return Tree(outputs, float(lines["shrinkage"]), l2, max_step)
 
 
 def _parameters(text: str) -> dict[str, str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
 from lightgbm.callback import CallbackEnv
 
+from lambdaboost.datasets._files import sha256
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines import checkpoint as _checkpoint
 from lambdaboost.engines.checkpoint import Checkpoint, State
@@ -32,6 +35,13 @@ ROUNDS = (
     *("nrounds", "num_boost_round", "n_estimators", "max_iter"),
 )
 STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
+
+# Penalties that depend on which features the trees so far have used.
+COST_SO_FAR = ("cegb_penalty_feature_lazy", "cegb_penalty_feature_coupled")
+INIT_SCORE = (
+    "checkpoint with init_score: where LightGBM resumes, the scores of the model so far take its place; train without "
+    "checkpoint, or go on from a model by init_model="
+)
 
 BEFORE_OTHERS, AFTER_OTHERS = -1e300, float("inf")
 
@@ -60,8 +70,13 @@ class Resumed:
         objective: Objective | str,
         leaves: str,
         callbacks: Sequence[Any] | None,
+        sets: Sequence[Any],
     ) -> None:
         _check_params(params)
+        for data in sets:
+            # LightGBM sets the scores of a model that it continues as initial scores too, beside its predictor.
+            if data.init_score is not None and data._predictor is None:
+                raise ValueError(INIT_SCORE)
         self.checkpoint, self.leaves = checkpoint, leaves
         self.objective = parse(objective) if isinstance(objective, str) else objective
         self.end = rounds
@@ -109,10 +124,18 @@ class Resumed:
                 "checkpoint with boosting=dart: LightGBM drops no trees of a model that it goes on from; "
                 "train without checkpoint, or with boosting=gbdt"
             )
+        for name in COST_SO_FAR:
+            if params.get(name):
+                raise ValueError(
+                    f"checkpoint with {name}: LightGBM forgets which features were paid for where it resumes; "
+                    "train without checkpoint, or without the penalty"
+                )
+        if self.state is None and any(data.get_init_score() is not None for data in _sets(booster).values()):
+            raise ValueError(INIT_SCORE)
         fixed = {name: value for name, value in params.items() if name not in FREE}
         q = queries_of(booster.train_set, self.objective.sources)
         self.made_with = _checkpoint.made_with(
-            "lightgbm", self.objective, self.leaves, fixed, q, booster.num_feature()
+            "lightgbm", self.objective, self.leaves, fixed, q, booster.num_feature(), _digests(booster)
         )
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, self.made_with)
@@ -162,6 +185,31 @@ def _check_params(params: Any) -> None:
                 f"params has {name} beside checkpoint=: give it as "
                 f"callbacks=[lightgbm.early_stopping({params[name]!r})]"
             )
+
+
+def _sets(booster: Any) -> dict[str, Any]:
+    """The training data, as ``"features"``, and the validation data."""
+    valid = zip(booster.name_valid_sets, booster.valid_sets, strict=True)
+    return {"features": booster.train_set} | {f"validation data {name!r}": data for name, data in valid}
+
+
+def _digests(booster: Any) -> dict[str, str]:
+    """Of each data set the bins, labels, queries and weights, as LightGBM saves them, and the further sources."""
+    digests = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, data) in enumerate(_sets(booster).items()):
+            binary = Path(folder) / str(number)
+            try:
+                data.save_binary(binary)
+            except lgb.basic.LightGBMError as error:
+                raise OSError(
+                    f"checkpoint: the features could not be written to {binary} to be compared: {error}; "
+                    "set TMPDIR to a folder with room for about a byte per value"
+                ) from None
+            sources = getattr(data, "sources", None) or {}
+            digests[name] = _checkpoint.digest(sha256(binary), sources)
+            binary.unlink()
+    return digests
 
 
 def _chance(params: dict[str, str]) -> list[str]:

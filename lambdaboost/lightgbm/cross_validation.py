@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import lightgbm as lgb
-import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.folds import Fold, Rows, check_nfold, drawn, given
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.objectives import LambdaRank, Objective
-
-Rows = NDArray[np.int64]
-Fold = tuple[Rows, Rows]
 
 
 def cv(
@@ -41,7 +37,7 @@ def cv(
     nfold : int
         Folds, of equally many queries but for one.
     seed : int
-        Draws the folds.
+        Draws the folds, the same queries as `lambdaboost.xgboost.cv` draws by it.
     folds : splitter or iterable of (training rows, validation rows), optional
         In place of `nfold`; a splitter gets the query of each row as ``groups``.
     return_cvbooster : bool
@@ -58,8 +54,8 @@ def cv(
         As `train`, and where there are fewer queries than folds, or a fold splits a query.
 
     """
-    if folds is None and (isinstance(nfold, bool) or not isinstance(nfold, int | np.integer) or nfold < 2):
-        raise ValueError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+    if folds is None:
+        check_nfold(nfold)
     plan = planned(params, data, objective, leaves, feval, callbacks)
     return lgb.cv(
         plan.params,
@@ -82,30 +78,5 @@ class _WholeQueries:
         """Training and validation rows of each fold."""
         queries_of(self.data)  # says what is missing where there are no groups
         if self.folds is None:
-            return _random_folds(groups, self.nfold, self.seed)
-        given = self.folds.split(X, y, groups) if hasattr(self.folds, "split") else self.folds
-        return _checked(given, groups)
-
-
-def _random_folds(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
-    n_queries = int(query[-1]) + 1
-    if n_queries < nfold:
-        raise ValueError(f"nfold is {nfold}, but there are {n_queries} queries: each fold needs one")
-    fold_of_query = np.random.default_rng(seed).permutation(n_queries) % nfold
-    fold = fold_of_query[query]
-    return ((np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(nfold))
-
-
-def _checked(folds: Iterable[Fold], query: Rows) -> Iterator[Fold]:
-    size = np.bincount(query)
-    for number, (train, valid) in enumerate(folds):
-        for rows in (train, valid):
-            chosen = np.bincount(query[np.asarray(rows)], minlength=size.size)
-            split = np.flatnonzero((chosen > 0) & (chosen != size))
-            if split.size:
-                q = int(split[0])
-                raise ValueError(
-                    f"folds: fold {number} splits query {q}, rows {np.searchsorted(query, q)} to "
-                    f"{np.searchsorted(query, q, side='right') - 1}: keep queries whole, as GroupKFold does"
-                )
-        yield train, valid
+            return drawn(groups, self.nfold, self.seed)
+        return given(self.folds, X, y, groups)

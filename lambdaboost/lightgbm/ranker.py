@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import lightgbm as lgb
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, sizes_of
+from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.lightgbm._mcrank import scores_of, trainer_of, wants_scores
+from lambdaboost.lightgbm._mcrank import trainer_of, wants_scores
 from lambdaboost.lightgbm._plan import METRIC
 from lambdaboost.lightgbm.dataset import Dataset, Sources
 from lambdaboost.objectives import LambdaRank, Objective, parse
@@ -212,6 +214,9 @@ class LambdaRanker(lgb.LGBMRanker):
         self._n_features_in = X.shape[1]
         self._fitted_with_feature_names = hasattr(X, "columns") or feature_name != "auto"
         self._Booster = booster
+        # `_objective` may already be that of a later fit which failed.
+        self._fitted_objective = self._objective
+        self.leaves_ = self.leaves
         self._n_features = booster.num_feature()
         self._evals_result = history
         self._best_iteration = booster.best_iteration
@@ -222,7 +227,11 @@ class LambdaRanker(lgb.LGBMRanker):
     def predict(self, X: Any, *arguments: Any, **more: Any) -> Any:
         """Scores of documents, as `LGBMRanker.predict` gives them; a column ``qid`` is no feature."""
         predicted = super().predict(part_qid(X)[0], *arguments, **more)
-        return scores_of(self._objective, predicted) if wants_scores(*arguments, **more) else predicted
+        return (
+            scores_of("lightgbm", self._fitted_objective, predicted)
+            if wants_scores(*arguments, **more)
+            else predicted
+        )
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """NDCG(3) for documents X and grades y, their queries as `group`, as `qid`, or as column ``qid`` of X."""
@@ -233,6 +242,12 @@ class LambdaRanker(lgb.LGBMRanker):
                 "X has no column 'qid', and there is no qid or group: score needs the query of each row"
             )
         return NDCG(k=3)(self.predict(X), Queries(y, sizes))
+
+    @property
+    def objective_(self) -> Objective:
+        """The objective that the model was fitted by."""
+        _ = self.booster_  # says so where there is none
+        return self._fitted_objective
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
@@ -266,7 +281,7 @@ class LambdaRanker(lgb.LGBMRanker):
         feval = [
             metric if isinstance(metric, Measure) else _feval(metric) for metric in asked if callable(metric)
         ]
-        return feval or (None if names else [NDCG(k=k) for k in self._eval_at])
+        return feval or (None if names else [NDCG(k=k) for k in _cutoffs(params["eval_at"])])
 
 
 def _checked(X: Any) -> Any:
@@ -276,6 +291,13 @@ def _checked(X: Any) -> Any:
     return check_array(
         X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
     )
+
+
+def _cutoffs(eval_at: Any) -> list[int]:
+    """The cutoffs of ``eval_at``, or of an alias in the parameters: whole numbers, one, or a text such as "3,10"."""
+    if isinstance(eval_at, str):
+        return [int(k) for k in eval_at.split(",")]
+    return list(np.atleast_1d(eval_at))
 
 
 def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:

@@ -53,10 +53,10 @@ def train(
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` say
         otherwise, since smaller leaves cost it NDCG. ``"newton"``: MART's, splits by least squares on the gradient,
-        then in each leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums;
-        each tree is grown twice, so it refuses what grows trees by chance (bagging, feature sampling, dart, goss,
-        extra_trees) and other rules of leaves (lambda_l1, max_delta_step, path_smooth, linear_tree,
-        monotone_constraints).
+        then in each leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums,
+        before the rate at most ``max_delta_step``, which is 1000 where `params` do not give it; each tree is grown
+        twice, so it refuses what grows trees by chance (bagging, feature sampling, dart, goss, extra_trees) and other
+        rules of leaves (lambda_l1, path_smooth, linear_tree, monotone_constraints).
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
         As of `lightgbm.train`.
     feval : measure, callable or list of them, optional
@@ -89,9 +89,9 @@ def train(
     valid_sets = _listed(valid_sets)
     on_training = any(valid is data for valid in valid_sets or [])
     if checkpoint is not None:
-        resumed = Resumed(
-            as_checkpoint(checkpoint, init_model, "init_model"), params, rounds, objective, leaves, callbacks
-        )
+        place = as_checkpoint(checkpoint, init_model, "init_model")
+        sets = [data, *(valid_sets or [])]
+        resumed = Resumed(place, params, rounds, objective, leaves, callbacks, sets)
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
     plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
     booster = lgb.train(

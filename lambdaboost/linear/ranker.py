@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils import validation
+from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.columns import given_qid, part_qid
 from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
 from lambdaboost.objectives.objective import check_number
@@ -47,6 +49,9 @@ class LinearRanker(BaseEstimator):
         hinge is not convex (DORM).
     n_iter_ : int
         Cuts made.
+    n_features_in_ : int
+    feature_names_in_ : array of str (n_features,)
+        The columns, where X was a DataFrame with names.
 
     Examples
     --------
@@ -76,12 +81,12 @@ class LinearRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-            Finite features.
+        X : array, sparse matrix or DataFrame of shape (n_documents, n_features)
+            Finite features. A pandas or polars DataFrame may hold the queries as column ``qid``.
         y : array of shape (n_documents,)
             Grades ≥ 0, NaN where missing.
-        qid : array of shape (n_documents,)
-            The query of each row, the rows of a query adjacent.
+        qid : array of shape (n_documents,), optional
+            The query of each row, the rows of a query adjacent; not beside a column ``qid``.
 
         Raises
         ------
@@ -90,9 +95,10 @@ class LinearRanker(BaseEstimator):
 
         """
         hinge = self._checked()
-        X = _features(X)
+        X, qid = given_qid("X", X, None, qid)
         if qid is None:
             raise ValueError("no queries: give qid=[query of each row]")
+        X = self._features(X, reset=True)
         q = Queries(y, ids=qid)
         if q.n_documents != X.shape[0]:
             raise ValueError(f"y has {q.n_documents} grades, X has {X.shape[0]} rows: give one grade a row")
@@ -119,16 +125,26 @@ class LinearRanker(BaseEstimator):
         self.objective_value_ = found.objective
         self.gap_ = found.gap if hinge.convex else float("nan")
         self.n_iter_ = found.n_iter
-        self.n_features_in_ = X.shape[1]
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Scores of documents, float64 (n_documents,); higher ranks first."""
+        """Scores of documents, float64 (n_documents,), higher ranks first; a column ``qid`` is no feature."""
         check_is_fitted(self)
-        X = _features(X)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, the ranker was fitted on {self.n_features_in_}")
-        return np.asarray(X @ self.coef_)
+        return np.asarray(self._features(part_qid(X)[0], reset=False) @ self.coef_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _features(self, X: Any, reset: bool) -> Any:
+        """Checked as scikit-learn checks them, which notes or compares their number and names."""
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
+        # scikit-learn 1.6 made a function of the method.
+        if hasattr(validation, "validate_data"):
+            return validation.validate_data(self, X, **checks)
+        return self._validate_data(X, **checks)
 
     def _checked(self) -> Hinge:
         """The hinge, after a look at every parameter."""
@@ -146,7 +162,3 @@ class LinearRanker(BaseEstimator):
         ):
             raise ValueError(f"max_iter is {self.max_iter!r}, expected a whole number ≥ 1")
         return hinge
-
-
-def _features(X: Any) -> Any:
-    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")

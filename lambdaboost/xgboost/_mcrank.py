@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import xgboost as xgb
 
 from lambdaboost.datasets import Queries
@@ -13,7 +14,7 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
-from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, check_rounds
+from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, Metric, check_rounds
 from lambdaboost.xgboost.training import train
 
 
@@ -30,7 +31,7 @@ def train_grades(
     objective: GradeModel | str,
     leaves: Leaves,
     evals: Sequence[tuple[xgb.DMatrix, str]],
-    custom_metric: Sequence[Measure] | None,
+    custom_metric: Sequence[Metric] | None,
     **further: Any,
 ) -> xgb.Booster:
     """`xgboost.train` of the grades, in matrices that are its own to relabel; measures see the scores to rank by."""
@@ -43,12 +44,13 @@ def train_grades(
             f"sample_weight is given: XGBoost's classifiers take none of a query; leave it out for {model!r}, "
             "or train on LightGBM"
         )
-    settings, measures = dict(params), list(custom_metric or ())
+    settings, metrics = dict(params), list(custom_metric or ())
     if settings.get("eval_metric") is None:
         settings["disable_default_eval_metric"] = True
-        measures = measures or [DEFAULT_MEASURE]
+        metrics = metrics or [DEFAULT_MEASURE]
     # Before the grades give way to labels of thresholds.
-    queries = {id(m): queries_of(m, [measure.source for measure in measures]) for m, _ in evals}
+    sources = [metric.source for metric in metrics if isinstance(metric, Measure)]
+    queries = {id(m): queries_of(m, sources) for m, _ in evals}
     if isinstance(model, OrdinalMcRank):
         settings["objective"] = "binary:logistic"
         labels = {id(m): (m, model.reached(queries_of(m).relevance)) for m in (data, *(m for m, _ in evals))}
@@ -61,16 +63,11 @@ def train_grades(
         data,
         int(rounds),
         evals=list(evals),
-        custom_metric=_of_scores(measures, model, queries) if measures else None,
-        maximize=True if measures else None,
+        custom_metric=_of_scores(metrics, model, queries) if metrics else None,
+        # XGBoost guesses where the last one is a callable.
+        maximize=True if metrics and isinstance(metrics[-1], Measure) else None,
         **further,
     )
-
-
-def scores_of(objective: Objective | str, predicted: Any) -> Any:
-    """What XGBoost predicts, as scores to rank by: of a model of grades it predicts probabilities."""
-    model = _parsed(objective)
-    return model.scores(predicted) if isinstance(model, GradeModel) else predicted
 
 
 def _parsed(objective: Objective | str) -> Objective:
@@ -78,10 +75,31 @@ def _parsed(objective: Objective | str) -> Objective:
 
 
 def _of_scores(
-    measures: Sequence[Measure], model: GradeModel, queries: dict[int, Queries]
+    metrics: Sequence[Metric], model: GradeModel, queries: dict[int, Queries]
 ) -> Callable[..., list[tuple[str, float]]]:
     def evaluate(predicted: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         scores, q = model.scores(predicted), queries[id(data)]
-        return [(measure._xgboost_name, measure(scores, q)) for measure in measures]
+        return [
+            (metric._xgboost_name, metric(scores, q))
+            if isinstance(metric, Measure)
+            else metric(scores, _Grades(q))
+            for metric in metrics
+        ]
 
     return evaluate
+
+
+class _Grades:
+    """What a metric reads of a matrix, with the grades that the matrix itself no longer has."""
+
+    def __init__(self, q: Queries) -> None:
+        self.q = q
+
+    def get_label(self) -> Any:
+        return np.nan_to_num(self.q.relevance)
+
+    def get_uint_info(self, field: str) -> Any:
+        return {"group_ptr": self.q.offsets}[field]
+
+    def get_group(self) -> Any:
+        return self.q.sizes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import xgboost as xgb
 from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
 
@@ -13,9 +14,11 @@ from lambdaboost.engines import checkpoint as _checkpoint
 from lambdaboost.engines.checkpoint import Checkpoint, State
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Plan
+from lambdaboost.xgboost.dmatrix import BOUNDS
 
 # Parameters that may differ between a training and one that takes it up.
 FREE = ("nthread", "n_jobs", "verbosity")
+ROWS = 100_000  # read at a time to compare features
 # Draws by chance, by the values that draw nothing.
 CHANCE = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
 
@@ -41,6 +44,7 @@ class Resumed:
         self,
         made: Plan,
         data: xgb.DMatrix,
+        evals: Sequence[tuple[xgb.DMatrix, str]],
         callbacks: Sequence[Any] | None,
         early_stopping_rounds: int | None,
         maximize: bool | None,
@@ -60,7 +64,12 @@ class Resumed:
         if params.get("base_score") is None:
             params["base_score"] = 0.0
         q = queries_of(data, made.objective.sources)
-        made_with = _checkpoint.made_with("xgboost", made.objective, made.leaves, params, q, data.num_col())
+        digests = {"features": _digest(data)} | {
+            f"validation data {name!r}": _digest(matrix) for matrix, name in evals if matrix is not data
+        }
+        made_with = _checkpoint.made_with(
+            "xgboost", made.objective, made.leaves, params, q, data.num_col(), digests
+        )
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, made_with)
         _checkpoint.warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
@@ -162,6 +171,32 @@ class _Save(TrainingCallback):
             scores = _checkpoint.projected(_scores(model, self.data))
             _checkpoint.write(self.checkpoint, State(done, text, evals_log, self.made_with, scores))
         return False
+
+
+def _digest(data: xgb.DMatrix) -> str:
+    """Of the features, labels, queries, weights, margins and further sources of a matrix."""
+    fields = [data.get_float_info(name) for name in (*BOUNDS, "label", "weight", "base_margin")]
+    queries = data.get_uint_info("group_ptr")
+    described = repr((data.num_row(), data.feature_names, data.feature_types))
+    parts = [_checkpoint.digest(*features) for features in _features(data)]
+    return _checkpoint.digest(described, *parts, *fields, queries, getattr(data, "sources", None) or {})
+
+
+def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:
+    """The features, some rows at a time; of data in external memory their quantiles."""
+    try:
+        if isinstance(data, xgb.QuantileDMatrix):  # which cannot be sliced
+            yield _arrays(data.get_data())
+            return
+        for start in range(0, data.num_row(), ROWS):
+            rows = np.arange(start, min(start + ROWS, data.num_row()))
+            yield _arrays(xgb.DMatrix.slice(data, rows, allow_groups=True).get_data())
+    except xgb.core.XGBoostError:
+        yield data.get_quantile_cut()
+
+
+def _arrays(matrix: Any) -> tuple[Any, ...]:
+    return matrix.indptr, matrix.indices, matrix.data
 
 
 def _lengths(history: Any) -> dict[str, int]:

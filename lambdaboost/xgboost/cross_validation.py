@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import NDArray
 
+from lambdaboost.engines.folds import drawn, given
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
-from lambdaboost.xgboost.dmatrix import DMatrix, take, whole_queries
-
-Rows = NDArray[np.int64]
+from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 
 def cv(
@@ -39,11 +37,11 @@ def cv(
     params, data, rounds, objective, leaves, custom_metric, callbacks, verbose_eval
         As in `lambdaboost.xgboost.train`.
     nfold : int
-        Number of folds of (nearly) equally many queries, drawn by `seed`.
+        Folds, of equally many queries but for one.
     folds : list of (train rows, test rows), or a scikit-learn splitter, optional
         Folds of your own, which may not cut a query; a splitter is given each row's query as group: ``GroupKFold(5)``.
     seed : int
-        For the draw of the folds.
+        Draws the folds, the same queries as `lambdaboost.lightgbm.cv` draws by it.
     early_stopping_rounds : int, optional
         Stop where the last measure's mean over the folds has not improved for so many rounds; the
         table ends at the best.
@@ -64,13 +62,17 @@ def cv(
     made.check_trained("data", data)
     made.check_evaluated("data", data)
     pointer = data.get_uint_info("group_ptr").astype(np.int64)
-    chosen = _drawn(nfold, seed, pointer) if folds is None else _given(folds, data, pointer)
+    query = np.repeat(np.arange(pointer.size - 1), np.diff(pointer))
+    if folds is None:
+        chosen = drawn(query, nfold, seed)
+    else:
+        chosen = given(folds, np.zeros((data.num_row(), 1)), data.get_label(), query)
     whole = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
     return xgb.cv(
         made.params,
         whole,
         int(rounds),
-        folds=chosen,
+        folds=list(chosen),
         obj=made.engine_objective,
         custom_metric=made.metrics,
         maximize=made.maximize(None),
@@ -79,33 +81,3 @@ def cv(
         verbose_eval=verbose_eval,
         seed=seed,
     )
-
-
-def _drawn(nfold: int, seed: int, pointer: Rows) -> list[tuple[Rows, Rows]]:
-    n_queries = pointer.size - 1
-    check_rounds("nfold", nfold)
-    if not 2 <= nfold <= n_queries:
-        raise ValueError(f"nfold is {nfold}, expected 2 to {n_queries}, the number of queries")
-    fold_of_query = np.empty(n_queries, dtype=np.int64)
-    fold_of_query[np.random.default_rng(seed).permutation(n_queries)] = np.arange(n_queries) % nfold
-    fold_of_row = np.repeat(fold_of_query, np.diff(pointer))
-    return [(np.flatnonzero(fold_of_row != k), np.flatnonzero(fold_of_row == k)) for k in range(nfold)]
-
-
-def _given(folds: Any, data: xgb.DMatrix, pointer: Rows) -> list[tuple[Rows, Rows]]:
-    if hasattr(folds, "split"):
-        query_of_row = np.repeat(np.arange(pointer.size - 1), np.diff(pointer))
-        folds = folds.split(np.zeros((data.num_row(), 1)), data.get_label(), query_of_row)
-    if not isinstance(folds, Iterable):
-        raise TypeError(
-            f"folds is {folds!r}, expected a list of (train rows, test rows) or a splitter such as GroupKFold(5)"
-        )
-    chosen = []
-    for k, (train, test) in enumerate(folds):
-        sides = []
-        for name, rows in (("train", train), ("test", test)):
-            # Only which rows they are matters; sorted, the rows of a query stand side by side.
-            sides.append(np.sort(np.asarray(rows, dtype=np.int64)))
-            whole_queries(f"folds[{k}] ({name})", sides[-1], pointer)
-        chosen.append((sides[0], sides[1]))
-    return chosen

@@ -1,7 +1,8 @@
 """Least-squares splits with Newton leaves: MART's and the 2011 paper's step, which XGBoost has no switch for.
 
 The structure of a tree minimises the squared error to λ; each leaf then takes the value −eta·G/(H + lambda), G and H
-the summed gradient and hessian of its documents. XGBoost can grow a tree by other gradients than those of its leaves
+the summed gradient and hessian of its documents, and G/(H + lambda) at most ``max_delta_step``, which is 1000 where the
+parameters do not give it. XGBoost can grow a tree by other gradients than those of its leaves
 only where leaves are vectors. So training runs with a second score that is always 0 (predictions have two columns
 meanwhile), and the finished model is rewritten with plain leaves: an ordinary booster, which saves, explains and
 predicts as any other. A round takes 1.4 to 1.8 times as long as one of ``leaves="engine"``. Needs XGBoost ≥ 3.2 and
@@ -18,6 +19,7 @@ import numpy as np
 import xgboost as xgb
 
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.objectives import Objective
 
 # What the vector leaves of XGBoost 3.2 get wrong or refuse late, by the values that are right.
@@ -46,6 +48,7 @@ def settings(params: Mapping[str, Any]) -> dict[str, Any]:
             )
     return {
         **params,
+        "max_delta_step": LARGEST_STEP if params.get("max_delta_step") is None else params["max_delta_step"],
         "tree_method": "hist",
         "multi_strategy": "multi_output_tree",
         "num_target": 2,
@@ -110,16 +113,21 @@ def narrowed(booster: xgb.Booster, params: Mapping[str, Any]) -> xgb.Booster:
     return xgb.Booster(plain, model_file=_rewritten(booster, 1, _narrow))
 
 
-def widened(booster: xgb.Booster) -> xgb.Booster:
-    """The same model with a second score that is 0, ready to be continued."""
-    return xgb.Booster(model_file=_rewritten(booster, 2, _widen))
+def widened(model: Any, base_score: float | None) -> xgb.Booster:
+    """A model with a second score that is 0, ready to be continued; as in XGBoost, from `base_score` where given."""
+    return xgb.Booster(model_file=_rewritten(xgb.Booster(model_file=model), 2, _widen, base_score))
 
 
-def _rewritten(booster: xgb.Booster, scores: int, rewrite: Callable[[dict[str, Any]], None]) -> bytearray:
+def _rewritten(
+    booster: xgb.Booster,
+    scores: int,
+    rewrite: Callable[[dict[str, Any]], None],
+    base_score: float | None = None,
+) -> bytearray:
     model = json.loads(booster.save_raw(raw_format="json"))
     shape = model["learner"]["learner_model_param"]
-    base = np.atleast_1d(json.loads(shape["base_score"]))[:1]
-    shape["base_score"] = json.dumps([*base.tolist(), 0.0][:scores])
+    start = np.atleast_1d(json.loads(shape["base_score"]))[0] if base_score is None else base_score
+    shape["base_score"] = json.dumps([float(start), 0.0][:scores])
     shape["num_target"] = str(scores)
     for tree in model["learner"]["gradient_booster"]["model"]["trees"]:
         rewrite(tree)

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
-from xgboost.sklearn import _wrap_evaluation_matrices
+from xgboost.sklearn import _wrap_evaluation_matrices, ltr_metric_decorator
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.xgboost._arguments import DEFAULT_MEASURE
-from lambdaboost.xgboost._mcrank import scores_of, trainer_of
+from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, Metric
+from lambdaboost.xgboost._mcrank import _parsed, trainer_of
 from lambdaboost.xgboost.dmatrix import Sources, part_labels
 
 LabelSources = Mapping[str, ArrayLike] | None
@@ -38,9 +40,10 @@ class LambdaRanker(xgb.XGBRanker):
         An objective or its text, such as ``"graded"``; `McRank` and `OrdinalMcRank` too.
     leaves : "engine", "gradient" or "newton"
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
-    eval_metric : measure, str or list of them, optional
-        Measures, their text such as ``"NDCG(k=3)"``, or XGBoost's own metrics by their names, which are in lower case.
-        By default NDCG(3). The last one decides early stopping; measures are maximised.
+    eval_metric : measure, str, callable or list of them, optional
+        Measures, their text such as ``"NDCG(k=3)"``, XGBoost's own metrics by their names, which are in lower case, or
+        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). The last one decides early
+        stopping; measures are maximised.
     **parameters
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -65,11 +68,19 @@ class LambdaRanker(xgb.XGBRanker):
         """The engine's own parameters."""
         return {name: value for name, value in super().get_xgb_params().items() if name not in _OURS}
 
+    def set_params(self, **params: Any) -> LambdaRanker:
+        """Set parameters; those of a fitted ranker reach its booster, XGBoost's own metrics too."""
+        super().set_params(**params)
+        if self.__sklearn_is_fitted__():
+            self.get_booster().set_param([("eval_metric", name) for name in _native(self.eval_metric)])
+        return self
+
     def load_model(self, fname: Any) -> None:
         """Load trees that `save_model` saved; the objective stays what it is here, for a file does not hold it."""
         objective = self.objective
         super().load_model(fname)
         self.objective = objective
+        self.objective_ = _parsed(objective)
 
     def fit(
         self,
@@ -115,7 +126,7 @@ class LambdaRanker(xgb.XGBRanker):
             As `lambdaboost.xgboost.train` and `XGBRanker.fit`.
 
         """
-        native, measures = _parted(self.eval_metric)
+        native, metrics = _parted(self.eval_metric, self.n_jobs)
         given = X, group, qid
         X, group = _by_query("X", *given)
         y, labels = part_labels(y, sources)
@@ -158,32 +169,34 @@ class LambdaRanker(xgb.XGBRanker):
         _attach("sources", data, labels)
         for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
             _attach(f"eval_sources[{i}]", matrix, further)
-        params = self.get_xgb_params()
-        if native:
-            params["eval_metric"] = native
+        objective = _parsed(self.objective)
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
-            self._Booster = trainer_of(self.objective)(
-                params,
+            booster = trainer_of(objective)(
+                self.get_xgb_params() | ({"eval_metric": native} if native else {}),
                 data,
                 self.get_num_boosting_rounds(),
-                objective=self.objective,
+                objective=objective,
                 leaves=self.leaves,
                 evals=evals,
-                custom_metric=measures or None,
+                custom_metric=metrics or None,
                 early_stopping_rounds=self.early_stopping_rounds,
                 evals_result=evals_result,
                 verbose_eval=verbose,
                 xgb_model=xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model,
                 callbacks=self.callbacks,
             )
+        self._Booster, self.objective_, self.leaves_ = booster, objective, self.leaves
         self._set_evaluation_result(evals_result)
         return self
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
         predicted = super().predict(part_qid(X)[0], **arguments)
-        return predicted if arguments.get("output_margin") else scores_of(self.objective, predicted)
+        # `objective` is what a next fit takes, which need not be what this model was fitted by.
+        return (
+            predicted if arguments.get("output_margin") else scores_of("xgboost", self.objective_, predicted)
+        )
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""
@@ -200,14 +213,21 @@ class LambdaRanker(xgb.XGBRanker):
             raise ValueError(
                 "X has no column 'qid', and there is no qid or group: score needs the query of each row"
             )
-        native, measures = _parted(self.eval_metric)
-        if native and not measures:
-            data = xgb.DMatrix(
-                X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
-            )
-            return float(self.get_booster().eval(data).rsplit(":", 1)[1])
-        measure = measures[-1] if measures else DEFAULT_MEASURE
-        return measure(self.predict(X), Queries(y, sizes))
+        native, metrics = _parted(self.eval_metric, self.n_jobs)
+        if metrics and isinstance(metrics[-1], Measure):
+            return metrics[-1](self.predict(X), Queries(y, sizes))
+        if not native and not metrics:
+            return DEFAULT_MEASURE(self.predict(X), Queries(y, sizes))
+        data = xgb.DMatrix(
+            X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
+        )
+        if metrics:
+            return float(metrics[-1](self.predict(X), data)[1])
+        evaluated = xgb.Booster(
+            {"eval_metric": native, "disable_default_eval_metric": True},
+            model_file=in_use(self).save_raw(),
+        )
+        return float(evaluated.eval(data).rsplit(":", 1)[1])
 
 
 def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
@@ -236,17 +256,29 @@ def _weights(name: str, weight: Any, sizes: Any) -> Any:
     return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
-def _parted(eval_metric: Any) -> tuple[list[str], list[Measure]]:
-    """XGBoost's own metrics by name, and measures, of an `eval_metric`."""
+def _listed(eval_metric: Any) -> list[Any]:
     if eval_metric is None:
-        return [], []
-    given = list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
-    native = [metric for metric in given if isinstance(metric, str) and metric == metric.lower()]
-    measures = [parse(m) if isinstance(m, str) else m for m in given if m not in native]
-    for measure in measures:
-        if not isinstance(measure, Measure):
-            raise TypeError(f"eval_metric has {measure!r}, expected a measure such as NDCG(3), or its text")
-    return native, measures
+        return []
+    return list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
+
+
+def _native(eval_metric: Any) -> list[str]:
+    """XGBoost's own metrics, by name."""
+    return [m for m in _listed(eval_metric) if isinstance(m, str) and m == m.lower()]
+
+
+def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
+    """XGBoost's own metrics by name, and measures and callables, of an `eval_metric`."""
+    native = _native(eval_metric)
+    metrics: list[Metric] = []
+    for metric in (parse(m) if isinstance(m, str) else m for m in _listed(eval_metric) if m not in native):
+        if not callable(metric) or isinstance(metric, type):
+            raise TypeError(
+                f"eval_metric has {metric!r}, expected a measure such as NDCG(3), its text, or a callable "
+                "(y_true, y_score)"
+            )
+        metrics.append(metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs))
+    return native, metrics
 
 
 def _part_eval(

@@ -117,16 +117,19 @@ def train(
             f"early_stopping_rounds is {early_stopping_rounds}, but there is nothing to watch: give evals="
         )
     if xgb_model is not None and leaves == "newton":
-        xgb_model = newton.widened(xgb.Booster(model_file=xgb_model))
+        xgb_model = newton.widened(xgb_model, made.params.get("base_score"))
     if any(isinstance(callback, Progress) for callback in callbacks or ()):
         verbose_eval = False
     maximize = made.maximize(maximize)
     if resumed is not None:
         callbacks = resumed.callbacks_with(
-            made, data, callbacks, early_stopping_rounds, maximize, verbose_eval
+            made, data, evals, callbacks, early_stopping_rounds, maximize, verbose_eval
         )
         rounds, xgb_model = resumed.rounds, resumed.xgb_model
         early_stopping_rounds = verbose_eval = None
+    if xgb_model is not None and leaves == "newton":
+        # The model has it, and XGBoost would want one for each of its two scores.
+        made.params.pop("base_score", None)
     booster = xgb.train(
         made.params,
         data,

@@ -1,0 +1,96 @@
+"""Folds for cross-validation that keep every query whole, the same on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+Fold = tuple[Rows, Rows]
+
+
+def check_nfold(nfold: object) -> None:
+    """Raise where `nfold` is not a whole number ≥ 2."""
+    if isinstance(nfold, bool) or not isinstance(nfold, int | np.integer):
+        raise TypeError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+    if nfold < 2:
+        raise ValueError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+
+
+def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
+    """Folds of equally many queries but for one, drawn by `seed`.
+
+    Parameters
+    ----------
+    query : int64 (n_documents,)
+        The query of each row, counted from 0, the rows of a query adjacent.
+    nfold, seed : int
+        How many, and what draws them.
+
+    Yields
+    ------
+    train, test : int64
+        Rows in order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `nfold` is no whole number from 2 to the number of queries.
+
+    """
+    check_nfold(nfold)
+    n_queries = int(query[-1]) + 1
+    if n_queries < nfold:
+        raise ValueError(f"nfold is {nfold}, but there are {n_queries} queries: each fold needs one")
+    fold = (np.random.default_rng(seed).permutation(n_queries) % nfold)[query]
+    return ((np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(nfold))
+
+
+def given(folds: Any, X: Any, y: Any, query: Rows) -> Iterator[Fold]:
+    """The folds of a scikit-learn splitter, which sees the query of each row as its group, or of a list.
+
+    Rows come sorted, so that those of a query stay adjacent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `folds` is neither, or a fold cuts a query, has a row twice, or names one that is not there.
+
+    """
+    if hasattr(folds, "split"):
+        folds = folds.split(X, y, query)
+    if not isinstance(folds, Iterable):
+        raise TypeError(
+            f"folds is {folds!r}, expected a list of (train rows, test rows) or a splitter such as GroupKFold(5)"
+        )
+    return _whole(folds, query)
+
+
+def _whole(folds: Iterable[Any], query: Rows) -> Iterator[Fold]:
+    size = np.bincount(query)
+    for number, (train, test) in enumerate(folds):
+        yield (
+            _checked(f"folds[{number}] (train)", train, query, size),
+            _checked(f"folds[{number}] (test)", test, query, size),
+        )
+
+
+def _checked(name: str, rows: Any, query: Rows, size: Rows) -> Rows:
+    chosen = np.sort(np.asarray(rows, dtype=np.int64))
+    if chosen.size and not (chosen[0] >= 0 and chosen[-1] < query.size):
+        raise ValueError(f"{name} has rows {chosen[0]} to {chosen[-1]}, data has rows 0 to {query.size - 1}")
+    if (chosen[1:] == chosen[:-1]).any():
+        raise ValueError(f"{name} has a row twice: take each row once")
+    taken = np.bincount(query[chosen], minlength=size.size)
+    cut = np.flatnonzero((taken > 0) & (taken != size))
+    if cut.size:
+        q = int(cut[0])
+        start, end = np.searchsorted(query, [q, q + 1])
+        raise ValueError(
+            f"{name} has {taken[q]} of the {size[q]} rows of query {q} (rows {start} to {end - 1}): "
+            "keep every query whole, as GroupKFold does"
+        )
+    return chosen

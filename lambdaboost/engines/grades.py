@@ -1,0 +1,27 @@
+"""The scores to rank by, from what a booster predicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.objectives import Objective, OrdinalMcRank
+from lambdaboost.objectives.mcrank import GradeModel
+
+
+def logistic(raw: Any) -> NDArray[np.float64]:
+    """1 / (1 + e^−raw), without overflow."""
+    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
+
+
+def scores_of(engine: str, objective: Objective | None, predicted: Any) -> Any:
+    """Scores of documents; of a model of grades the engine predicts probabilities (n_documents, outputs).
+
+    LightGBM predicts margins where the derivatives are lambdaboost's, which is so for `OrdinalMcRank`.
+    """
+    if not isinstance(objective, GradeModel):
+        return predicted
+    margins = engine == "lightgbm" and isinstance(objective, OrdinalMcRank)
+    return objective.scores(logistic(predicted) if margins else predicted)

@@ -1,0 +1,116 @@
+"""Objectives, schedules and measures are values: equal ones have equal texts, and every text reads back."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from lambdaboost import (
+    CNDCG,
+    ERR,
+    NDCG,
+    SPSA,
+    Blend,
+    ClickTier,
+    Constant,
+    Exponential,
+    GumbelRanks,
+    LambdaLoss,
+    LambdaRank,
+    Linear,
+    McRank,
+    NormalizedPairs,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    StructuredHinge,
+    objectives,
+)
+from lambdaboost import evaluation as measures
+
+# The same value in NumPy's numbers or whole ones, and in Python's own.
+TWINS = [
+    (LambdaRank(sigma=np.float64(2)), LambdaRank(sigma=2.0), "LambdaRank(sigma=2.0)"),
+    (LambdaRank(sigma=1), LambdaRank(), "LambdaRank()"),
+    (LambdaRank(NDCG(np.int64(3))), LambdaRank(NDCG(3)), "LambdaRank(metric=NDCG(k=3))"),
+    (
+        LambdaRank(convention="lightgbm", truncation=np.int32(5), norm=True),
+        LambdaRank(convention="lightgbm", truncation=5, norm=True),
+        "LambdaRank(convention='lightgbm', truncation=5, norm=True)",
+    ),
+    (RankNet(np.float32(0.5)), RankNet(0.5), "RankNet(sigma=0.5)"),
+    (SigmoidLocal(center=-0.0), SigmoidLocal(), "SigmoidLocal()"),
+    (
+        ClickTier(within=[np.str_("relevance")], sigma=np.int8(3)),
+        ClickTier(sigma=3.0),
+        "ClickTier(sigma=3.0)",
+    ),
+    (
+        Blend(RankNet(), LambdaRank(), 1),
+        Blend(RankNet(), LambdaRank(), np.float64(1)),
+        "Blend(first=RankNet(), second=LambdaRank(), weight=1.0)",
+    ),
+    (
+        Blend(RankNet(), LambdaRank(), Linear(0, np.float64(0.5))),
+        Blend(RankNet(), LambdaRank(), Linear(0.0, 0.5)),
+        "Blend(first=RankNet(), second=LambdaRank(), weight=Linear(start=0.0, rate=0.5))",
+    ),
+    (
+        Scorecard([RankNet(), RankNet(1)], [1, np.float64(2)]),
+        Scorecard((RankNet(), RankNet()), (1.0, 2.0)),
+        "Scorecard(objectives=(RankNet(), RankNet()), weights=(1.0, 2.0))",
+    ),
+    (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
+    (NormalizedPairs(k=np.int64(2), over="top", sigma=2), NormalizedPairs(k=2, over="top", sigma=2.0), None),
+    (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
+    (SPSA(NDCG(), 1, np.int64(3), np.int64(7)), SPSA(draws=3, seed=7), "SPSA(draws=3, seed=7)"),
+    (McRank(np.int64(3)), McRank(3), "McRank(classes=3)"),
+    (
+        StructuredHinge(NDCG(3), clip=np.int64(2)),
+        StructuredHinge(NDCG(3), clip=2),
+        "StructuredHinge(metric=NDCG(k=3), clip=2)",
+    ),
+]  # fmt: skip
+SCHEDULES = [
+    (Constant(1), Constant(1.0), "Constant(w=1.0)"),
+    (Linear(0, -0.0), Linear(0.0, 0.0), "Linear(start=0.0, rate=0.0)"),
+    (Exponential(np.float64(0), 100), Exponential(0.0, 100.0), "Exponential(start=0.0, rate=100.0)"),
+]
+MEASURES = [
+    (ERR(k=np.int64(3), max_grade=np.float64(4)), ERR(k=3), "ERR(k=3)"),
+    (CNDCG(source=np.str_("clicks"), scale=np.int64(3)), CNDCG(scale=3.0), "CNDCG(scale=3)"),
+    (NDCG(gain=(0, np.float64(1), 3)), NDCG(gain=[0.0, 1, 3.0]), "NDCG(gain=(0.0, 1.0, 3.0))"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "text"), [*TWINS, *SCHEDULES, *MEASURES], ids=repr)
+def test_equal_values_have_equal_texts(one, other, text):
+    assert one == other and hash(one) == hash(other)
+    assert repr(one) == repr(other)
+    assert text is None or repr(one) == text
+    for same in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert same == one and repr(same) == repr(one)
+
+
+@pytest.mark.parametrize("one", [one for one, *_ in TWINS], ids=repr)
+def test_texts_of_objectives_read_back(one):
+    assert objectives.parse(repr(one)) == one
+
+
+@pytest.mark.parametrize("one", [one for one, *_ in MEASURES], ids=repr)
+def test_texts_of_measures_read_back(one):
+    assert measures.parse(repr(one)) == one
+
+
+def test_numpys_truth_is_pythons():
+    assert (
+        repr(LambdaRank(convention="xgboost", norm=np.bool_(False)))
+        == "LambdaRank(convention='xgboost', norm=False)"
+    )
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(True), "2", None, np.array([2.0])], ids=repr)
+def test_what_is_no_number_is_not_made_one(value):
+    with pytest.raises(TypeError, match=r"sigma is .*, expected a number"):
+        LambdaRank(sigma=value)

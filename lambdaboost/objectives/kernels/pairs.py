@@ -333,13 +333,16 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def]
-    """Scratch for queries of so many documents and levels; the documents above a cutoff stand in the top once more."""
+def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
+    """Scratch for queries of up to so many documents and levels.
+
+    The documents above a cutoff stand in the top once more. A swap says for each query where its cutoff is, so the top
+    has space for a whole query, as all else: memory that is never written costs nothing.
+    """
     room = longest + 2 * LANES
-    top_room = (cutoff if cutoff < longest else 0) + 2 * LANES
-    d, top_d = np.empty(room, np.float32), np.empty(top_room, np.float32)
+    d, top_d = np.empty(room, np.float32), np.empty(room, np.float32)
     h = np.empty(room, np.float32) if has_h(swap) else d
-    top_h = np.empty(top_room, np.float32) if has_h(swap) else top_d
+    top_h = np.empty(room, np.float32) if has_h(swap) else top_d
     return Scratch(
         room_to_order(longest),
         np.empty(longest, np.int32),
@@ -352,9 +355,9 @@ def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def
         (np.empty(room, np.float32), np.empty(room, np.float32)),
         (np.empty(room), np.empty(room)),
         (
-            layout(swap, np.empty(top_room, np.float32), np.empty(top_room, np.float32), top_d, top_h),
-            (np.empty(top_room, np.float32), np.empty(top_room, np.float32)),
-            (np.empty(top_room), np.empty(top_room)),
+            layout(swap, np.empty(room, np.float32), np.empty(room, np.float32), top_d, top_h),
+            (np.empty(room, np.float32), np.empty(room, np.float32)),
+            (np.empty(room), np.empty(room)),
         ),
         np.empty(longest, np.float32),
         np.empty(longest, np.float32),
@@ -412,7 +415,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = _scratch(swap, longest, most_levels, cutoff)
+    work = _scratch(swap, longest, most_levels)
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
         here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]

@@ -1,7 +1,7 @@
 """Kernels at the edges of their memory: lists and cutoffs beside whole vectors, relevant documents far down.
 
-`make test-bounds` runs these tests with kernels that check every index (NUMBA_BOUNDSCHECK=1): there a read or write past
-an array is an IndexError.
+`make test-bounds` runs these tests with kernels that check every index (NUMBA_BOUNDSCHECK=1): there a read or write
+past the end of an array is an IndexError.
 """
 
 import drawn

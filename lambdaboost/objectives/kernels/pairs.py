@@ -119,8 +119,7 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, c
             for x in range(len(columns)):
                 top_figures[x][slot] = columns[x][slot + on]
     for slot in range(m, m + LANES):
-        for x in range(len(columns)):
-            top_figures[x][slot] = 0
+        top_figures[0][slot] = 0
     for x in range(2):
         for slot in range(m + LANES):
             top_sums[x][slot] = top_totals[x][slot] = 0
@@ -304,20 +303,18 @@ def _places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place
 
 
 @borrowing
-def _lay_out(swap, ranked, gains, rests, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
+def _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
     """Bring what the pairs read of each document to its slot."""
     g, rest, d, h = columns[1], columns[2], columns[3], columns[-1]
     d_of_rank, h_of_rank = of_rank
+    for level in range(start.size):
+        g_here, rest_here = gains[0][row[level]], gains[1][row[level]]
+        for slot in range(start[level], end[level]):
+            g[slot], rest[slot] = g_here, rest_here
     for rank in range(by_rank.size):
         slot = place[by_rank[rank]]
         if slot >= 0:
-            document = by_rank[rank]
-            s[slot], g[slot], rest[slot], d[slot] = (
-                ranked[rank],
-                gains[document],
-                rests[document],
-                d_of_rank[rank],
-            )
+            s[slot], d[slot] = ranked[rank], d_of_rank[rank]
             if has_h(swap):
                 h[slot] = h_of_rank[rank]
 
@@ -345,12 +342,13 @@ def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
     """Scratch for queries of up to so many documents and levels.
 
     The documents above a cutoff stand in the top once more. A swap says for each query where its cutoff is, so the top
-    has space for a whole query, as all else: memory that is never written costs nothing.
+    has space for a whole query, as all else: memory that is never written costs nothing. What padding reads is 0 at
+    first, then left by another query: finite, and times E = 0.
     """
     room = longest + 2 * LANES
-    d, top_d = np.empty(room, np.float32), np.empty(room, np.float32)
-    h = np.empty(room, np.float32) if has_h(swap) else d
-    top_h = np.empty(room, np.float32) if has_h(swap) else top_d
+    d, top_d = np.zeros(room, np.float32), np.zeros(room, np.float32)
+    h = np.zeros(room, np.float32) if has_h(swap) else d
+    top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
     return Scratch(
         room_to_order(longest),
         np.empty(longest, np.int32),
@@ -360,16 +358,16 @@ def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
         np.empty(room),
         np.empty(room, np.float32),
         layout(
-            swap, np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32), d, h
+            swap, np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.float32), d, h
         ),
         (np.empty(room, np.float32), np.empty(room, np.float32)),
         (np.empty(room), np.empty(room)),
         (
             layout(
                 swap,
-                np.empty(room, np.float32),
-                np.empty(room, np.float32),
-                np.empty(room, np.float32),
+                np.zeros(room, np.float32),
+                np.zeros(room, np.float32),
+                np.zeros(room, np.float32),
                 top_d,
                 top_h,
             ),
@@ -386,13 +384,13 @@ def _one_query(  # type: ignore[no-untyped-def]
     swap, force, sigma, center, a, b, levels, gains, by_rank, of_rank, cutoff, work, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of the query whose documents are a:b, in order of score already."""
-    level_of, slot_of, start, end, run_end = levels
+    level_of, slot_of, start, end, run_end, row = levels
     ranked, s, columns, sums, totals = work.to_order[0], work.s, work.columns, work.sums, work.totals
     place, top_end = slot_of[a:b], end
     if cutoff < b - a or not any_order(swap):
         place, top_end = work.place[: b - a], work.top_end[: start.size]
         _places_by_rank(by_rank, level_of[a:b], cutoff, start, work.next_place, top_end, place)
-    _lay_out(swap, ranked, gains[0][a:b], gains[1][a:b], by_rank, of_rank, place, s, columns)
+    _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns)
     m = np.int64(end[-1])
     for x in range(2):
         for slot in range(m + LANES):
@@ -403,9 +401,8 @@ def _one_query(  # type: ignore[no-untyped-def]
     if not wide:
         for slot in range(m):
             e[slot] = exp_minus(sigma * (best - s[slot]))
-        for x in range(len(columns)):
-            for slot in range(m, m + LANES):
-                columns[x][slot] = 0
+        for slot in range(m, m + LANES):
+            e[slot] = 0
         if center != 0:
             shifted, shift = work.shifted, np.float32(math.exp(center))
             for slot in range(m):
@@ -427,7 +424,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     scores, gains, discounts, levels, by_tree, order, ordered, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
-    level_of, slot_of, level_first, level_start, level_end, level_run_end = levels
+    level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
     longest = most_levels = 0
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
@@ -460,8 +457,8 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         )
         _one_query(
             swap, force, sigma, center, a, b,
-            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb]), gains, by_rank,
-            (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
+            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
+            gains, by_rank, (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
         )  # fmt: skip
 
 

@@ -2,13 +2,14 @@
 # make test   the whole test suite          make lint   ruff and mypy
 # make bench  speed against the engines     make docs   the documentation, in build/docs
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
+# make test-bounds  the kernels with every index checked, at lists and cutoffs beside whole vectors
 # make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test test-oldest lint format bench docs dist clean
+.PHONY: demo test test-bounds test-oldest lint format bench docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -35,6 +36,12 @@ test-oldest: .venv-oldest/installed
 	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -p no:cacheprovider \
 		-W ignore::DeprecationWarning tests/test_lightgbm*.py tests/test_xgboost*.py tests/test_save.py \
 		tests/test_checkpoint.py tests/test_dask.py
+
+# From nothing each time: Numba does not see that a kernel changed which is compiled into another.
+test-bounds: .venv/developing
+	rm -rf build/bounds
+	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -p no:cacheprovider \
+		tests/test_bounds.py tests/test_ranking.py
 
 lint: .venv/developing
 	$(BIN)/ruff check .

@@ -34,6 +34,35 @@ def make(seed, sizes, spread=1.0, decimals=None, real_grades=False, missing=Fals
     return scores, Queries(relevance, sizes=sizes, clicks=clicks, fresh=fresh)
 
 
+EDGES = (31, 32, 33, 63, 64, 65)  # beside whole vectors and blocks of the kernels
+LONGER = (95, 96, 97, 127, 128, 129)
+
+
+def edges(seed=0, sizes=EDGES + LONGER):
+    """(scores, Queries): lists beside multiples of 32, some with their relevant documents far down the ranking."""
+    rng = np.random.default_rng(seed)
+    sizes = np.repeat(sizes, 4)
+    scores, relevance, clicks = [], [], []
+    for query, n in enumerate(sizes):
+        order = -0.05 * np.arange(n) * rng.choice([1.0, 1e4])
+        some = rng.choice(5, p=[0.52, 0.32, 0.13, 0.02, 0.01], size=n).astype(float)
+        one = np.zeros(n)
+        one[rng.integers(n // 2, n)] = rng.integers(1, 5)
+        last = np.where(np.arange(n) >= n - rng.integers(1, 4), 1.0 + np.arange(n) % 4, 0.0)
+        labels = (some, one, last, np.sort(some))[query % 4]
+        shuffled = rng.permutation(n)
+        scores.append(order[shuffled])
+        relevance.append(labels[shuffled])
+        clicks.append((labels / 4)[shuffled])
+    flat = np.concatenate(scores)
+    return flat, Queries(
+        np.concatenate(relevance),
+        sizes=sizes,
+        clicks=np.concatenate(clicks),
+        fresh=np.round(rng.random(flat.size), 1),
+    )
+
+
 def rows(q):
     """(row range, labels by source) of each query."""
     for a, b in zip(q.offsets, q.offsets[1:], strict=False):

@@ -70,9 +70,9 @@ class ERR(Measure):
         grades = np.nan_to_num(q.relevance.astype(np.float64), nan=0.0)
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: its chance to satisfy; float32 (n_documents,)."""
-        return q.memo((ERR, self.max_grade, "swap gains"), lambda: self.satisfaction(q).astype(np.float32))
+    def swap_gains(self, q: Queries) -> NDArray[np.float64]:
+        """What a document is worth in a swap: its chance to satisfy; float64 (n_documents,)."""
+        return self.satisfaction(q)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         satisfaction = self.satisfaction(q)

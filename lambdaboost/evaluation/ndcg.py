@@ -49,11 +49,12 @@ class DiscountedGain(Measure):
             Where a gain or an ideal overflows, naming the row and its grade.
 
         """
-        return q.memo((self._bare(), "normalized gains"), lambda: self._normalized_gains(q))
+        return q.memo((self._bare(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
 
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: its normalised gain; float32 (n_documents,)."""
-        return self.normalized_gains(q)
+    def swap_gains(self, q: Queries) -> NDArray[np.float64]:
+        """What a document is worth in a swap: its normalised gain; float64 (n_documents,)."""
+        ideal = np.repeat(self.ideal(q), q.sizes)
+        return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
 
     def _bare(self, **changes: Any) -> Any:
         """The key to keep gains under: what does not bear on them at its default."""
@@ -71,10 +72,6 @@ class DiscountedGain(Measure):
                 "overflows; use lower grades, gain='linear' or a tuple of gains"
             )
         return ideal
-
-    def _normalized_gains(self, q: Queries) -> NDArray[np.float32]:
-        ideal = np.repeat(self.ideal(q), q.sizes)
-        return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size)).astype(np.float32)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         gains = retrieved(self.gains(q), scores, 0.0)

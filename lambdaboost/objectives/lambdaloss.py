@@ -100,7 +100,7 @@ class LambdaLoss(Objective):
         over_queries(
             _first_losses, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
             self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),  # type: ignore[attr-defined]
-            discounts(q, None), lam, mu,
+            discounts(q, None)[0], lam, mu,
         )  # fmt: skip
         return lam, mu
 

@@ -14,8 +14,7 @@ from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.tiles import Logistic
 from lambdaboost.objectives.objective import Floats, Objective, check_number
-from lambdaboost.objectives.swaps.of_measure import Parts, check_dcg, check_swap, dcg_parts, parts
-from lambdaboost.objectives.swaps.top import TopPairs
+from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
 
 Over = Literal["all", "top", "static"]
 
@@ -102,15 +101,13 @@ class NormalizedPairs(Objective):
         return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
 
     def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
-        swap, gains, by_rank, cutoff = self._parts(q)
+        swap, gains, by_rank, cutoff = parts(self.metric, q)
+        if self.k is not None:
+            cutoff = self.k
         pairs = levels(q, self.metric.source)
-        return pair_gradient(scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma)[:2]
-
-    def _parts(self, q: Queries) -> Parts:
-        if self.k is None:
-            return parts(self.metric, q)
-        _, gains, by_rank, _ = dcg_parts(self.metric, q)
-        return TopPairs(np.int64(self.k)), gains, by_rank, int(self.k)
+        return pair_gradient(
+            scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma, drops_to_0=self.k is None
+        )[:2]
 
     def _weights(self, scores: Floats, q: Queries) -> NDArray[np.float64]:
         """The sum of w over the pairs of each query, (n_queries,)."""

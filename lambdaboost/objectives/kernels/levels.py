@@ -25,6 +25,9 @@ class Levels(NamedTuple):
     start: NDArray[np.int32]  # (n_levels,) where the level starts in the query's layout
     end: NDArray[np.int32]  # (n_levels,) where it ends, and its run of partners starts
     run_end: NDArray[np.int32]  # (n_levels,) where its run of partners ends
+    row: NDArray[
+        np.int64
+    ]  # (n_levels,) the row of one of its documents, which all have the same label and gain
 
 
 def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:
@@ -79,4 +82,5 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
         (level_start - query_start).astype(np.int32),
         (level_end - query_start).astype(np.int32),
         (run_end - query_start).astype(np.int32),
+        rows[order[level_start]],
     )

@@ -55,7 +55,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         for draw in range(draws):
             by_rank = np.argsort(-rankers[draw, a:b], kind="mergesort").astype(np.int32)
             d_of_rank, h_of_rank, cut = figures(
-                swap, a, gains[a:b], by_rank, discounts, cutoff, d_room[:n], h_room[:n]
+                swap, a, gains[0][a:b], by_rank, discounts, cutoff, d_room[:n], h_room[:n]
             )
             for rank in range(n):
                 i = by_rank[rank]
@@ -73,7 +73,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
                 for draw in range(draws):
                     if counts[i, draw] or counts[j, draw]:
                         w += step(swap, d[i, draw], h[i, draw], d[j, draw], h[j, draw])
-                w *= gap(swap, gains[a + i], gains[a + j])
+                w *= gap(swap, gains[0][a + i], gains[1][a + i], gains[0][a + j], gains[1][a + j])
                 apart = sigma * (scores[a + i] - scores[a + j]) + center
                 if w == 0 or apart > NOTHING:
                     continue

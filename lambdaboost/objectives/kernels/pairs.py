@@ -34,6 +34,7 @@ from lambdaboost.objectives.kernels.tiles import (
     step,
 )
 from lambdaboost.objectives.kernels.tree import lists_by_tree, worth_a_tree
+from lambdaboost.objectives.kernels.two_floats import TwoFloats
 from lambdaboost.objectives.swaps.pair_accuracy import (
     RightPairs,
     by_rank_and_level,
@@ -52,16 +53,16 @@ def _has_h(swap):  # type: ignore[no-untyped-def]
     return (lambda swap: True) if swap.instance_class.has_h() else (lambda swap: False)
 
 
-def layout(swap: Any, e: Any, g: Any, d: Any, h: Any) -> Any:
+def layout(swap: Any, e: Any, g: Any, rest: Any, d: Any, h: Any) -> Any:
     """The figures of documents that the tiles read, without h where the swap has none."""
-    return (e, g, d, h) if type(swap).has_h() else (e, g, d)
+    return (e, g, rest, d, h) if type(swap).has_h() else (e, g, rest, d)
 
 
 @overload(layout, inline="always")
-def _layout(swap, e, g, d, h):  # type: ignore[no-untyped-def]
+def _layout(swap, e, g, rest, d, h):  # type: ignore[no-untyped-def]
     if swap.instance_class.has_h():
-        return lambda swap, e, g, d, h: (e, g, d, h)
-    return lambda swap, e, g, d, h: (e, g, d)
+        return lambda swap, e, g, rest, d, h: (e, g, rest, d, h)
+    return lambda swap, e, g, rest, d, h: (e, g, rest, d)
 
 
 @borrowing
@@ -103,7 +104,7 @@ def _above_cutoff(swap, force, start, end, run_end, top_end, rows, columns, sums
 def _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for.
 
-    The documents above it stand together in `top`, scratch of their (E, gain, d, h), sums and totals; `first` says
+    The documents above it stand together in `top`, scratch of their figures, sums and totals; `first` says
     where each level starts there.
     """
     top_figures, top_sums, top_totals = top
@@ -118,8 +119,7 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, c
             for x in range(len(columns)):
                 top_figures[x][slot] = columns[x][slot + on]
     for slot in range(m, m + LANES):
-        for x in range(len(columns)):
-            top_figures[x][slot] = 0
+        top_figures[0][slot] = 0
     for x in range(2):
         for slot in range(m + LANES):
             top_sums[x][slot] = top_totals[x][slot] = 0
@@ -142,20 +142,21 @@ def _below_cutoff(swap, force, start, end, run_end, top_end, first, top, rows, c
 @borrowing
 def _wide_pairs(swap, force, first, last, lo, hi, sigma, center, s, columns, totals):  # type: ignore[no-untyped-def]
     """Rows first:last against columns lo:hi of scores too far apart for E: an exponential a pair, all in float64."""
-    g, d, h = columns[1], columns[2], columns[-1]
+    g, r, d, h = columns[1], columns[2], columns[3], columns[-1]
     lam, mu = totals
-    run_s, run_g, run_d, run_h = s[lo:hi], g[lo:hi], d[lo:hi], h[lo:hi]
+    run_s, run_g, run_r, run_d, run_h = s[lo:hi], g[lo:hi], r[lo:hi], d[lo:hi], h[lo:hi]
     run_lam, run_mu = lam[lo:hi], mu[lo:hi]
     for i in range(first, last):
         a = b = 0.0
-        s_i, g_i, d_i, h_i = s[i], g[i], d[i], h[i]
+        s_i, g_i, r_i, d_i, h_i = s[i], g[i], r[i], d[i], h[i]
         for j in range(run_s.size):
             apart = sigma * (s_i - run_s[j]) + center
             near = exp_minus(min(abs(apart), FARTHEST))
             e = near if abs(apart) < FARTHEST else 0.0
             larger = 1 / (1 + e)
             rho, rest = (e * larger, larger) if apart > 0 else (larger, e * larger)
-            w = np.float64(gap(swap, g_i, run_g[j])) * np.float64(step(swap, d_i, h_i, run_d[j], run_h[j]))
+            w = np.float64(gap(swap, g_i, r_i, run_g[j], run_r[j]))
+            w *= np.float64(step(swap, d_i, h_i, run_d[j], run_h[j]))
             f = force_of(force, w * rho, rho, rest)
             c = curvature_of(force, w * rho, rho, rest)
             a += f
@@ -205,7 +206,7 @@ def _meet(swap, force, scale, first, last, lo, hi, m, s, rows, columns, sums, to
 def _two_by_two(swap, force, wide, cut, sigma, center, levels, top, s, rows, columns, sums, totals):  # type: ignore[no-untyped-def]
     """All pairs of a query where any two levels have discounts of their own, made anew for each meeting."""
     start, end, _, _, _ = levels
-    d, ranks = columns[2], columns[3]
+    d, ranks = columns[3], columns[4]
     m = end[-1]
     by_rank, level = by_rank_and_level(start, end, ranks)
     own, now = np.empty(m, np.float32), np.empty(m, np.float32)
@@ -302,14 +303,18 @@ def _places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place
 
 
 @borrowing
-def _lay_out(swap, ranked, gains, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
+def _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
     """Bring what the pairs read of each document to its slot."""
-    g, d, h = columns[1], columns[2], columns[-1]
+    g, rest, d, h = columns[1], columns[2], columns[3], columns[-1]
     d_of_rank, h_of_rank = of_rank
+    for level in range(start.size):
+        g_here, rest_here = gains[0][row[level]], gains[1][row[level]]
+        for slot in range(start[level], end[level]):
+            g[slot], rest[slot] = g_here, rest_here
     for rank in range(by_rank.size):
         slot = place[by_rank[rank]]
         if slot >= 0:
-            s[slot], g[slot], d[slot] = ranked[rank], gains[by_rank[rank]], d_of_rank[rank]
+            s[slot], d[slot] = ranked[rank], d_of_rank[rank]
             if has_h(swap):
                 h[slot] = h_of_rank[rank]
 
@@ -333,13 +338,17 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def]
-    """Scratch for queries of so many documents and levels; the documents above a cutoff stand in the top once more."""
+def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
+    """Scratch for queries of up to so many documents and levels.
+
+    The documents above a cutoff stand in the top once more. A swap says for each query where its cutoff is, so the top
+    has space for a whole query, as all else: memory that is never written costs nothing. What padding reads is 0 at
+    first, then left by another query: finite, and times E = 0.
+    """
     room = longest + 2 * LANES
-    top_room = (cutoff if cutoff < longest else 0) + 2 * LANES
-    d, top_d = np.empty(room, np.float32), np.empty(top_room, np.float32)
-    h = np.empty(room, np.float32) if has_h(swap) else d
-    top_h = np.empty(top_room, np.float32) if has_h(swap) else top_d
+    d, top_d = np.zeros(room, np.float32), np.zeros(room, np.float32)
+    h = np.zeros(room, np.float32) if has_h(swap) else d
+    top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
     return Scratch(
         room_to_order(longest),
         np.empty(longest, np.int32),
@@ -348,13 +357,22 @@ def _scratch(swap, longest, most_levels, cutoff):  # type: ignore[no-untyped-def
         np.empty(most_levels + 1, np.int32),
         np.empty(room),
         np.empty(room, np.float32),
-        layout(swap, np.empty(room, np.float32), np.empty(room, np.float32), d, h),
+        layout(
+            swap, np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.float32), d, h
+        ),
         (np.empty(room, np.float32), np.empty(room, np.float32)),
         (np.empty(room), np.empty(room)),
         (
-            layout(swap, np.empty(top_room, np.float32), np.empty(top_room, np.float32), top_d, top_h),
-            (np.empty(top_room, np.float32), np.empty(top_room, np.float32)),
-            (np.empty(top_room), np.empty(top_room)),
+            layout(
+                swap,
+                np.zeros(room, np.float32),
+                np.zeros(room, np.float32),
+                np.zeros(room, np.float32),
+                top_d,
+                top_h,
+            ),
+            (np.empty(room, np.float32), np.empty(room, np.float32)),
+            (np.empty(room), np.empty(room)),
         ),
         np.empty(longest, np.float32),
         np.empty(longest, np.float32),
@@ -366,13 +384,13 @@ def _one_query(  # type: ignore[no-untyped-def]
     swap, force, sigma, center, a, b, levels, gains, by_rank, of_rank, cutoff, work, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of the query whose documents are a:b, in order of score already."""
-    level_of, slot_of, start, end, run_end = levels
+    level_of, slot_of, start, end, run_end, row = levels
     ranked, s, columns, sums, totals = work.to_order[0], work.s, work.columns, work.sums, work.totals
     place, top_end = slot_of[a:b], end
     if cutoff < b - a or not any_order(swap):
         place, top_end = work.place[: b - a], work.top_end[: start.size]
         _places_by_rank(by_rank, level_of[a:b], cutoff, start, work.next_place, top_end, place)
-    _lay_out(swap, ranked, gains[a:b], by_rank, of_rank, place, s, columns)
+    _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns)
     m = np.int64(end[-1])
     for x in range(2):
         for slot in range(m + LANES):
@@ -383,14 +401,13 @@ def _one_query(  # type: ignore[no-untyped-def]
     if not wide:
         for slot in range(m):
             e[slot] = exp_minus(sigma * (best - s[slot]))
-        for x in range(len(columns)):
-            for slot in range(m, m + LANES):
-                columns[x][slot] = 0
+        for slot in range(m, m + LANES):
+            e[slot] = 0
         if center != 0:
             shifted, shift = work.shifted, np.float32(math.exp(center))
             for slot in range(m):
                 shifted[slot] = shift * e[slot]
-    rows = layout(swap, shifted, columns[1], columns[2], columns[-1])
+    rows = layout(swap, shifted, columns[1], columns[2], columns[3], columns[-1])
     _all_pairs(
         swap, force, wide, cutoff < b - a, sigma, center, (start, end, run_end, top_end, work.first_top), work.top,
         s, rows, columns, sums, totals,
@@ -407,12 +424,12 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
     scores, gains, discounts, levels, by_tree, order, ordered, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
-    level_of, slot_of, level_first, level_start, level_end, level_run_end = levels
+    level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
     longest = most_levels = 0
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = _scratch(swap, longest, most_levels, cutoff)
+    work = _scratch(swap, longest, most_levels)
     for q in range(q0, q1):
         a, b = offsets[q], offsets[q + 1]
         here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]
@@ -429,12 +446,19 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
                 out_lam[i] = out_mu[i] = 0
             continue
         d_of_rank, h_of_rank, cut = figures(
-            swap, a, gains[a:b], by_rank, discounts, cutoff, work.d_of_rank[: b - a], work.h_of_rank[: b - a]
+            swap,
+            a,
+            gains[0][a:b],
+            by_rank,
+            discounts,
+            cutoff,
+            work.d_of_rank[: b - a],
+            work.h_of_rank[: b - a],
         )
         _one_query(
             swap, force, sigma, center, a, b,
-            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb]), gains, by_rank,
-            (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
+            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
+            gains, by_rank, (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
         )  # fmt: skip
 
 
@@ -444,22 +468,24 @@ def pair_gradient(
     levels: Levels,
     swap: Any,
     force: Any,
-    gains: NDArray[np.float32],
-    discounts: NDArray[np.float32],
+    gains: TwoFloats,
+    discounts: TwoFloats,
     cutoff: int,
     sigma: float = 1.0,
     center: float = 0.0,
     by_score: NDArray[np.int32] | None = None,
+    drops_to_0: bool = True,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
     """λ and μ of every document, for σ = 1 in the factors σ and σ², as float64 (n_documents,), and their order.
 
+    Pairs of two documents past `cutoff` do not count. Say where discounts do not drop to 0 there.
     The order is the documents of each query by score, counted within the query; `by_score` is one that is known.
     """
     lam, mu = np.empty(q.n_documents), np.empty(q.n_documents)
     order = np.empty(q.n_documents, dtype=np.int32) if by_score is None else by_score
     by_tree = (
         worth_a_tree(q, levels, cutoff)
-        if isinstance(swap, Unit | Dcg)  # the tree knows discounts
+        if isinstance(swap, Unit | Dcg) and drops_to_0  # the tree takes all pairs, by their discounts
         else np.zeros(q.n_queries, dtype=bool)
     )
     over_queries(

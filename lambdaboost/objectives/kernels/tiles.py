@@ -20,6 +20,7 @@ import numpy as np
 from numba.extending import overload
 
 from lambdaboost._jit import borrowing, inlined, inlined_exact
+from lambdaboost.objectives.kernels.two_floats import difference
 
 RANGE = 72.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
 NOTHING = 104.0  # e^{−x} from here is 0 in float32
@@ -39,7 +40,7 @@ class Unit(NamedTuple):
         return False
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """One."""
         return ONE
 
@@ -51,7 +52,7 @@ class Unit(NamedTuple):
     @staticmethod
     def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
         """D of each rank, whichever document stands there; no h."""
-        return discounts, discounts, cutoff
+        return discounts[0], discounts[0], cutoff
 
 
 class Dcg(NamedTuple):
@@ -60,22 +61,22 @@ class Dcg(NamedTuple):
     @staticmethod
     def has_h() -> bool:
         """Whether `step` reads h."""
-        return False
+        return True
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
-        return gain_i - gain_j
+        return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
         """The difference of the discounts."""
-        return abs(d_i - d_j)
+        return abs(difference(d_i, h_i, d_j, h_j))
 
     @staticmethod
     def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
-        """D of each rank, whichever document stands there; no h."""
-        return discounts, discounts, cutoff
+        """D of each rank, whichever document stands there, its rest as h."""
+        return discounts[0], discounts[1], cutoff
 
 
 class Logistic(NamedTuple):
@@ -93,13 +94,13 @@ class Mixed(NamedTuple):
     local: np.float32
 
 
-def gap(swap: Any, gain_i: Any, gain_j: Any) -> Any:
-    """The factor of a pair's weight that all rows of one level share."""
-    return type(swap).gap(swap, gain_i, gain_j)
+def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
+    """The factor of a pair's weight that all rows of one level share; gains come as two floats."""
+    return type(swap).gap(swap, gain_i, rest_i, gain_j, rest_j)
 
 
 @overload(gap, inline="always")
-def _gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+def _gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
     return swap.instance_class.gap
 
 
@@ -156,20 +157,20 @@ def _curvature_of(force, wr, rho, rest):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def _tile(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
-    """Four rows of one level (E in re, d in rd, h in rh) against a run of columns.
+def _tile(swap, force, gain, rest, i, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
+    """Four rows of one level from row i (E in re, d in rd, h in rh) against a run of columns.
 
     What all pairs of a column share, u = E_j times the gap of the gains, is multiplied in once for each row's sum and
     once for the four together: ρ = E_j v, so a pair has one division and three products besides its sums. Adds to the
     columns' λ and μ in place and returns the rows'.
     """
-    e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
-    d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
-    h0, h1, h2, h3 = rh[0], rh[1], rh[2], rh[3]
+    e0, e1, e2, e3 = re[i], re[i + 1], re[i + 2], re[i + 3]
+    d0, d1, d2, d3 = rd[i], rd[i + 1], rd[i + 2], rd[i + 3]
+    h0, h1, h2, h3 = rh[i], rh[i + 1], rh[i + 2], rh[i + 3]
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(e.size):
         ej, dj, hj = e[j], d[j], h[j]
-        u = ej * gap(swap, gain, g[j])
+        u = ej * gap(swap, gain, rest, g[j], r[j])
         v0, v1, v2, v3 = ONE / (e0 + ej), ONE / (e1 + ej), ONE / (e2 + ej), ONE / (e3 + ej)
         w0, w1 = v0 * step(swap, d0, h0, dj, hj), v1 * step(swap, d1, h1, dj, hj)
         w2, w3 = v2 * step(swap, d2, h2, dj, hj), v3 * step(swap, d3, h3, dj, hj)
@@ -193,15 +194,15 @@ def _tile(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[n
 
 
 @borrowing
-def _row(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no-untyped-def]
+def _row(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
     """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
     for j in range(e.size):
         v = ONE / (re + e[j])
-        u = e[j] * gap(swap, gain, g[j])
+        u = e[j] * gap(swap, gain, rest, g[j], r[j])
         w = v * step(swap, rd, rh, d[j], h[j])
-        rho, rest = e[j] * v, re * v
-        f, c = u * force_of(force, w, rho, rest), u * curvature_of(force, w, rho, rest)
+        rho, other = e[j] * v, re * v
+        f, c = u * force_of(force, w, rho, other), u * curvature_of(force, w, rho, other)
         a += f
         b += c
         lam[j] -= f
@@ -213,21 +214,21 @@ def _row(swap, force, gain, re, rd, rh, e, g, d, h, lam, mu):  # type: ignore[no
 def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums):  # type: ignore[no-untyped-def]
     """Rows first:last of one level, each to be above all of the columns lo:hi.
 
-    `rows` and `columns` are layouts (E, gain, d, h), or (E, gain, d) for swaps without h, `row_sums` and `column_sums`
-    their float32 (λ, μ) to add to, which the caller carries to float64 after every BLOCK rows.
+    `rows` and `columns` are layouts (E, gain, its rest, d, h), or without h for swaps that have none; `row_sums` and
+    `column_sums` their float32 (λ, μ) to add to, which the caller carries to float64 after every BLOCK rows.
     """
-    re, rg, rd, rh = rows[0], rows[1], rows[2], rows[-1]
-    ce, cg, cd, ch = columns[0], columns[1], columns[2], columns[-1]
+    re, rd, rh = rows[0], rows[3], rows[-1]
+    ce, cg, cr, cd, ch = columns[0], columns[1], columns[2], columns[3], columns[-1]
     row_lam, row_mu = row_sums
-    gain = rg[first]
+    gain, rest = rows[1][first], rows[2][first]
     for c in range(lo, hi, CHUNK):
         c_end = min(c + CHUNK, hi)
-        e, g, d, h = ce[c:c_end], cg[c:c_end], cd[c:c_end], ch[c:c_end]
+        e, g, r, d, h = ce[c:c_end], cg[c:c_end], cr[c:c_end], cd[c:c_end], ch[c:c_end]
         lam, mu = column_sums[0][c:c_end], column_sums[1][c:c_end]
         i = first
         while i + ROWS <= last:
             a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                swap, force, gain, re[i:], rd[i:], rh[i:], e, g, d, h, lam, mu
+                swap, force, gain, rest, i, re, rd, rh, e, g, r, d, h, lam, mu
             )
             row_lam[i] += a0
             row_lam[i + 1] += a1
@@ -239,7 +240,7 @@ def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, c
             row_mu[i + 3] += b3
             i += ROWS
         while i < last:
-            a0, b0 = _row(swap, force, gain, re[i], rd[i], rh[i], e, g, d, h, lam, mu)
+            a0, b0 = _row(swap, force, gain, rest, re[i], rd[i], rh[i], e, g, r, d, h, lam, mu)
             row_lam[i] += a0
             row_mu[i] += b0
             i += 1

@@ -32,6 +32,7 @@ from lambdaboost.objectives.kernels.tiles import (
     rows_by_columns,
     run_stop,
 )
+from lambdaboost.objectives.kernels.two_floats import split_one
 
 POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in t, that meets another through its points; the force has poles at distance π
@@ -179,9 +180,21 @@ def _meet(force, above, below, weight, center, by_rank, above_points, below_poin
 
 
 @inlined
+def _figures(room):  # type: ignore[no-untyped-def]
+    """Memory for E, gain and its rest, discount and its rest."""
+    return (
+        np.empty(room, np.float32),
+        np.empty(room, np.float32),
+        np.empty(room, np.float32),
+        np.empty(room, np.float32),
+        np.empty(room, np.float32),
+    )
+
+
+@inlined
 def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):  # type: ignore[no-untyped-def]
-    """A run level by level: (E, gain, discount), where each level starts, and the document in each slot."""
-    e, gain, discount = layout
+    """A run level by level: the figures that tiles read, where each level starts, and the document in each slot."""
+    e, gain, gain_rest, discount, discount_rest = layout
     start[:] = 0
     for i in range(first, last):
         start[grade[i] + 1] += 1
@@ -192,16 +205,17 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document): 
         slot = following[grade[i]]
         following[grade[i]] += 1
         document[slot] = i
-        e[slot], gain[slot], discount[slot] = exp_minus(t[i] - from_t), g[grade[i]], d[i]
+        e[slot], gain[slot], gain_rest[slot] = exp_minus(t[i] - from_t), g[0][grade[i]], g[1][grade[i]]
+        discount[slot], discount_rest[slot] = split_one(d[i])
     for slot in range(last - first, last - first + LANES):
-        e[slot] = gain[slot] = discount[slot] = 0
+        e[slot] = gain[slot] = gain_rest[slot] = discount[slot] = discount_rest[slot] = 0
 
 
 @inlined
 def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums):  # type: ignore[no-untyped-def]
     """Every level of the rows against all worse levels of the columns."""
-    e, g, d = rows
-    shifted = (e * shift if shift != ONE else e, g, d)
+    e, g, g_rest, d, d_rest = rows
+    shifted = (e * shift if shift != ONE else e, g, g_rest, d, d_rest)
     m = column_start[-1]
     for level in range(row_start.size - 1):
         lo = column_start[level + 1]
@@ -227,7 +241,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
         return
     room = LEAF + 2 * LANES
     n_levels = weight.shape[0]
-    above = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
+    above = _figures(room)
     above_start, above_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
     above_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
     shift = np.float32(math.exp(center))
@@ -235,7 +249,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
     if a0 == b0:
         _levels_meet(swap, force, shift, above, above_start, above, above_start, above_sums, above_sums)
     else:
-        below = np.empty(room, np.float32), np.empty(room, np.float32), np.empty(room, np.float32)
+        below = _figures(room)
         below_start, below_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
         below_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
         _leaf_layout(b0, b1, t, g, d, grade, t[a0], below, below_start, below_document)
@@ -372,24 +386,27 @@ def lists_by_tree(  # type: ignore[no-untyped-def]
     for x in range(first, last):
         a, b = offsets[queries[x]], offsets[queries[x] + 1]
         n = b - a
-        t, d = np.empty(n), np.empty(n, np.float32)
+        t, d = np.empty(n), np.empty(n)
         grade, document = np.empty(n, np.int8), np.empty(n, np.int32)
-        gain_of_level = np.zeros(LEVELS, np.float32)
+        gain_of_level = np.zeros(LEVELS, np.float32), np.zeros(LEVELS, np.float32)
         best = scores[a + order[a]]
         m = n_levels = 0
         for rank in range(n):
             i = order[a + rank]
             if level_of[a + i] >= 0:
                 t[m] = sigma * (best - scores[a + i])
-                d[m], grade[m], document[m] = discounts[rank], level_of[a + i], i
-                gain_of_level[level_of[a + i]] = gains[a + i]
+                d[m] = np.float64(discounts[0][rank]) + np.float64(discounts[1][rank])
+                grade[m], document[m] = level_of[a + i], i
+                for x in range(2):
+                    gain_of_level[x][level_of[a + i]] = gains[x][a + i]
                 n_levels = max(n_levels, level_of[a + i] + 1)
                 m += 1
         weight = np.zeros((n_levels, n_levels))
         for i in range(n_levels):
             for j in range(n_levels):
                 if i != j:
-                    weight[i, j] = abs(np.float64(gap(swap, gain_of_level[i], gain_of_level[j])))
+                    gain, rest = gain_of_level
+                    weight[i, j] = abs(np.float64(gap(swap, gain[i], rest[i], gain[j], rest[j])))
         lam, mu = np.zeros(m), np.zeros(m)
         _one_list(swap, force, center, by_rank, t[:m], gain_of_level, d[:m], grade[:m], weight, lam, mu)
         for i in range(a, b):

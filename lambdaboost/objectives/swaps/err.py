@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.two_floats import difference
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
@@ -52,9 +53,9 @@ class ExpectedReciprocalRank(NamedTuple):
         return True
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
-        return gain_i - gain_j
+        return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]

@@ -43,7 +43,7 @@ class AveragePrecision(NamedTuple):
         return True
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.two_floats import difference
 
 
 @inlined
@@ -39,9 +40,9 @@ class NearRanks(NamedTuple):
         return True
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
-        return gain_i - gain_j
+        return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
@@ -53,7 +54,7 @@ class NearRanks(NamedTuple):
     def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
         """The ranks themselves and their discounts."""
         _count_ranks(d_room)
-        return d_room, discounts, cutoff
+        return d_room, discounts[0], cutoff
 
 
 def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, Measure, PairAccuracy, Precision
 from lambdaboost.objectives.kernels.tiles import Dcg, Unit
+from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
 from lambdaboost.objectives.swaps.map import AveragePrecision
 from lambdaboost.objectives.swaps.mrr import ReciprocalRank
 from lambdaboost.objectives.swaps.pair_accuracy import RightPairs
 
 # (swap, gains of the documents, discounts of the ranks, the rank past which nothing counts)
-Parts = tuple[Any, NDArray[np.float32], NDArray[np.float32], int]
+Parts = tuple[Any, TwoFloats, TwoFloats, int]
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -38,7 +39,7 @@ def check_swap(name: str, metric: object) -> None:
 def no_measure(q: Queries) -> Parts:
     """Every pair weighs 1."""
     none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
-    return Unit(), none, none, q.n_documents
+    return Unit(), (none, none), (none, none), q.n_documents
 
 
 def parts(metric: Any, q: Queries) -> Parts:
@@ -46,29 +47,34 @@ def parts(metric: Any, q: Queries) -> Parts:
     return next(build for measure, build in SWAPS.items() if isinstance(metric, measure))(metric, q)
 
 
-def discounts(q: Queries, k: int | None) -> NDArray[np.float32]:
+def _gains(metric: Any, q: Queries) -> TwoFloats:
+    """What each document is worth in a swap."""
+    return q.memo((replace(metric, empty=0.0), "swap gains"), lambda: split(metric.swap_gains(q)))
+
+
+def discounts(q: Queries, k: int | None) -> TwoFloats:
     """D(r) = 1/log2(1 + r) for ranks r from 1, 0 past the cutoff k, as long as the longest list."""
 
-    def build() -> NDArray[np.float32]:
+    def build() -> TwoFloats:
         d = 1 / np.log2(2 + np.arange(q.sizes.max()))
         d[k:] = 0 if k is not None else d[k:]
-        return d.astype(np.float32)
+        return split(d)
 
     return q.memo(("discounts", k), build)
 
 
 def dcg_parts(metric: Any, q: Queries) -> Parts:
     """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
-    return Dcg(), metric.swap_gains(q), discounts(q, metric.k), metric.k or q.n_documents
+    return Dcg(), _gains(metric, q), discounts(q, metric.k), metric.k or q.n_documents
 
 
 def _top(k: int, metric: Any, q: Queries) -> Parts:
     """A document counts its gain in the first k ranks, and nothing below."""
 
-    def build() -> NDArray[np.float32]:
-        return (np.arange(q.sizes.max()) < k).astype(np.float32)
+    def build() -> TwoFloats:
+        return split((np.arange(q.sizes.max()) < k) * 1.0)
 
-    return Dcg(), metric.swap_gains(q), q.memo(("top", k), build), k
+    return Dcg(), _gains(metric, q), q.memo(("top", k), build), k
 
 
 def _by_figures(swap: Any) -> Callable[[Any, Queries], Parts]:
@@ -76,7 +82,7 @@ def _by_figures(swap: Any) -> Callable[[Any, Queries], Parts]:
 
     def build(metric: Any, q: Queries) -> Parts:
         none = np.zeros(0, dtype=np.float32)
-        return swap, metric.swap_gains(q), none, getattr(metric, "k", None) or q.n_documents
+        return swap, _gains(metric, q), (none, none), getattr(metric, "k", None) or q.n_documents
 
     return build
 

@@ -84,7 +84,7 @@ class RightPairs(NamedTuple):
         return True
 
     @staticmethod
-    def gap(swap, gain_i, gain_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """One over the pairs of the query."""
         return gain_i
 

@@ -16,7 +16,8 @@ def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
     """Scores of the same order without ties, lowered by as few steps of a float32 as that takes.
 
     Written to a run file, they keep the order that the measures here see, ties in input order, in any other tool:
-    trec_eval keeps scores as float32 and ranks documents of equal score by their ids.
+    trec_eval ranks documents of equal score by their ids, and its version 9, which pytrec_eval runs, keeps scores as
+    float32.
 
     Parameters
     ----------

@@ -9,10 +9,11 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.columns import whole_queries
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
-from lambdaboost.xgboost.dmatrix import DMatrix, take, whole_queries
+from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 Rows = NDArray[np.int64]
 

@@ -55,12 +55,12 @@ def test_a_row_without_a_query_is_refused(engine, value):
     qid = np.array(QID, dtype=object)
     qid[[3, 4]] = value
     for given in (qid, qid.tolist(), pd.Series(qid), pd.Series(with_(QID, [3, 4], np.nan))):
-        with pytest.raises(ValueError, match="^qid is missing in row 3: give the query of every row"):
+        with pytest.raises(ValueError, match=r"^qid is missing in row 3: give the query of every row"):
             DATA[engine](X, Y, qid=given)
-        with pytest.raises(ValueError, match="^qid is missing in row 3: give the query of every row"):
+        with pytest.raises(ValueError, match=r"^qid is missing in row 3: give the query of every row"):
             RANKER[engine](n_estimators=1).fit(X, Y, qid=given)
     frame = pd.DataFrame(X, columns=NAMES).assign(qid=pd.Series(qid))
-    with pytest.raises(ValueError, match="^qid is missing in row 3"):
+    with pytest.raises(ValueError, match=r"^qid is missing in row 3"):
         RANKER[engine](n_estimators=1).fit(frame, Y)
 
 
@@ -121,7 +121,9 @@ def test_query_ids_given_as_group_are_told_apart(engine):
         DATA[engine](X, Y, group=QID)
     with pytest.raises(ValueError, match=r"^group has one value for each of the 40 rows.*give it as qid="):
         RANKER[engine](n_estimators=1).fit(X, Y, group=QID)
-    with pytest.raises(ValueError, match="^group sums to 30, data has 40 rows: give the number of documents"):
+    with pytest.raises(
+        ValueError, match=r"^group sums to 30, data has 40 rows: give the number of documents"
+    ):
         DATA[engine](X, Y, group=[10, 20])
     assert queries(DATA[engine](X, Y, group=[1] * N)).n_queries == N  # one row a query
 
@@ -135,7 +137,7 @@ def test_a_column_of_dates_is_named(engine, frame):
         TypeError, match=r"^data has the column 'seen' of .*turn it into numbers, .*or drop it"
     ):
         DATA[engine](data, Y, group=SIZES)
-    with pytest.raises(TypeError, match="^data is datetime64.* turn dates into numbers"):
+    with pytest.raises(TypeError, match=r"^data is datetime64.* turn dates into numbers"):
         DATA[engine](np.column_stack([days, days]), Y, group=SIZES)
 
 
@@ -161,7 +163,7 @@ def test_stock_folds_that_cut_queries_are_refused():
     from lambdaboost import LambdaRank
 
     data = lb_lightgbm.Dataset(X, Y, group=SIZES)
-    with pytest.raises(ValueError, match="used_indices holds .* keep every query whole, as GroupKFold does"):
+    with pytest.raises(ValueError, match=r"used_indices holds .* keep every query whole, as GroupKFold does"):
         lgb.cv(
             {"objective": LambdaRank(), "verbose": -1, "min_data_in_leaf": 2},
             data,

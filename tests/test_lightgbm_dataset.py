@@ -4,7 +4,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-from lightgbm_data import PARAMS, Q, Q_VALID, X, dataset, valid
+from lightgbm_data import PARAMS, Q_VALID, Q, X, dataset, valid
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.lightgbm import Dataset

@@ -87,6 +87,7 @@ def parse(path: Path) -> Parsed:
                 lines, dtype=np.float32, zero_based=False, query_id=True
             )
         except (ValueError, OverflowError) as error:
+            # As repr shows it: a line may hold what a terminal would act on.
             line = lines.body[:60].decode(errors="replace").strip()
             raise _at(path, lines, -1, f"{str(error).rstrip('.')} in {line!r}") from None
     if not relevance.size:

@@ -1,5 +1,9 @@
 """Training over a cluster of two processes: the model of one machine, whole queries, and errors before any training."""
 
+import os
+import signal
+import time
+
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
 from lambdaboost.dask import train_lightgbm, train_xgboost  # noqa: E402
+from lambdaboost.dask._results import Worker, living, results  # noqa: E402
 
 SIZES = [20, 15, 30, 25] * 12
 CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
@@ -227,6 +232,81 @@ def test_one_worker_fails(client, engine):
     finally:
         cloudpickle.unregister_pickle_by_value(__import__(__name__))
     assert on_cluster(client, engine, rounds=1) is not None
+
+
+class Dies:
+    """A schedule in which the second worker is killed in round 3, as the kernel kills for want of memory."""
+
+    def __call__(self, iteration):
+        from distributed import get_worker
+
+        if iteration == 3 and get_worker().name == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0.1
+
+
+class Waits:
+    """A schedule in which the first worker waits in round 3 while the second one is killed."""
+
+    def __call__(self, iteration):
+        from distributed import get_worker
+
+        if iteration == 3 and get_worker().name == 0:
+            time.sleep(600)
+        return Dies()(iteration)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="workers are killed by a signal")
+@ENGINE
+@pytest.mark.parametrize("schedule", [Dies(), Waits()], ids=["engine", "no sign from the others"])
+def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, schedule):
+    """Whatever the engine makes of it on the other worker, which can be used again."""
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(__import__(__name__))
+    begin = time.monotonic()
+    try:
+        with pytest.raises(
+            RuntimeError, match=r"workers? tcp://\S+ .*died while it was needed: .*train again"
+        ):
+            on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), schedule))
+    finally:
+        cloudpickle.unregister_pickle_by_value(__import__(__name__))
+    assert time.monotonic() - begin < 30
+    client.wait_for_workers(2, timeout=30)
+    assert on_cluster(client, engine, rounds=1) is not None
+
+
+def test_a_worker_that_dies_before_its_call_is_an_error(client):
+    """One that comes back under the old address is another one."""
+    address = sorted(client.scheduler_info()["workers"])[0]
+    known = living(client, [address])[address]
+    slow = client.submit(time.sleep, 600, workers=[address], allow_other_workers=False, pure=False)
+    gone = Worker(address, "of before")
+    for restart in (False, True):
+        with pytest.raises(RuntimeError, match=f"worker {address} died while it was needed"):
+            results(client, [slow], [gone], restart=restart)
+    assert living(client, [address, "tcp://127.0.0.1:1"]) == {address: known}
+
+
+@ENGINE
+def test_rows_without_a_query_are_refused(client, engine):
+    for missing in (np.where(np.arange(N) == 5, np.nan, QID), np.where(np.arange(N) == 5, None, QID)):
+        with pytest.raises(
+            ValueError, match="partition 0: qid is missing in row 5: give the query of every row"
+        ):
+            on_cluster(client, engine, qid=spread(missing))
+    masked = da.ma.masked_where(spread(QID) == 107, spread(QID))
+    with pytest.raises(ValueError, match=r"partition 0: qid is missing in row \d+"):
+        on_cluster(client, engine, qid=masked)
+
+
+@ENGINE
+def test_masked_grades_are_missing_ones(client, engine):
+    grades = np.where(np.arange(N) % 7 == 0, np.nan, RELEVANCE)
+    masked = da.ma.masked_invalid(spread(grades))
+    there, here = on_cluster(client, engine, y=masked), on_cluster(client, engine, y=spread(grades))
+    np.testing.assert_array_equal(scores(engine, there), scores(engine, here))
 
 
 @ENGINE

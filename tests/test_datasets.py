@@ -269,7 +269,7 @@ def test_nullable_pandas_columns(dtype):
         ({"grade": ["x", "y", "z"]}, {}, TypeError, "column 'grade'"),
         ({"grade": [0, -1, 2]}, {}, ValueError, r"relevance\[1\] is -1"),
         ({"q": ["a", "b", "a"]}, {}, ValueError, "query 'a' of column 'q' comes back in row 2.*use df.sort"),
-        ({"q": ["a", None, "a"]}, {}, ValueError, "'q' is null in row 1"),
+        ({"q": ["a", None, "a"]}, {}, ValueError, "column 'q' is missing in row 1"),
     ],
 )
 def test_frames_that_are_wrong(frame, change, arguments, error, problem):

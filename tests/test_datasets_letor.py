@@ -138,6 +138,23 @@ def test_a_damaged_file(letor, compress):
         read_letor(letor(compress(TEXT * 1)[:-9]))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes in folders are POSIX")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for cache in (False, True):
+        with pytest.raises(
+            ValueError, match=r"pipe is a pipe or a device: write what it gives to a file first"
+        ):
+            read_letor(pipe, cache=cache)
+
+
+def test_what_a_terminal_would_act_on_is_shown_escaped(letor):
+    with pytest.raises(ValueError) as caught:
+        read_letor(letor(b"1 qid:1 1:1\n1 \x1b]0;title\x07\x1b[2J qid:2 1:1\n"))
+    assert str(caught.value).isprintable() and r"\x1b]0;title\x07" in str(caught.value)
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_letor(tmp_path / "nowhere.txt")
@@ -278,6 +295,45 @@ def test_flipping_any_byte_never_changes_the_data(letor):
     for place in range(0, len(whole), 7):
         cache.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         same(read_letor(path), parsed)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"indices": np.array([0, 10**6], dtype=np.int32)},
+        {"indices": np.array([0, -7], dtype=np.int32)},
+        {"indices": np.array([0, 99.0])},
+        {"indptr": np.array([0, 1, 2**31 - 1], dtype=np.int32)},
+        {"indptr": np.array([0, 2, 1], dtype=np.int32)},
+        {"indptr": np.array([0, 1], dtype=np.int32)},
+        {"shape": np.array([2, 2**40])},
+        {"shape": np.array([2**40, 100])},
+        {"shape": np.array([2])},
+        {"data": np.array([np.inf, 2], dtype=np.float32)},
+        {"data": np.array(["a", "b"])},
+        {"relevance": np.array([0.0])},
+        {"relevance": np.array([0.0, -1.0])},
+        {"relevance": np.array([0, 1])},
+        {"ids": np.array([1, 2, 3])},
+        {"ids": np.array([1.0, np.nan])},
+        {"documents": np.array(["a"])},
+        {"documents": np.array([1, 2])},
+        {"dense": np.zeros((3, 2), dtype=np.float32)},
+        {"dense": np.zeros(2, dtype=np.float32)},
+        {"dense": np.array([[1.0, np.inf], [0, 0]], dtype=np.float32)},
+    ],
+    ids=lambda forged: "-".join(forged),
+)
+def test_a_forged_cache_is_made_anew(letor, forged):
+    """Its zip is whole and its digest right, so only what it holds tells."""
+    path = letor(SPARSE)
+    parsed = read_letor(path)
+    cache = _letor_cache.cache_path(path)
+    with np.load(cache) as arrays:
+        np.savez(cache, **{**arrays, **forged})
+    for _ in range(2):
+        same(read_letor(path), parsed)
+    assert _letor_cache.load(path, _letor_cache_digest(path)) is not None
 
 
 def test_where_no_cache_can_be_written_there_is_none(letor, tmp_path):

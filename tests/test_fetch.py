@@ -1,12 +1,14 @@
 """Public data sets from a server on this machine, and from folders: whole, cut, tampered with, and what is left."""
 
+import gzip
 import hashlib
 import http.server
 import io
 import json
 import os
 import re
-import resource
+import shutil
+import stat
 import subprocess
 import sys
 import tarfile
@@ -21,6 +23,7 @@ from lambdaboost.datasets import fetch, read_letor
 from lambdaboost.datasets.catalogue import CATALOGUE, FOLDS, published
 
 pytest.importorskip("pooch")
+posix = pytest.mark.skipif(os.name != "posix", reason="files are locked and links planted as POSIX has them")
 LINE = b"%d qid:%d 1:%f 2:1 # docid = d%d\n"
 
 
@@ -156,23 +159,105 @@ def test_what_came_before_a_lasting_cut_is_kept_for_the_next_time(server, mslr, 
     assert server.asked[-1] == "bytes=49152-" and not (cache / "MSLR-WEB10K.zip.part").exists()
 
 
-def test_what_has_come_whole_is_not_asked_for_again(server, mslr, cache, monkeypatch):
-    """As after a stop between the last byte and the check, where the size is known and where it is not."""
-    for size, asked in ((len(ZIP), []), (None, [f"bytes={len(ZIP)}-"])):
-        monkeypatch.setitem(CATALOGUE, "mslr-web10k", replace(mslr, size=size))
-        cache.mkdir(exist_ok=True)
-        (cache / "MSLR-WEB10K.zip.part").write_bytes(ZIP)
-        home = fetch("mslr-web10k")
-        assert server.asked == asked
-        home.rename(cache / f"first{size}")
+def test_what_has_come_whole_is_not_asked_for_again(server, mslr, cache):
+    """As after a stop between the last byte and the check."""
+    cache.mkdir()
+    (cache / "MSLR-WEB10K.zip.part").write_bytes(ZIP)
+    assert fetch("mslr-web10k").is_dir() and server.asked == []
 
 
 def test_more_than_the_whole_is_thrown_away(server, mslr, cache):
     cache.mkdir()
     (cache / "MSLR-WEB10K.zip.part").write_bytes(ZIP + b"x")
-    with pytest.raises(ValueError, match="another SHA-256"):
+    assert fetch("mslr-web10k").is_dir() and server.asked == [None]
+
+
+@pytest.mark.parametrize("how", ["chunked", "until it closes"])
+def test_an_answer_without_length_is_read_no_further_than_the_size(mslr, cache, monkeypatch, how):
+    sent = 0
+
+    def endless(handler):
+        nonlocal sent
+        handler.protocol_version = "HTTP/1.1" if how == "chunked" else "HTTP/1.0"
+        handler.send_response(200)
+        if how == "chunked":
+            handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        block = bytes(1 << 16)
+        while sent < 100 * len(ZIP) + (50 << 20):
+            handler.wfile.write(b"10000\r\n%s\r\n" % block if how == "chunked" else block)
+            sent += len(block)
+
+    monkeypatch.setattr(Handler, "do_GET", endless)
+    with pytest.raises(ConnectionError, match=rf"sends more than the {len(ZIP):,} bytes of the file"):
         fetch("mslr-web10k")
-    assert os.listdir(cache) == [] and fetch("mslr-web10k")
+    assert sent < len(ZIP) + (40 << 20) and os.listdir(cache) == []  # what the sockets hold comes on top
+
+
+def test_an_answer_without_length_that_is_short_is_a_cut(server, mslr, cache, monkeypatch):
+    monkeypatch.setattr(Handler, "send_header", lambda *_: None)
+    server.cuts = [50_000, 0, 0]
+    with pytest.raises(ConnectionError, match="50,000 bytes are kept"):
+        fetch("mslr-web10k")
+    assert fetch("mslr-web10k").is_dir()
+
+
+def test_a_compressed_answer_does_not_grow_past_the_size(mslr, cache, monkeypatch):
+    """A server may compress what was asked for as it is."""
+
+    def bomb(handler):
+        body = gzip.compress(bytes(len(ZIP) * 20))
+        handler.send_response(200)
+        handler.send_header("Content-Encoding", "gzip")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    monkeypatch.setattr(Handler, "do_GET", bomb)
+    with pytest.raises(ConnectionError, match=r"the server (sends more than|offers)"):
+        fetch("mslr-web10k")
+    assert os.listdir(cache) == []
+
+
+@posix
+def test_two_fetches_at_once_do_not_write_one_file(server, mslr, cache, monkeypatch):
+    whole, half_sent, go_on = Handler.do_GET, threading.Event(), threading.Event()
+
+    def slow(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(ZIP)))
+        handler.end_headers()
+        handler.wfile.write(ZIP[:100_000])
+        handler.wfile.flush()
+        half_sent.set()
+        go_on.wait(20)
+        handler.wfile.write(ZIP[100_000:])
+
+    monkeypatch.setattr(Handler, "do_GET", slow)
+    homes = []
+    first = threading.Thread(target=lambda: homes.append(fetch("mslr-web10k")))
+    first.start()
+    try:
+        assert half_sent.wait(20)
+        monkeypatch.setattr(Handler, "do_GET", whole)
+        with pytest.raises(OSError, match=r"another fetch is writing .*MSLR-WEB10K\.zip\.part: wait"):
+            fetch("mslr-web10k")
+    finally:
+        go_on.set()
+        first.join()
+    assert homes == [cache / "mslr-web10k"] and fetch("mslr-web10k") == homes[0]
+
+
+@posix
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe"])
+def test_nothing_is_written_through_a_planted_part(server, mslr, cache, tmp_path, kind):
+    cache.mkdir()
+    victim, part = tmp_path / "victim", cache / "MSLR-WEB10K.zip.part"
+    victim.write_bytes(b"mine")
+    {"symlink": part.symlink_to, "hard link": part.hardlink_to}.get(kind, lambda _: os.mkfifo(part))(victim)
+    with pytest.raises(ValueError, match=r"part is a link or no regular file.*remove it"):
+        fetch("mslr-web10k")
+    assert victim.read_bytes() == b"mine" and server.asked == []
 
 
 def test_tampered_archives_are_thrown_away(server, mslr, cache):
@@ -214,8 +299,11 @@ def test_no_room(mslr, cache, monkeypatch):
     assert os.listdir(cache) == []
 
 
+@posix
 def test_a_disk_that_fills_up_leaves_nothing_half_written(cache, tmp_path):
     """As another process, whose files may not grow past a few bytes."""
+    import resource
+
     have = tmp_path / "have"
     write(have, TEXTS)
     code = "from lambdaboost.datasets import fetch; fetch('mq2008', 'have')"
@@ -261,6 +349,95 @@ def test_archives_in_folders_are_checked_by_the_published_hash(mslr, tmp_path, c
     assert (fetch("mslr-web10k", tmp_path) / "Fold5" / "test.txt").exists()
 
 
+def linked(name, content, kind, target):
+    """A tar archive in which `name` is preceded by a link of another name, or is one itself."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        link = tarfile.TarInfo("set1.train.txt" if name is None else "inside")
+        link.type, link.linkname = kind, target
+        archive.addfile(link)
+        for path, text_ in YAHOO.items():
+            if name is None and path == "set1.train.txt":
+                continue
+            info = tarfile.TarInfo(path)
+            info.size = len(text_)
+            archive.addfile(info, io.BytesIO(text_))
+        if name is not None:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def test_nothing_of_an_archive_is_written_but_the_wanted_texts(cache, tmp_path, monkeypatch):
+    """Whatever paths it holds, and by our own reading: neither extract nor extractall is called."""
+    for kind in (tarfile.TarFile, zipfile.ZipFile):
+        for method in ("extract", "extractall"):
+            monkeypatch.setattr(kind, method, lambda *_, **__: pytest.fail("extracted"))
+    have, outside = tmp_path / "have", tmp_path / "outside"
+    have.mkdir()
+    outside.mkdir()
+    further = {
+        "../escaped.txt": b"x",
+        f"{outside}/absolute.txt": b"x",
+        "../../set1.train.txt": b"x",
+        "a/../../../set1.valid.txt": b"x",
+        "readme.txt": b"x",
+        "a/b/c/set1.train.txt": b"deeper than any folder that is looked into",
+    }
+    for archive, content in (
+        ("tar", tarred(further | YAHOO)),
+        ("zip", zipped(further | YAHOO, top="")),
+        ("through a link", linked("inside/escaped.txt", b"x", tarfile.SYMTYPE, str(outside))),
+    ):
+        (have / "dataset.tgz").write_bytes(content)
+        home = fetch("yahoo-ltrc", have)
+        assert {path.name: path.read_bytes() for path in home.rglob("*")} == YAHOO, archive
+        assert os.listdir(outside) == [] and not list(tmp_path.rglob("escaped.txt")), archive
+        assert sorted(os.listdir(cache)) == ["yahoo-ltrc", "yahoo-ltrc.lock.json"], archive
+        shutil.rmtree(cache)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_a_text_that_is_no_regular_file_of_an_archive_is_not_there(cache, tmp_path, kind):
+    secret = tmp_path / "secret"
+    secret.write_bytes(YAHOO["set1.train.txt"])
+    (tmp_path / "dataset.tgz").write_bytes(linked(None, b"", kind, str(secret)))
+    with pytest.raises(ValueError, match=r"does not hold set1\.train\.txt"):
+        fetch("yahoo-ltrc", tmp_path)
+    assert os.listdir(cache) == []
+
+
+def test_a_zip_that_links_or_is_encrypted(cache, tmp_path):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in YAHOO.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (stat.S_IFLNK | 0o777) << 16 if name == "set1.train.txt" else 0
+            archive.writestr(info, "/etc/hostname" if info.external_attr else content)
+    (tmp_path / "dataset.tgz").write_bytes(file.getvalue())
+    with pytest.raises(ValueError, match="does not hold"):
+        fetch("yahoo-ltrc", tmp_path)
+    plain = bytearray(zipped(YAHOO, top=""))
+    for at in (plain.index(b"PK\x03\x04") + 6, plain.index(b"PK\x01\x02") + 8):
+        plain[at] |= 1  # the flag of an encrypted member
+    (tmp_path / "dataset.tgz").write_bytes(plain)
+    with pytest.raises(ValueError, match=r"is damaged: .*encrypted"):
+        fetch("yahoo-ltrc", tmp_path)
+
+
+def test_a_text_twice_in_an_archive(cache, tmp_path):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for name, content in [*YAHOO.items(), ("set1.train.txt", text(9))]:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    (tmp_path / "dataset.tgz").write_bytes(file.getvalue())
+    with pytest.raises(ValueError, match=r"holds set1\.train\.txt twice"):
+        fetch("yahoo-ltrc", tmp_path)
+
+
 def test_damaged_and_wrong_archives(cache, tmp_path):
     archive = tmp_path / "dataset.tgz"
     whole = tarred(YAHOO)
@@ -288,6 +465,39 @@ def test_what_changes_in_the_cache_is_noticed(cache, tmp_path):
         fetch("mq2008")
     changed.unlink()
     with pytest.raises(ValueError, match=r"Fold3/vali\.txt is missing"):
+        fetch("mq2008")
+
+
+def test_a_folder_that_cannot_be_checked_does_not_pass(cache, tmp_path):
+    write(tmp_path / "have", TEXTS)
+    home = fetch("mq2008", tmp_path / "have")
+    lock = cache / "mq2008.lock.json"
+    recorded = lock.read_text()
+    lock.unlink()
+    with pytest.raises(
+        ValueError, match=r"cannot be checked: .*mq2008\.lock\.json is not there; remove the folder"
+    ):
+        fetch("mq2008")
+    lock.write_text(json.dumps({"files": {}}))
+    with pytest.raises(ValueError, match=r"is not there|does not record"):
+        fetch("mq2008")
+    files = json.loads(recorded)["files"]
+    del files["Fold2/test.txt"]
+    lock.write_text(json.dumps({"files": files}))
+    with pytest.raises(ValueError, match=r"lock\.json does not record Fold2/test\.txt"):
+        fetch("mq2008")
+    lock.write_text(recorded)
+    shutil.rmtree(home)
+    home.mkdir()
+    with pytest.raises(ValueError, match=r"has changed: Fold1/train\.txt is missing"):
+        fetch("mq2008")
+
+
+def test_an_empty_folder_is_no_data_set(cache):
+    (cache / "mq2008").mkdir(parents=True)
+    with pytest.raises(
+        ValueError, match=r"lock\.json is not there; remove the folder and fetch mq2008 again"
+    ):
         fetch("mq2008")
 
 

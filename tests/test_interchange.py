@@ -399,6 +399,17 @@ def test_malformed_files_are_refused_by_line(tmp_path, read, text, says):
     assert str(refusal.value).startswith(f"{path}{says}")
 
 
+def test_text_after_a_runs_tag_and_comment_lines_are_read_as_trec_eval_reads_them(tmp_path):
+    run, qrels = tmp_path / "run", tmp_path / "qrels"
+    run.write_text("# made by hand\n1 Q0 a 1 2.5 tag and more # text\n\n  # indented\n1 Q0 b 2 1.5 tag\n")
+    qrels.write_text("# pool of depth 100\n1 0 a 1\n#1 0 b 1\n1 0 c# 0\n")
+    assert read_trec_run(run).values.tolist() == [["1", "a", 2.5], ["1", "b", 1.5]]
+    assert read_trec_qrels(qrels).values.tolist() == [["1", "a", 1], ["1", "c#", 0]]
+    qrels.write_text("1 0 a 1 more\n")  # which trec_eval calls malformed too
+    with pytest.raises(ValueError, match=":1: 5 fields; expected"):
+        read_trec_qrels(qrels)
+
+
 @pytest.mark.parametrize("tag", ["", "two words", " x", 3])
 def test_a_tag_is_one_word(tmp_path, tag):
     with pytest.raises(ValueError, match="tag is"):

@@ -4,7 +4,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-from lightgbm_data import PARAMS, Q, X, dataset, valid
+from lightgbm_data import PARAMS, Q_VALID, Q, X, dataset, valid
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.lightgbm import Dataset
@@ -66,7 +66,9 @@ def test_validation_sets_and_their_subsets():
     made = valid(data)
     assert isinstance(made, Dataset)
     assert made.reference is data
-    np.testing.assert_array_equal(labels_of(made.subset(range(10)))["clicks"], made.sources["clicks"][:10])
+    np.testing.assert_array_equal(
+        labels_of(made.subset(range(Q_VALID.sizes[0])))["clicks"], made.sources["clicks"][: Q_VALID.sizes[0]]
+    )
     assert data.create_valid(X).sources == {}
 
 
@@ -79,18 +81,18 @@ def test_sources_of_a_stock_dataset_are_an_attribute():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"qid": np.roll(QID, 3)}, ValueError, r"qid: .*in two places.*sort the rows"),
+        ({"qid": np.roll(QID, 3)}, ValueError, r"qid has query 71 in two places.*sort the rows"),
         ({"qid": QID, "group": Q.sizes}, ValueError, "group and qid are both given"),
         (
             {"sources": {"clicks": CLICKS[:5]}},
             ValueError,
-            r"sources\['clicks'\] has shape \(5,\), expected \(\d+,\)",
+            r"sources\['clicks'\] has 5 rows, data has \d+: give one label a document",
         ),
         ({"sources": {"relevance": CLICKS}}, ValueError, "what label= gives"),
-        ({"sources": {"weight": CLICKS}}, ValueError, "'weight', which is taken"),
-        ({"sources": {3: CLICKS}}, TypeError, "names of label sources are text"),
+        ({"sources": {"weight": CLICKS}}, ValueError, "label source cannot be called 'weight'"),
+        ({"sources": {3: CLICKS}}, TypeError, "label source needs a name of type str, got 3"),
         ({"sources": CLICKS}, TypeError, "sources is a ndarray: give a dict"),
-        ({"sources": {"clicks": CLICKS - 1}}, ValueError, r"clicks\[\d+\] is -.*≥ 0"),
+        ({"sources": {"clicks": CLICKS - 1}}, ValueError, r"sources\['clicks'\]\[\d+\] is -.*≥ 0"),
         ({"label": -Q.relevance}, ValueError, "labels must be finite and ≥ 0"),
     ],
 )

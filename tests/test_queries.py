@@ -3,6 +3,8 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from lambdaboost import Queries
@@ -82,6 +84,91 @@ def test_take_reorder_and_pickle():
 def test_wrong_arguments(error, message, arguments):
     with pytest.raises(error, match=message):
         Queries(Y, **arguments)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [7.0, 7.0, np.nan, np.nan, 8.0],
+        [7, 7, None, None, 8],
+        ["a", "a", None, "b", "b"],
+        ["a", "a", float("nan"), "b", "b"],
+        np.array(["2026-01-01", "2026-01-01", "NaT", "NaT", "2026-01-02"], dtype="M8[D]"),
+        np.ma.masked_equal([7, 7, -1, -1, 8], -1),
+        pd.Series([7, 7, None, None, 8], dtype="Int64"),
+        pd.Series(["a", "a", None, None, "b"], dtype="string"),
+        pl.Series([7, 7, None, None, 8]),
+        pl.Series(["a", "a", None, None, "b"]),
+    ],
+    ids=lambda ids: f"{type(ids).__module__}-{getattr(ids, 'dtype', ids[2])}",
+)
+def test_a_missing_query_id_is_one_clear_error(ids):
+    with pytest.raises(ValueError, match=r"^ids is missing in row 2: give the query of every row$"):
+        Queries(Y, ids=ids)
+
+
+def test_ids_of_several_types():
+    ids = np.array([7, 7, "7", "7", 3.5], dtype=object)
+    assert Queries(Y, ids=ids).sizes.tolist() == [2, 2, 1]
+    with pytest.raises(ValueError, match="ids has query 7 in two places, again at row 3"):
+        Queries(Y, ids=np.array([7, 7, "7", 7, 3.5], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.ma.masked_equal([2.0, 9, 1, 1, 0], 9),
+        np.ma.masked_equal([2, 9, 1, 1, 0], 9),
+        [2, None, 1, 1, 0],
+        pd.Series([2, None, 1, 1, 0], dtype="Int64"),
+        pd.Series([2, None, 1, 1, 0], dtype="Float32"),
+        pl.Series([2, None, 1, 1, 0]),
+    ],
+    ids=lambda labels: f"{type(labels).__module__}-{getattr(labels, 'dtype', '')}",
+)
+def test_masked_and_null_labels_are_missing_labels(labels):
+    q = Queries(labels, sizes=[5], clicks=labels)
+    np.testing.assert_array_equal(q.relevance, np.array([2, np.nan, 1, 1, 0], dtype=np.float32))
+    np.testing.assert_array_equal(q.labels["clicks"], q.relevance)
+    with pytest.raises(ValueError, match=r"weight\[1\] is nan: weights must be finite"):
+        Queries(Y, sizes=[5], weight=labels)
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        np.arange(5).astype("M8[D]"),
+        np.arange(5).astype("m8[s]"),
+        pd.Series(pd.date_range("2026-01-01", periods=5, tz="UTC")),
+        pl.Series([0, 1, 2, 3, 4]).cast(pl.Date),
+        np.arange(5) * 1j,
+    ],
+    ids=lambda dates: f"{type(dates).__module__}-{dates.dtype}",
+)
+def test_dates_are_no_labels(dates):
+    for arguments in (
+        {"relevance": dates},
+        {"relevance": Y, "clicks": dates},
+        {"relevance": Y, "weight": dates},
+    ):
+        with pytest.raises(TypeError, match="must be numbers, one a document: "):
+            Queries(sizes=[5], **arguments)
+
+
+def test_reserved_names_are_refused():
+    for name in ("self", "offsets"):
+        with pytest.raises(
+            ValueError, match=f"label source cannot be called '{name}': ids, offsets, relevance, self"
+        ):
+            Queries(Y, sizes=[5], **{name: Y})
+
+
+def test_reordering_takes_each_row_once():
+    q = Queries([1, 2, 3], sizes=[3])
+    for rows in ([0, 1, 1], [0, 1], [0, 1, 3], [0, 1, -1], [[0, 1, 2]]):
+        with pytest.raises(ValueError, match="rows must hold each of 0 to 2 once"):
+            q.reordered(np.array(rows))
+    assert q.reordered(np.array([2, 0, 1])).relevance.tolist() == [3, 1, 2]
 
 
 @pytest.mark.parametrize(

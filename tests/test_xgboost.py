@@ -132,8 +132,8 @@ def test_slices_that_are_refused(rows, error, text):
         ({"sources": {"clicks": CLICKS[:-1]}}, ValueError, r"sources\['clicks'\] has \d+ rows, data has"),
         ({"sources": {"clicks": X}}, ValueError, r"sources\['clicks'\] has shape"),
         ({"sources": {"clicks": ["a"]}}, TypeError, r"sources\['clicks'\] must be numbers"),
-        ({"sources": {"weight": CLICKS}}, ValueError, "sources has the name 'weight'"),
-        ({"sources": {3: CLICKS}}, ValueError, "sources has the name 3"),
+        ({"sources": {"weight": CLICKS}}, ValueError, "label source cannot be called 'weight'"),
+        ({"sources": {3: CLICKS}}, TypeError, "label source needs a name of type str, got 3"),
         ({"sources": {"relevance": CLICKS}}, ValueError, "label and sources"),
         (
             {"sources": {"c": CLICKS}, "label_lower_bound": CLICKS},
@@ -277,7 +277,7 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
         ({"data": X}, TypeError, "data is ndarray, expected a lambdaboost.xgboost.DMatrix"),
         ({"data": NO_GROUPS}, ValueError, "data: the xgboost.DMatrix has no groups"),
         ({"data": xgb.DMatrix(X, qid=QID)}, ValueError, "data: the xgboost.DMatrix has no labels"),
-        ({"data": DMatrix(X, -Q.relevance, qid=QID)}, ValueError, r"data: relevance\[\d+\] is -\d"),
+        ({"data": xgb.DMatrix(X, -Q.relevance, qid=QID)}, ValueError, r"data: relevance\[\d+\] is -\d"),
         ({"data": plain(), "objective": "graded"}, ValueError, "data: no label source 'clicks'"),
         (
             {"evals": [(plain(), "valid")], "custom_metric": CNDCG()},

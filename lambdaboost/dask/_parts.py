@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.dask._results import Worker, living, results
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets._given import numbers, query_ids
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import Objective
 
@@ -35,6 +37,7 @@ class Spread:
     """Rows on each worker, by its address, and how many documents there are in all."""
 
     on: dict[str, Any]
+    workers: list[Worker]  # as in `on`
     documents: int
 
 
@@ -59,18 +62,22 @@ def spread(
     delayed = _aligned(collections)
     parts = client.compute([_delayed(_rows)(number, list(given), **of) for number, of in enumerate(delayed)])
     # Ids and lengths alone come here, and with them whatever was wrong with a partition.
-    ids, lengths = (results(client.map(look, parts, pure=False)) for look in (_ids, _length))
+    ids, lengths = (results(client, client.map(look, parts, pure=False)) for look in (_ids, _length))
     _check_whole(ids)
     by_worker: dict[str, list[Any]] = {}
     where = client.who_has(parts)
+    if lost := [part for part in parts if not where.get(part.key)]:
+        raise RuntimeError(f"a worker died and {len(lost)} of {len(parts)} partitions with it: train again")
     for part, its_ids in zip(parts, ids, strict=True):
         if its_ids.size:
             by_worker.setdefault(next(iter(where[part.key])), []).append(part)
     if not by_worker:
         raise ValueError("X has no rows: there is nothing to train on")
+    alive = living(client, list(by_worker))
+    workers = [alive.get(address, Worker(address, "")) for address in by_worker]
     stacked = {worker: on(client, worker, _stacked, of) for worker, of in by_worker.items()}
-    results(client.map(_length, list(stacked.values()), pure=False))
-    return Spread(stacked, sum(lengths))
+    results(client, client.map(_length, list(stacked.values()), pure=False), workers)
+    return Spread(stacked, workers, sum(lengths))
 
 
 def on(client: Any, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -90,19 +97,7 @@ def everywhere(
             on(client, worker, function, rows, *arguments(rank, worker))
             for rank, (worker, rows) in enumerate(parts.on.items())
         ]
-        return results(futures)[0]
-
-
-def results(futures: Sequence[Any]) -> list[Any]:
-    """What the calls gave, after all of them have ended; the first error, if there is any."""
-    from distributed import wait
-
-    wait(futures)
-    errors = [future.exception() for future in futures if future.status == "error"]
-    if errors:
-        # Where one worker fails, the engine of another says that it was left.
-        raise min(errors, key=lambda error: type(error).__name__ in ("XGBoostError", "LightGBMError"))
-    return [future.result() for future in futures]
+        return results(client, futures, parts.workers, restart=True)[0]
 
 
 def threads() -> int:
@@ -147,7 +142,7 @@ def _delayed(function: Callable[..., Any]) -> Any:
 def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
     """One partition, its queries in order of their first rows, the rows of each side by side."""
     n = of["X"].shape[0]
-    labels = {name: np.asarray(values).ravel() for name, values in of.items() if name != "X"}
+    labels = {name: _column(f"partition {number}: {name}", of[name]) for name in of if name != "X"}
     for name, values in labels.items():
         if values.size != n:
             raise ValueError(f"partition {number}: {name} has {values.size} rows, X has {n}")
@@ -160,6 +155,12 @@ def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
         labels = {name: values[order] for name, values in labels.items()}
     sources = {name: labels[f"sources[{name!r}]"] for name in names}
     return Rows(X, labels["y"], labels["qid"], labels.get("weight"), sources)
+
+
+def _column(name: str, values: Any) -> NDArray[Any]:
+    """One value a row, as an array that knows no masks and no nulls but NaN."""
+    flat = values if values.ndim == 1 else np.ma.ravel(np.ma.asanyarray(values))
+    return query_ids(name, flat) if name.endswith(": qid") else numbers(name, flat)
 
 
 def _ids(rows: Rows) -> NDArray[Any]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.dask._objective import distributed
-from lambdaboost.dask._parts import Rows, everywhere, results, spread, threads
+from lambdaboost.dask._parts import Rows, everywhere, spread, threads
+from lambdaboost.dask._results import results
 from lambdaboost.engines.leaves import Leaves, least_documents
 from lambdaboost.objectives import LambdaRank, Objective
 
@@ -60,7 +61,7 @@ def train_xgboost(
     rule = distributed(objective, leaves)
     parts = spread(client, rule, X, y, qid, weight, sources)
     if weight is not None:
-        results(client.map(_query_weights, list(parts.on.values()), pure=False))
+        results(client, client.map(_query_weights, list(parts.on.values()), pure=False), parts.workers)
     settings = dict(params)
     least = least_documents(rule, parts.documents)
     if least is not None and settings.get("min_child_weight") is None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-# Queries takes these as arguments of its own, so no label source can bear their names.
-RESERVED = ("relevance", "sizes", "ids", "weight")
+# What `Queries` and the engines' data sets keep beside the label sources.
+RESERVED = ("ids", "offsets", "relevance", "self", "sizes", "weight")
 
 
 def check_source_name(name: object, taken: Container[str] = ()) -> None:
@@ -34,18 +30,3 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     if count < least:
         raise ValueError(f"{name} is {count}: it must be at least {least}")
     return count
-
-
-def split_query(ids: NDArray[Any]) -> tuple[Any, int] | None:
-    """The first query whose rows are not adjacent, with the row where it comes back; None if there is none.
-
-    >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
-    (('a', 2), None)
-    """
-    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-    _, first = np.unique(ids[starts], return_index=True)
-    again = np.setdiff1d(np.arange(starts.size), first)
-    if not again.size:
-        return None
-    row = int(starts[again[0]])
-    return ids[row].item(), row

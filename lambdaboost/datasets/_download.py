@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from lambdaboost.datasets._part import opened_part
 
 CHUNK = 1 << 14  # what of it had come when a connection is cut is lost
 SILENCE = 30.0  # seconds without a byte, after which a connection counts as cut
@@ -15,66 +18,75 @@ SILENCE = 30.0  # seconds without a byte, after which a connection counts as cut
 class Resumable:
     """A downloader as pooch calls one: it keeps what has come in `part`, and asks for the rest only.
 
-    A cut connection is taken up again as long as each attempt brings something. `size` is what the file must have,
-    where that is known: a server that announces another, such as that of a sign-in page, is not listened to.
+    A cut connection is taken up again as long as each attempt brings something. `size` is the size of the whole file:
+    a server that announces another, such as that of a sign-in page, is refused, and of an answer that runs on past it
+    no more is read.
     """
 
     part: Path
-    size: int | None = None
+    size: int
 
     def __call__(self, url: str, output_file: Any, _: object = None) -> None:
         """Fetch `url` whole and move it to `output_file`."""
-        before = -1
-        while True:
+        with opened_part(self.part) as file:
+            if _length(file) > self.size:
+                file.truncate(0)
             try:
-                self._attempt(url)
-                break
+                self._download(url, file)
+            except BaseException:
+                if _length(file) == 0:
+                    with contextlib.suppress(PermissionError):  # Windows removes no open file
+                        self.part.unlink()
+                raise
+            if os.name == "posix":  # while it is locked; Windows moves no open file
+                os.replace(self.part, output_file)
+        if os.name != "posix":
+            os.replace(self.part, output_file)
+
+    def _download(self, url: str, file: IO[bytes]) -> None:
+        before = -1
+        while (have := _length(file)) < self.size:
+            try:
+                self._attempt(url, file, have)
             except OSError as error:
                 if error.errno is not None and not _of_connection(error):  # the disk, not the network
                     raise
-                have = _length(self.part)
+                have = _length(file)
                 if have <= before or isinstance(error, Refused):
                     kept = (
                         f"; {have:,} bytes are kept, and the next attempt goes on from there" if have else ""
                     )
                     raise ConnectionError(f"{url}: {_reason(error)}{kept}") from None
                 before = have
-        os.replace(self.part, output_file)
 
-    def _attempt(self, url: str) -> None:
+    def _attempt(self, url: str, file: IO[bytes], have: int) -> None:
         import requests
         from tqdm import tqdm
 
-        have = _length(self.part)
-        if have and have == self.size:
-            return
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
         with requests.get(url, headers=headers, stream=True, timeout=SILENCE) as answer:
-            if answer.status_code == 416:  # nothing is left of it: it was whole, and its hash will tell
-                return
             if answer.status_code >= 400:
                 raise Refused(f"the server answers {answer.status_code} {answer.reason}")
             goes_on = answer.status_code == 206
-            total = _announced(answer, have if goes_on else 0)
-            if self.size is not None and total is not None and total != self.size:
+            have = have if goes_on else 0
+            total = _announced(answer, have)
+            if total is not None and total != self.size:
                 kind = answer.headers.get("Content-Type", "no type")
                 raise Refused(
                     f"the server offers {total:,} bytes of {kind}, not {self.size:,}: it may want a sign-in"
                 )
-            with (
-                open(self.part, "ab" if goes_on else "wb") as file,
-                tqdm(
-                    total=total,
-                    initial=have if goes_on else 0,
-                    unit="B",
-                    unit_scale=True,
-                    desc=self.part.stem,
-                    disable=None,
-                ) as bar,
-            ):
+            file.truncate(have)
+            file.seek(have)
+            name = self.part.stem
+            with tqdm(
+                total=self.size, initial=have, unit="B", unit_scale=True, desc=name, disable=None
+            ) as bar:
                 for chunk in answer.iter_content(CHUNK):
+                    if file.tell() + len(chunk) > self.size:
+                        file.truncate(0)
+                        raise Refused(f"the server sends more than the {self.size:,} bytes of the file")
                     bar.update(file.write(chunk))
-        if total is not None and _length(self.part) < total:
+        if _length(file) < self.size:
             raise ConnectionError("the connection was cut")
 
 
@@ -87,8 +99,9 @@ def _announced(answer: Any, have: int) -> int | None:
     return None if length is None else have + int(length)
 
 
-def _length(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+def _length(file: IO[bytes]) -> int:
+    file.flush()
+    return os.fstat(file.fileno()).st_size
 
 
 def _of_connection(error: OSError) -> bool:

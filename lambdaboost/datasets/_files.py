@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 import secrets
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked if its first bytes say gzip, xz or bzip2, whatever its name."""
+    check_seekable(path)
     with open(path, "rb") as raw:
         head = raw.read(6)
     opener = next((open_ for magic, open_ in MAGIC.items() if head.startswith(magic)), open)
@@ -128,6 +130,13 @@ def check_place(name: str, path: Path) -> None:
         raise ValueError(f"{name} {path}: the folder {folder} cannot be written to; choose another")
 
 
+def check_seekable(path: Path) -> None:
+    """Refuse a pipe, socket or device, which can be read only once and may never end."""
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ValueError(f"{path} is a pipe or a device: write what it gives to a file first, and read that")
+
+
 def without_compression_suffix(path: Path) -> Path:
     """``rank.train`` for ``rank.train.xz``."""
     return path.with_suffix("") if path.suffix in SUFFIX else path
@@ -135,5 +144,6 @@ def without_compression_suffix(path: Path) -> Path:
 
 def sha256(path: Path) -> str:
     """SHA-256 of a file's bytes as they lie on disk, in hex."""
+    check_seekable(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

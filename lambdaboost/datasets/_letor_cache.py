@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets._files import replacing
+from lambdaboost.datasets._given import split_query
 from lambdaboost.datasets._letor_lines import Parsed
 
 # Goes up whenever `Parsed` holds something else for the same text.
@@ -21,16 +22,17 @@ def cache_path(source: Path) -> Path:
 
 
 def load(source: Path, digest: str) -> Parsed | None:
-    """The parsed copy, or None where there is none, or it is damaged or of another text than `digest`."""
+    """The parsed copy, or None where there is none, or it is damaged, forged or of another text than `digest`."""
     try:
         with open(cache_path(source), "rb") as file, np.load(file, allow_pickle=False) as npz:
             if str(npz["digest"]) != digest or int(npz["format"]) != FORMAT:
                 return None
             arrays = dict(npz)  # reads it all, and zip checks each array's CRC
-        return _parsed(arrays)
+        parsed = _parsed(arrays)
     except Exception:
         # A damaged zip may raise nearly anything; whatever it is, the source is there to be parsed again.
         return None
+    return parsed if _sound(parsed) else None
 
 
 def store(source: Path, digest: str, parsed: Parsed) -> None:
@@ -57,4 +59,26 @@ def _parsed(arrays: dict[str, Any]) -> Parsed:
     else:
         shape = tuple(arrays["shape"].tolist())
         features = csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+        # Indices out of range would be read and written outside the matrix.
+        features.check_format(full_check=True)
     return Parsed(features, arrays["relevance"], arrays["ids"], arrays.get("documents"))
+
+
+def _sound(parsed: Parsed) -> bool:
+    """Whether these could be the parsed lines of a text: shapes, types and values as `parse` gives them."""
+    features, relevance, ids, documents = parsed
+    n = relevance.size
+    if isinstance(features, np.ndarray):
+        values, wide = features, features.ndim == 2
+    else:  # as wide as the highest index, so that nobody can ask for more memory than the text would
+        values, wide = features.data, features.shape[1] == int(features.indices.max(initial=-1)) + 1
+    return (
+        wide
+        and features.shape[0] == n > 0
+        and (values.dtype, relevance.dtype, ids.dtype) == (np.float32, np.float64, np.int64)
+        and not np.isinf(values).any()
+        and relevance.shape == (n,)
+        and bool((np.isfinite(relevance) & (relevance >= 0)).all())
+        and (ids.shape == (0,) or (ids.shape == (n,) and split_query(ids) is None))
+        and (documents is None or (documents.shape == (n,) and documents.dtype.kind == "U"))
+    )

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets._checks import split_query
 from lambdaboost.datasets._files import reading
+from lambdaboost.datasets._given import split_query
 
 EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment' with feature indices rising from 1"
 # The comments of LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
@@ -87,8 +87,9 @@ def parse(path: Path) -> Parsed:
                 lines, dtype=np.float32, zero_based=False, query_id=True
             )
         except (ValueError, OverflowError) as error:
+            # As repr shows it: a line may hold what a terminal would act on.
             line = lines.body[:60].decode(errors="replace").strip()
-            raise _at(path, lines, -1, f"{str(error).rstrip('.')} in '{line}'") from None
+            raise _at(path, lines, -1, f"{str(error).rstrip('.')} in {line!r}") from None
     if not relevance.size:
         raise ValueError(f"{path} has no rows; {EXPECTED}")
     if (bad := ~(np.isfinite(relevance) & (relevance >= 0))).any():

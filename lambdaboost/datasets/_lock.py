@@ -42,6 +42,17 @@ def digests_of(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
     return {name: sha256(folder / name) for name in tqdm(there, desc="checking", unit="file", disable=None)}
 
 
+def check_complete(home: Path, names: tuple[str, ...]) -> None:
+    """Refuse a folder whose texts are not all in the lock file: what it holds cannot be checked."""
+    lock = read_lock(home)
+    for name in names:
+        if name not in lock:
+            state = f"does not record {name}" if lock else "is not there"
+            raise ValueError(
+                f"{home} cannot be checked: {lock_path(home)} {state}; remove the folder and fetch {home.name} again"
+            )
+
+
 def check(digests: dict[str, str], lock: dict[str, str], home: Path, whose: str) -> None:
     """Refuse texts that are not those of the lock file."""
     for name, expected in lock.items():

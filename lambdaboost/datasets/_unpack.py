@@ -1,40 +1,99 @@
-"""Archives unpacked, and the texts of a data set found in folders."""
+"""The wanted files of archives, and the texts of a data set found in folders."""
 
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
+import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from lambdaboost.datasets._files import SUFFIX, reading
 
 DEPTH = 2  # folders between the one named and the one in which the texts lie
 
 
-def unpack(archive: Path, into: Path) -> None:
-    """Unpack a zip or tar archive; one that is damaged, or of another kind, is a ValueError."""
-    from tqdm import tqdm
+def unpack(archive: Path, into: Path, names: Sequence[str]) -> None:
+    """Write the named files of a zip or tar archive, plain or compressed, and nothing else of it, below `into`.
 
+    Members are found by the end of their paths, up to two folders down. Where they are written is decided here and
+    only regular files are read, so that no name, link or device in an archive reaches the file system.
+
+    Raises
+    ------
+    ValueError
+        Where the archive is damaged, of another kind, or holds a file twice.
+
+    """
     if archive.suffix == ".rar":
         raise ValueError(
             f"{archive} is a RAR archive, which Python cannot unpack: unpack it with unrar, bsdtar or 7z, and give "
             "the folder that you unpacked it to"
         )
     try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as zipped:
-                for name in tqdm(zipped.namelist(), desc="unpacking", unit="file", disable=None):
-                    zipped.extract(name, into)
-        else:
-            with tarfile.open(archive) as tarred:
-                for member in tqdm(tarred, desc="unpacking", unit="file", disable=None):
-                    tarred.extract(member, into, filter="data")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
-        raise ValueError(f"{archive} is damaged: {error}; download it again") from None
+        members = _zip_members if zipfile.is_zipfile(archive) else _tar_members
+        _write_named(members(archive), into, names)
+    except FileExistsError as error:
+        raise ValueError(f"{archive} holds {Path(error.filename).name} twice in one folder") from None
+    except OSError as error:
+        if error.errno is not None:  # the disk, not the archive
+            raise
+        raise _unusable(archive, error) from None
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+        RuntimeError,
+    ) as error:
+        raise _unusable(archive, error) from None  # RuntimeError: encrypted, or compressed in an unknown way
+
+
+def _unusable(archive: Path, error: Exception) -> ValueError:
+    return ValueError(f"{archive} is damaged: {error}; download it again")
+
+
+def _zip_members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes] | None]]]:
+    """Path of each regular file, and what opens it."""
+    with zipfile.ZipFile(archive) as zipped:
+        for member in zipped.infolist():
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if not member.is_dir() and kind in (0, stat.S_IFREG):
+                yield member.filename, partial(zipped.open, member)
+
+
+def _tar_members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes] | None]]]:
+    with tarfile.open(archive) as tarred:
+        for member in tarred:
+            if member.isreg():
+                yield member.name, partial(tarred.extractfile, member)
+
+
+def _write_named(
+    members: Iterator[tuple[str, Callable[[], IO[bytes] | None]]], into: Path, names: Sequence[str]
+) -> None:
+    from tqdm import tqdm
+
+    wanted = {name + suffix for name in names for suffix in ("", *SUFFIX)}
+    into.mkdir()
+    folders: dict[tuple[str, ...], Path] = {}  # of the archive, and what stands for each of them below `into`
+    for path, opened in tqdm(members, desc="unpacking", unit="file", disable=None):
+        parts = tuple(part for part in path.split("/") if part not in ("", "."))
+        for depth in range(min(DEPTH + 1, len(parts))):
+            name = "/".join(parts[depth:])
+            if name in wanted:
+                place = folders.setdefault(parts[:depth], into / str(len(folders))) / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with open(place, "xb") as written, opened() as read:
+                    shutil.copyfileobj(read, written, 1 << 20)
+                break
 
 
 def texts(folder: Path, names: Sequence[str]) -> dict[str, Path] | None:

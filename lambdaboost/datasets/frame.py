@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets._checks import check_source_name, split_query
+from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets._given import query_ids, split_query
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
@@ -154,13 +155,7 @@ def _numbers(series: Any, kind: str, dtype: Any) -> NDArray[Any]:
 
 def _ids(df: Any, query: str, kind: str) -> NDArray[Any]:
     """The query of each row; refuses nulls and queries in several places."""
-    series = df[query]
-    null = np.asarray(series.isna() if kind == "pandas" else series.is_null())
-    if null.any():
-        raise ValueError(
-            f"column {query!r} is null in row {int(np.flatnonzero(null)[0])}: every document has a query"
-        )
-    ids = np.asarray(series.to_numpy())
+    ids = query_ids(f"column {query!r}", df[query].to_numpy())
     if ids.dtype == object:
         ids = ids.astype(np.str_)
     if ids.size and (split := split_query(ids)):

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
+
 RELEVANCE = "relevance"
 
 
@@ -63,6 +66,7 @@ class Queries:
 
     def __init__(
         self,
+        /,
         relevance: ArrayLike,
         sizes: ArrayLike | None = None,
         *,
@@ -70,7 +74,7 @@ class Queries:
         weight: ArrayLike | None = None,
         **sources: ArrayLike,
     ) -> None:
-        labels = {RELEVANCE: _label(RELEVANCE, relevance)}
+        labels = {RELEVANCE: labels_of(RELEVANCE, relevance)}
         n = labels[RELEVANCE].size
         if (sizes is None) == (ids is None):
             raise ValueError("give one of sizes= (documents of each query) and ids= (query of each row)")
@@ -79,7 +83,8 @@ class Queries:
         else:
             offsets, of_query = _offsets_from_sizes(sizes, n), None
         for name, values in sources.items():
-            labels[name] = _label(name, values)
+            check_source_name(name)
+            labels[name] = labels_of(name, values)
             if labels[name].size != n:
                 raise ValueError(
                     f"{name} has {labels[name].size} rows, relevance has {n}: give one label a document"
@@ -178,6 +183,9 @@ class Queries:
 
     def reordered(self, rows: NDArray[np.int64]) -> Queries:
         """The same queries with their rows in another order, such as `shuffled_rows` gives."""
+        n = self.n_documents
+        if not np.array_equal(np.sort(rows, axis=None), np.arange(n)) or np.ndim(rows) != 1:
+            raise ValueError(f"rows must hold each of 0 to {n - 1} once, such as shuffled_rows(seed) gives")
         if not np.array_equal(self.query_of_row[rows], self.query_of_row):
             raise ValueError(
                 "rows moves documents between queries: it may only reorder them inside each query"
@@ -235,33 +243,6 @@ def _frozen(a: NDArray[Any]) -> NDArray[Any]:
     return a
 
 
-def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        a = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, one a document: {error}") from None
-    if a.ndim != 1:
-        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one figure a document")
-    return a
-
-
-def _label(name: str, values: ArrayLike) -> NDArray[np.float32]:
-    """Labels as an own float32 array: finite and ≥ 0, or NaN for missing."""
-    a = _numbers(name, values)
-    if (bad := np.isinf(a) | (a < 0)).any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN where there is none"
-        )
-    narrow = np.empty(a.shape, dtype=np.float32)
-    with np.errstate(over="ignore"):
-        narrow[:] = a
-    if np.isinf(narrow).any():
-        row = int(np.flatnonzero(np.isinf(narrow))[0])
-        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels are kept as float32, at most 3.4e38")
-    return narrow
-
-
 def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
     a = np.asarray(sizes)
     if a.ndim != 1:
@@ -284,32 +265,21 @@ def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
 
 
 def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    a = np.asarray(ids)
-    if a.shape != (n,):
-        raise ValueError(f"ids has shape {a.shape}, relevance has {n} rows: give the query of each row")
+    of_row = query_ids("ids", ids)
+    if of_row.shape != (n,):
+        raise ValueError(f"ids has shape {of_row.shape}, relevance has {n} rows: give the query of each row")
     if n == 0:
         raise ValueError("ids is empty: there must be at least one document")
-    starts = np.concatenate([[0], np.flatnonzero(a[1:] != a[:-1]) + 1])
-    firsts = a[starts]
-    values, counts = np.unique(firsts, return_counts=True)
-    if (counts > 1).any():
-        again = values[counts > 1][0]
-        row = int(starts[np.flatnonzero(firsts == again)[1]])
-        raise ValueError(
-            f"ids has query {again} in two places, again at row {row}: sort the rows by query so that each is whole"
-        )
-    return np.concatenate([starts, [n]]), firsts
+    starts = query_starts("ids", of_row)
+    return np.concatenate([starts, [n]]), of_row[starts]
 
 
 def _weights(weight: ArrayLike, offsets: NDArray[np.int64]) -> NDArray[np.float32]:
     """Weights as one figure a document."""
-    a = _numbers("weight", weight)
+    a = weights_of("weight", weight)
     n_queries, n = offsets.size - 1, int(offsets[-1])
     if a.size not in (n_queries, n):
         raise ValueError(
             f"weight has {a.size} figures: give one per query ({n_queries}) or per document ({n})"
         )
-    if not (np.isfinite(a) & (a >= 0)).all():
-        at = int(np.flatnonzero(~(np.isfinite(a) & (a >= 0)))[0])
-        raise ValueError(f"weight[{at}] is {a[at]:g}: weights must be finite and ≥ 0")
-    return (np.repeat(a, np.diff(offsets)) if a.size == n_queries and a.size != n else a).astype(np.float32)
+    return np.repeat(a, np.diff(offsets)) if a.size == n_queries and a.size != n else a

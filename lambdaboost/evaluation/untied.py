@@ -15,8 +15,9 @@ APART = 1 << 34  # more than the keys and positions of one query can span
 def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
     """Scores of the same order without ties, lowered by as few float32 steps as possible.
 
-    In a run file they keep lambdaboost's order, ties in input order, for any other tool: some keep scores as float32,
-    and trec_eval ranks documents of equal score by their ids.
+    Written to a run file, they keep the order that the measures here see, ties in input order, in any other tool:
+    trec_eval ranks documents of equal score by their ids, and its version 9, which pytrec_eval runs, keeps scores as
+    float32.
 
     Parameters
     ----------

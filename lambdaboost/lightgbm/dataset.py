@@ -9,13 +9,18 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import row_weights, sizes_of, sources_by_name
+from lambdaboost.datasets._given import weights_of
+from lambdaboost.datasets.columns import (
+    check_no_dates,
+    checked_sources,
+    grades_of,
+    row_weights,
+    sizes_of,
+    sources_by_name,
+    whole_queries,
+)
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
-
-# `Queries` takes these as arguments of its own, and `queries_of` keeps the boundaries beside the sources.
-RESERVED = (RELEVANCE, "sizes", "ids", "weight", "offsets")
 
 Sources = Mapping[str, ArrayLike]
 Labels = dict[str, NDArray[np.float32]]
@@ -71,7 +76,9 @@ class Dataset(lgb.Dataset):
         qid: ArrayLike | None = None,
         sources: Sources | None = None,
     ) -> None:
-        group, rows = sizes_of(group, qid), _rows(data, label, qid)
+        check_no_dates("data", data)
+        rows = _rows(data, label, qid)
+        group = sizes_of(group, qid, rows)
         super().__init__(
             data,
             reference=reference,
@@ -83,7 +90,7 @@ class Dataset(lgb.Dataset):
             params=params,
             free_raw_data=free_raw_data,
         )
-        self.sources = checked_sources(sources, rows)
+        self.sources = _labels(sources, rows)
         if label is not None:
             self.set_label(label)
 
@@ -92,11 +99,16 @@ class Dataset(lgb.Dataset):
         # LightGBM hands back what it holds whenever it constructs, with 0 in the gaps.
         if label is None or label is self.label:
             return super().set_label(label)
-        grades = _grades(label)
+        warn_of_narrow_labels("label", label)
+        grades = grades_of(label)
         self.sources.pop(RELEVANCE, None)
         if np.isnan(grades).any():
             self.sources[RELEVANCE] = grades
         return super().set_label(np.nan_to_num(grades))
+
+    def set_weight(self, weight: Any) -> Dataset:
+        """Set the weight of each row: finite, ≥ 0."""
+        return super().set_weight(None if weight is None else weights_of("weight", weight))
 
     def create_valid(
         self,
@@ -111,21 +123,31 @@ class Dataset(lgb.Dataset):
         sources: Sources | None = None,
     ) -> Dataset:
         """Validation data aligned with this data set; arguments as of `Dataset`."""
-        group, rows = sizes_of(group, qid), _rows(data, label, qid)
-        sources = checked_sources(sources, rows)
+        check_no_dates("data", data)
+        rows = _rows(data, label, qid)
+        group = sizes_of(group, qid, rows)
+        sources = _labels(sources, rows)
         weight = _row_weights(weight, group, rows)
         valid = super().create_valid(data, None, weight, group, init_score, params)
         _adopt(valid, sources)
         return valid if label is None else valid.set_label(label)
 
     def subset(self, used_indices: Sequence[int], params: dict[str, Any] | None = None) -> Dataset:
-        """Some rows, in the order of this data set, with their labels from every source."""
+        """Some rows, in the order of this data set, with their labels from every source; queries stay whole.
+
+        Raises
+        ------
+        ValueError
+            Where `used_indices` cut a query, naming it.
+
+        """
         part = super().subset(used_indices, params)
         rows = np.asarray(part.used_indices)
-        if self.group is not None:
+        sizes = self.get_group() if self.group is None and self._handle is not None else self.group
+        if sizes is not None:
+            queries = whole_queries("used_indices", rows, np.concatenate([[0], np.cumsum(sizes)]))
             # LightGBM finds these only once `part` is constructed, and a subset of it would lose its queries.
-            query = np.repeat(np.arange(len(self.group)), self.group)[rows]
-            part.group = np.unique(query, return_counts=True)[1]
+            part.group = np.asarray(sizes)[queries]
         _adopt(part, {name: values[rows] for name, values in self.sources.items()})
         return part
 
@@ -137,39 +159,23 @@ def _adopt(made: Any, sources: Labels) -> None:
 
 
 def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:
-    return weight if weight is None or group is None or rows is None else row_weights(weight, group, rows)
+    if weight is None:
+        return None
+    if group is None or rows is None:
+        return weights_of("weight", weight)
+    return row_weights(weight, group, rows)
 
 
-def checked_sources(sources: Sources | None, n_rows: int | None) -> Labels:
-    """Further labels as own float32 arrays, each of `n_rows` figures ≥ 0 or NaN."""
+def _labels(sources: Sources | None, rows: int | None) -> Labels:
+    """Further labels, checked."""
     if sources is None:
         return {}
-    given = {name: np.asarray(values) for name, values in sources_by_name(sources).items()}
-    for name in given:
-        if not isinstance(name, str):
-            raise TypeError(f"sources has the name {name!r}: names of label sources are text")
-        if name == RELEVANCE:
-            raise ValueError(
-                "sources has 'relevance': that is what label= gives, with NaN where it is missing"
-            )
-        if name in RESERVED:
-            raise ValueError(f"sources has the name {name!r}, which is taken: rename the source")
-    if not given:
-        return {}
-    n = len(next(iter(given.values()))) if n_rows is None else n_rows
+    given = sources_by_name(sources)
+    if RELEVANCE in given:
+        raise ValueError("sources has 'relevance': that is what label= gives, with NaN where it is missing")
     for name, values in given.items():
-        if values.shape != (n,):
-            raise ValueError(f"sources[{name!r}] has shape {values.shape}, expected ({n},): one label a row")
         warn_of_narrow_labels(name, values)
-    labels = Queries(np.zeros(n), sizes=[n], **given).labels
-    return {name: np.array(labels[name]) for name in given}
-
-
-def _grades(label: Any) -> NDArray[np.float32]:
-    values = np.asarray(label)
-    warn_of_narrow_labels("label", values)
-    values = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values
-    return np.array(Queries(values, sizes=[values.shape[0]]).relevance)
+    return checked_sources(given, rows)
 
 
 def _rows(data: Any, label: Any, qid: Any) -> int | None:

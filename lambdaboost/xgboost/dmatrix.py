@@ -9,15 +9,22 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets.columns import query_weights, sizes_of, sources_by_name
+from lambdaboost.datasets._given import weights_of
+from lambdaboost.datasets.columns import (
+    check_no_dates,
+    checked_sources,
+    grades_of,
+    query_weights,
+    sizes_of,
+    sources_by_name,
+    whole_queries,
+)
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
 
 Sources = dict[str, NDArray[np.float32]]
 
 BOUNDS = ("label_lower_bound", "label_upper_bound")
-# Names that `Queries` gives a meaning of their own.
-RESERVED = ("ids", "offsets", "self", "sizes", "weight")
 
 
 class DMatrix(xgb.DMatrix):
@@ -70,13 +77,14 @@ class DMatrix(xgb.DMatrix):
         **fields: Any,
     ) -> None:
         self.sources = None
+        check_no_dates("data", data)
         label, labels = part_labels(label, sources)
         further = [values for name, values in labels.items() if name != RELEVANCE]
         for field, values in zip(BOUNDS, further, strict=False):
             if fields.get(field) is not None:
                 raise ValueError(f"{field} and sources are both given: name that label in sources too")
             fields[field] = values
-        super().__init__(data, label, **_by_query(fields))
+        super().__init__(data, label, **_by_query(fields, _rows(data)))
         for name, values in labels.items():
             if values.size != self.num_row():
                 raise ValueError(
@@ -96,14 +104,20 @@ class DMatrix(xgb.DMatrix):
         return take(self, rindex)
 
 
-def _by_query(fields: dict[str, Any]) -> dict[str, Any]:
+def _rows(data: Any) -> int | None:
+    """The number of rows, where it can be told without reading files."""
+    shape = getattr(data, "shape", None)
+    return int(shape[0]) if shape else None
+
+
+def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
     """The same fields, with the sizes of queries in place of their ids, and weights of queries."""
     qid, group, weight = (fields.get(name) for name in ("qid", "group", "weight"))
     if any(hasattr(values, "__cuda_array_interface__") for values in (qid, group, weight)):
         return fields
-    sizes = sizes_of(group, qid)
+    sizes = sizes_of(group, qid, rows)
     if sizes is None:
-        return fields
+        return fields if weight is None else {**fields, "weight": weights_of("weight", weight)}
     if weight is not None:
         weight = query_weights("weight", weight, sizes, int(np.sum(sizes)))
     return {**fields, "qid": None, "group": sizes, "weight": weight}
@@ -119,33 +133,21 @@ def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[An
     if label is None or hasattr(label, "__cuda_array_interface__"):
         return label, labels
     warn_of_narrow_labels("label", label)
-    grades = np.asarray(label, dtype=np.float32)
-    if grades.ndim == 2 and grades.shape[1] == 1:
-        grades = label = grades[:, 0]
+    grades = grades_of(label)
     if np.isnan(grades).any():
-        return np.nan_to_num(grades), {RELEVANCE: grades} | labels
-    return label, labels
+        labels = {RELEVANCE: grades} | labels
+    return np.nan_to_num(grades), labels
 
 
 def _named(sources: Mapping[str, ArrayLike] | None) -> Sources:
     if sources is None:
         return {}
-    labels = {}
-    for name, values in sources_by_name(sources).items():
-        if not isinstance(name, str) or name in RESERVED:
-            raise ValueError(
-                f"sources has the name {name!r}: name a source by text other than {', '.join(RESERVED)}"
-            )
-        try:
-            labels[name] = np.array(values, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"sources[{name!r}] must be numbers, one a document: {error}") from None
+    given = sources_by_name(sources)
+    for name, values in given.items():
         warn_of_narrow_labels(name, values)
-        if labels[name].ndim != 1:
-            raise ValueError(
-                f"sources[{name!r}] has shape {labels[name].shape}, expected one label a document"
-            )
-    return labels
+    further = {name: values for name, values in given.items() if name != RELEVANCE}
+    labels = checked_sources(further, None)
+    return {RELEVANCE: grades_of(given[RELEVANCE])} | labels if RELEVANCE in given else labels
 
 
 def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
@@ -174,22 +176,4 @@ def _adopt(stock: xgb.DMatrix) -> DMatrix:
     taken = DMatrix.__new__(DMatrix)
     xgb.DMatrix.__init__(taken, stock.handle)
     del stock.handle  # or both would free it
-    return taken
-
-
-def whole_queries(name: str, rows: NDArray[np.integer], pointer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The queries that `rows` hold, in order; a ValueError where one is cut, scattered or comes twice."""
-    query = np.searchsorted(pointer, rows, side="right") - 1
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    taken, lengths = query[starts], np.diff(starts, append=rows.size)
-    sizes = np.diff(pointer)
-    cut = lengths != sizes[taken]
-    if cut.any():
-        q = taken[cut][0]
-        raise ValueError(
-            f"{name} holds {np.unique(rows[query == q]).size} of the {sizes[q]} rows of query {q} "
-            f"(rows {pointer[q]}:{pointer[q + 1]}), or not side by side: keep every query whole, as GroupKFold does"
-        )
-    if np.unique(rows).size != rows.size:
-        raise ValueError(f"{name} holds a row twice: take each row once")
     return taken

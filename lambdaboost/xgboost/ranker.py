@@ -233,7 +233,7 @@ class LambdaRanker(xgb.XGBRanker):
 def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
     """The features alone, and the documents of each query."""
     X, qid = given_qid(name, X, group, qid)
-    return X, sizes_of(group, qid)
+    return X, sizes_of(group, qid, getattr(X, "shape", (None,))[0])
 
 
 def _eval_queries(

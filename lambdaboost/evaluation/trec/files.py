@@ -21,7 +21,8 @@ PathLike = str | os.PathLike[str]
 def read_trec_run(path: PathLike) -> Any:
     r"""Read a run file, lines ``query Q0 document rank score tag``, plain or as gzip, xz or bzip2.
 
-    Ranks and tags play no part, as in trec_eval: scores order the documents.
+    Ranks, tags and whatever follows a tag are ignored, as in trec_eval: scores order the documents. Blank lines and
+    lines that begin with ``#`` are skipped.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def read_trec_run(path: PathLike) -> Any:
     Raises
     ------
     ValueError
-        Where a line has not six fields, a score is no finite number, a document comes twice or there is no line;
+        Where a line has fewer than six fields, a score is no finite number, a document comes twice or there is no line;
         naming file and line.
 
     Examples
@@ -50,13 +51,13 @@ def read_trec_run(path: PathLike) -> Any:
     >>> folder.cleanup()
 
     """
-    return _read(Path(path), RUN, 4, float, "score")
+    return _read(Path(path), RUN, 4, float, "score", more=True)
 
 
 def read_trec_qrels(path: PathLike) -> Any:
     """Read a qrels file, lines ``query 0 document grade``, plain or as gzip, xz or bzip2.
 
-    The second field plays no part.
+    The second field is ignored, as in trec_eval; blank lines and lines that begin with ``#`` are skipped.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def read_trec_qrels(path: PathLike) -> Any:
         naming file and line.
 
     """
-    return _read(Path(path), QRELS, 3, int, "relevance")
+    return _read(Path(path), QRELS, 3, int, "relevance", more=False)
 
 
 def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
@@ -148,8 +149,10 @@ def write_trec_qrels(path: PathLike, qrels: Any) -> None:
     _write(Path(path), (f"{query} 0 {doc} {grade}\n" for query, doc, grade in fields))
 
 
-def _read(path: Path, form: str, at: int, number: Callable[[str], float], figure: Figure) -> Any:
-    """The lines of a file of so many fields, the figure being the one `at`."""
+def _read(
+    path: Path, form: str, at: int, number: Callable[[str], float], figure: Figure, *, more: bool
+) -> Any:
+    """The rows of a file with the fields of `form`, the figure in field `at`; `more` allows text after them."""
     import pandas as pd
 
     queries: list[str] = []
@@ -161,9 +164,9 @@ def _read(path: Path, form: str, at: int, number: Callable[[str], float], figure
         for line, raw in enumerate(file, 1):
             try:
                 words = raw.decode().split()
-                if not words:
+                if not words or words[0].startswith("#"):
                     continue
-                if len(words) != n_fields:
+                if len(words) < n_fields or (len(words) > n_fields and not more):
                     raise ValueError(f"{len(words)} fields")
                 value = number(words[at])
                 if not np.isfinite(value):

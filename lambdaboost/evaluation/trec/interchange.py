@@ -50,9 +50,10 @@ def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
       of relevant documents, but gains nothing; to the measures of pairs it stands below all that were retrieved;
     - a judged query that the run lacks counts as 0, as in ``trec_eval -c``.
 
-    Documents of equal score rank by id, descending, as in trec_eval: the rows of a query stand in that order. (And
-    trec_eval keeps scores as float32, so it sees ties where float64 has none; `untied` helps. The RR@k of ir-measures
-    is MS MARCO's, whose ties rank by id ascending.)
+    Documents of equal score rank by id, descending, as in trec_eval: the rows of a query stand in that order.
+    (trec_eval 9, which pytrec_eval and with it ir-measures run, keeps scores as float32 and so sees ties where float64
+    has none; `untied` helps. trec_eval 10 keeps them as float64. The RR@k of ir-measures is MS MARCO's, whose ties rank
+    by id ascending.)
 
     Parameters
     ----------

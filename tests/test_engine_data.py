@@ -1,0 +1,173 @@
+"""Data for either engine: what one refuses the other refuses, in the same words and at the same moment."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.datasets._checks import RESERVED
+from lambdaboost.datasets.engines import queries_of
+
+N, SIZES = 40, [10, 10, 20]
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N, 3))
+Y = RNG.integers(0, 4, N).astype(np.float32)
+QID = np.repeat([5, 6, 9], SIZES)
+NAMES = ["a", "b", "c"]
+DATA = {"lightgbm": lb_lightgbm.Dataset, "xgboost": lb_xgboost.DMatrix}
+RANKER = {"lightgbm": lb_lightgbm.LambdaRanker, "xgboost": lb_xgboost.LambdaRanker}
+ENGINE = pytest.mark.parametrize("engine", DATA)
+
+
+def with_(values, row, value):
+    values = np.array(values, dtype=np.float64)
+    values[row] = value
+    return values
+
+
+def queries(data):
+    return queries_of(data.construct() if hasattr(data, "construct") else data)
+
+
+@ENGINE
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0, 1e39])
+@pytest.mark.parametrize("of", ["rows", "queries"])
+def test_weights_that_are_no_weights_are_refused(engine, bad, of):
+    weight = with_(np.ones(N if of == "rows" else 3), 2, bad)
+    with pytest.raises(ValueError, match=r"^weight\[2\] is .*: weights must be finite and ≥ 0"):
+        DATA[engine](X, Y, group=SIZES, weight=weight)
+    with pytest.raises(ValueError, match="weights must be finite and ≥ 0"):
+        RANKER[engine](n_estimators=1).fit(X, Y, group=SIZES, sample_weight=weight)
+
+
+def test_weights_set_later_are_checked_too():
+    data = lb_lightgbm.Dataset(X, Y, group=SIZES)
+    with pytest.raises(ValueError, match=r"weight\[0\] is nan"):
+        data.set_weight(np.full(N, np.nan))
+    assert data.set_weight(np.full(N, 2.0)).construct().get_weight()[3] == 2
+
+
+@ENGINE
+@pytest.mark.parametrize("value", [np.nan, None], ids=str)
+def test_a_row_without_a_query_is_refused(engine, value):
+    qid = np.array(QID, dtype=object)
+    qid[[3, 4]] = value
+    for given in (qid, qid.tolist(), pd.Series(qid), pd.Series(with_(QID, [3, 4], np.nan))):
+        with pytest.raises(ValueError, match=r"^qid is missing in row 3: give the query of every row"):
+            DATA[engine](X, Y, qid=given)
+        with pytest.raises(ValueError, match=r"^qid is missing in row 3: give the query of every row"):
+            RANKER[engine](n_estimators=1).fit(X, Y, qid=given)
+    frame = pd.DataFrame(X, columns=NAMES).assign(qid=pd.Series(qid))
+    with pytest.raises(ValueError, match=r"^qid is missing in row 3"):
+        RANKER[engine](n_estimators=1).fit(frame, Y)
+
+
+@ENGINE
+def test_masked_labels_are_missing_labels(engine):
+    grades = np.ma.masked_array(Y, np.arange(N) % 7 == 0)
+    data = DATA[engine](X, grades, group=SIZES, sources={"clicks": grades})
+    expected = np.where(grades.mask, np.nan, Y)
+    np.testing.assert_array_equal(queries(data).relevance, expected)
+    np.testing.assert_array_equal(queries(data).labels["clicks"], expected)
+
+
+@ENGINE
+def test_labels_as_a_column(engine):
+    for label in (Y[:, None], pd.DataFrame({"y": Y}), pl.DataFrame({"y": Y}), Y[:, None].tolist()):
+        np.testing.assert_array_equal(queries(DATA[engine](X, label, group=SIZES)).relevance, Y)
+
+
+@ENGINE
+@pytest.mark.parametrize(
+    ("label", "error", "words"),
+    [
+        (np.arange(N).astype("M8[D]"), TypeError, r"^label must be numbers, one a document: got datetime64"),
+        (with_(Y, 4, -1), ValueError, r"^label\[4\] is -1: labels must be finite and ≥ 0"),
+        (with_(Y, 4, np.inf), ValueError, r"^label\[4\] is inf"),
+    ],
+)
+def test_labels_that_are_no_grades_are_refused_at_once(engine, label, error, words):
+    with pytest.raises(error, match=words):
+        DATA[engine](X, label, group=SIZES)
+
+
+@ENGINE
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        (with_(Y, 4, -1), ValueError, r"^sources\['clicks'\]\[4\] is -1: labels must be finite and ≥ 0"),
+        (np.arange(N).astype("M8[D]"), TypeError, r"^sources\['clicks'\] must be numbers"),
+        (Y[:5], ValueError, r"^sources\['clicks'\] has 5 rows, data has 40: give one label a document"),
+        (["many"] * N, TypeError, r"^sources\['clicks'\] must be numbers, one a document: could not convert"),
+    ],
+)
+def test_sources_that_are_no_labels_are_refused_at_once(engine, values, error, words):
+    with pytest.raises(error, match=words):
+        DATA[engine](X, Y, group=SIZES, sources={"clicks": values})
+
+
+@ENGINE
+@pytest.mark.parametrize("name", sorted(set(RESERVED) - {"relevance"}))
+def test_reserved_names_are_the_same_on_both_engines(engine, name):
+    with pytest.raises(ValueError, match=f"^a label source cannot be called '{name}': ids, offsets"):
+        DATA[engine](X, Y, group=SIZES, sources={name: Y})
+
+
+@ENGINE
+def test_query_ids_given_as_group_are_told_apart(engine):
+    with pytest.raises(ValueError, match=r"^group has one value for each of the 40 rows.*give it as qid="):
+        DATA[engine](X, Y, group=QID)
+    with pytest.raises(ValueError, match=r"^group has one value for each of the 40 rows.*give it as qid="):
+        RANKER[engine](n_estimators=1).fit(X, Y, group=QID)
+    with pytest.raises(
+        ValueError, match=r"^group sums to 30, data has 40 rows: give the number of documents"
+    ):
+        DATA[engine](X, Y, group=[10, 20])
+    assert queries(DATA[engine](X, Y, group=[1] * N)).n_queries == N  # one row a query
+
+
+@ENGINE
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_of_dates_is_named(engine, frame):
+    days = np.arange(N).astype("M8[D]").astype("M8[ms]")
+    data = frame({"bm25": X[:, 0], "seen": days})
+    with pytest.raises(
+        TypeError, match=r"^data has the column 'seen' of .*turn it into numbers, .*or drop it"
+    ):
+        DATA[engine](data, Y, group=SIZES)
+    with pytest.raises(TypeError, match=r"^data is datetime64.* turn dates into numbers"):
+        DATA[engine](np.column_stack([days, days]), Y, group=SIZES)
+
+
+def test_subsets_that_cut_a_query_are_refused():
+    """As slices are on XGBoost."""
+    for constructed in (False, True):
+        data = lb_lightgbm.Dataset(X, Y, qid=QID)
+        if constructed:
+            data.construct()
+        with pytest.raises(
+            ValueError, match=r"^used_indices holds 5 of the 10 rows of query 1 \(rows 10:20\)"
+        ):
+            data.subset(range(15))
+        part = data.subset([*range(10), *range(20, 40)])
+        assert queries(part).sizes.tolist() == [10, 20]
+    with pytest.raises(ValueError, match="rindex holds 5 of the 10 rows of query 1"):
+        lb_xgboost.DMatrix(X, Y, qid=QID).slice(range(15))
+
+
+def test_stock_folds_that_cut_queries_are_refused():
+    import lightgbm as lgb
+
+    from lambdaboost import LambdaRank
+
+    data = lb_lightgbm.Dataset(X, Y, group=SIZES)
+    with pytest.raises(ValueError, match=r"used_indices holds .* keep every query whole, as GroupKFold does"):
+        lgb.cv(
+            {"objective": LambdaRank(), "verbose": -1, "min_data_in_leaf": 2},
+            data,
+            2,
+            nfold=2,
+            stratified=False,
+        )

@@ -62,7 +62,9 @@ def compile_message() -> str:
     if folder is not None:
         return f"compiling kernels, which takes some seconds once; they are kept in {folder}"
     where = f"{config.CACHE_DIR} cannot be written" if config.CACHE_DIR else "no cache folder can be written"
-    return f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a folder that can"
+    return (
+        f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a folder that can"
+    )
 
 
 def _ours(event: Any) -> bool:

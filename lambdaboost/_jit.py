@@ -127,7 +127,9 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
     for _ in range(n_threads - 1):
         try:
             _pool(n_threads).submit(work)
-        except RuntimeError:  # no thread can be started: the interpreter is exiting, or the process has its limit
+        except (
+            RuntimeError
+        ):  # no thread can be started: the interpreter is exiting, or the process has its limit
             break
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
     work()

@@ -1,8 +1,8 @@
 """Where compiled kernels are kept: one folder for each state of the sources.
 
 Numba's own cache looks at the file of each kernel alone, so it would serve a kernel into which an older version of
-another file was inlined; and it writes a file for every kernel at import to find a place, and fails where there is none.
-Here a folder is named after a digest of every file with kernels in it, and looked for when the first kernel runs.
+another file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here
+a folder is named after a digest of every file with kernels in it, and looked for when the first kernel runs.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ class _Locator(_CacheLocator):
         own = Path(self._py_file)
         self._ours = own.is_relative_to(PACKAGE)
         # Relative to the package, so that a moved installation keeps its kernels.
-        inside = own.parent.relative_to(PACKAGE) if self._ours else self.get_suitable_cache_subpath(self._py_file)
+        inside = (
+            own.parent.relative_to(PACKAGE) if self._ours else self.get_suitable_cache_subpath(self._py_file)
+        )
         self._path = folder / inside
 
     def from_function(self, py_func: Any, py_file: str) -> _Locator:
@@ -146,7 +148,9 @@ def folder_to_write() -> Path | None:
 
 
 def _roots() -> list[Path]:
-    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:8]  # two installations do not clear each other's
+    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[
+        :8
+    ]  # two installations do not clear each other's
     if config.CACHE_DIR:
         return [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
     user = Path(AppDirs(appname="lambdaboost", appauthor=False).user_cache_dir)

@@ -36,6 +36,11 @@ def using(n: int | None) -> Iterator[None]:
         _in_use.reset(token)
 
 
+def use(n: int) -> None:
+    """Use `n` threads from now on in this thread: for a worker process that does nothing else."""
+    _in_use.set(n)
+
+
 def _set_in_numba() -> int | None:
     """What ``numba.set_num_threads`` left for this thread; only a layer that already runs is asked."""
     if not parallel._is_initialized:
@@ -47,7 +52,9 @@ def _set_in_numba() -> int | None:
 def _set_in_environment() -> int | None:
     if "NUMBA_NUM_THREADS" in os.environ or config.NUMBA_NUM_THREADS != config.NUMBA_DEFAULT_NUM_THREADS:
         return int(config.NUMBA_NUM_THREADS)
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()  # one number for each level of nesting
+    first = (
+        os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    )  # one number for each level of nesting
     return int(first) if first.isdecimal() and int(first) > 0 else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import MISSING, fields
 from typing import Any, Self
 
@@ -9,9 +10,29 @@ from typing import Any, Self
 class Value:
     """A frozen dataclass whose `repr` shows what differs from the defaults and reads back.
 
+    Values of one class are equal where their fields are, and NaN equals NaN; that of dataclasses differs between
+    versions of Python.
+
     Deep copies are the value itself, which is right for what cannot change, and is what lets LightGBM, which copies its
     parameters, train with the very object that the user holds.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__eq__" not in vars(cls):  # else a dataclass would write its own
+            cls.__eq__ = Value.__eq__  # type: ignore[method-assign]
+            cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._compared()))
+
+    def _compared(self) -> tuple[Any, ...]:
+        return tuple(_comparable(getattr(self, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         shown = []
@@ -30,7 +51,14 @@ class Value:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and (a == b or (a != a and b != b))
+    return type(a) is type(b) and bool(_comparable(a) == _comparable(b))
+
+
+def _comparable(value: Any) -> Any:
+    """The value with one and the same object for every NaN, which tuples take for equal."""
+    if isinstance(value, tuple):
+        return tuple(map(_comparable, value))
+    return math.nan if isinstance(value, float) and value != value else value
 
 
 def _text(value: Any) -> str:

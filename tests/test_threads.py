@@ -62,8 +62,9 @@ import lightgbm, xgboost
 print(json.dumps([before, after_gradient, openmp()]))
 """
     before, after_gradient, after_all = ran(code, order, **({"OMP_NUM_THREADS": omp} if omp else {}))
-    assert before and after_gradient == {**after_gradient, **before}
+    assert after_gradient == {**after_gradient, **before}
     assert after_all == {**after_all, **after_gradient}
+    assert after_all
     if omp:
         assert set(after_all.values()) == {int(omp)}
 

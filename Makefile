@@ -3,13 +3,19 @@
 # make bench  speed against the engines     make docs   the documentation, in build/docs
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
 # make test-bounds  the kernels with every index checked, at lists and cutoffs beside whole vectors
+# make test-python PYTHON=python3.13  the core tests with another interpreter
 # make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test test-bounds test-oldest lint format bench docs dist clean
+CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py lightgbm.py xgboost.py save.py \
+	checkpoint.py threads.py)
+OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
+	xgboost_ranker.py save.py kernel_cache.py)
+
+.PHONY: demo test test-bounds test-oldest test-python lint format bench docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -31,11 +37,21 @@ test: .venv/developing
 	.venv-oldest/bin/python -m pip --disable-pip-version-check install -q -c constraints-oldest.txt -e '.[test]'
 	touch $@
 
-# Old libraries warn of what newer ones deprecate; two versions of Numba must not share a cache.
+# Old libraries warn of what newer ones deprecate.
 test-oldest: .venv-oldest/installed
-	NUMBA_CACHE_DIR=.venv-oldest/numba .venv-oldest/bin/python -m pytest -p no:cacheprovider \
-		-W ignore::DeprecationWarning tests/test_lightgbm*.py tests/test_xgboost*.py tests/test_save.py \
-		tests/test_checkpoint.py tests/test_dask.py
+	.venv-oldest/bin/python -m pytest -p no:cacheprovider -W ignore::DeprecationWarning $(OLDEST_TESTS)
+
+# Recursive: the version is asked for by the targets that need it only.
+PYTHON_VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+
+test-python:
+	$(MAKE) .venv-$(PYTHON_VERSION)/installed
+	.venv-$(PYTHON_VERSION)/bin/python -m pytest -p no:cacheprovider $(CORE_TESTS)
+
+.venv-3.%/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-3.$*
+	.venv-3.$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[test]'
+	touch $@
 
 # From nothing each time: Numba does not see that a kernel changed which is compiled into another.
 test-bounds: .venv/developing
@@ -66,4 +82,4 @@ dist: .venv/developing
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:
-	rm -rf .venv .venv-oldest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,12 +11,12 @@ from functools import partial
 from importlib.util import find_spec
 
 import ir_measures
-import numba
 import numpy as np
 from ir_measures import AP, RR, Bpref, P, R, nDCG
 from ir_measures import ERR as GdevalERR
 
 from lambdaboost import ERR, MAP, MRR, NDCG, BPref, Precision, Queries, Recall
+from lambdaboost._threads import threads
 from lambdaboost.bench.machine import this_machine
 from lambdaboost.bench.section import Grid
 from lambdaboost.bench.timing import alternate
@@ -49,7 +49,7 @@ HEADS = ("measure", "lambdaboost", "ir-measures takes", "apart by", "ranx takes"
 
 
 def main(n_queries: int = 10_000, n_documents: int = 100) -> None:
-    machine = this_machine(numba.get_num_threads())
+    machine = this_machine(threads())
     rng = np.random.default_rng(0)
     n = n_queries * n_documents
     grades = rng.choice(5, p=SHARES, size=n)

@@ -1,9 +1,9 @@
-"""All of the project's Numba policy: how kernels are compiled, cached and spread over threads.
+"""All of the project's Numba policy: how kernels are compiled and spread over threads.
 
 Kernels release the GIL and run over blocks of queries on a small pool of plain threads instead of `prange`: no
 threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
-and a much shorter compilation. Each query is computed by one thread in one order, so results have the same bits
-whatever the number of threads.
+and a much shorter compilation. Each query is computed by one thread in one order, so results are bit-identical for any
+number of threads. `_kernel_cache` says where compiled kernels are kept, `_threads` how many threads there are.
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core import event
 from numpy.typing import NDArray
+
+from lambdaboost._compile_notice import CompileNotice
+from lambdaboost._kernel_cache import KernelCache
+from lambdaboost._threads import threads
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,10 +31,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 # meaning (no nnan, ninf), since missing labels are NaN.
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
+event.register("numba:compile", CompileNotice())
+
+
+def _compiled(function: F, **options: Any) -> F:
+    dispatcher = numba.njit(error_model="numpy", **options)(function)
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = KernelCache(function)
+    return dispatcher
+
 
 def kernel(function: F) -> F:
     """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=set(FASTMATH))(function)
+    return _compiled(function, nogil=True, fastmath=set(FASTMATH))
 
 
 def inlined(function: F) -> F:
@@ -37,8 +52,8 @@ def inlined(function: F) -> F:
     A function of its own would be optimised once by itself and once more inside its callers, and which of the two ran
     would depend on whether they were just compiled or came from the cache: the sums would differ in their last bits.
     """
-    options = {"nogil": True, "error_model": "numpy", "fastmath": set(FASTMATH), "forceinline": True}
-    return numba.njit(cache=True, _nrt=True, **options)(function)  # not inherited from a caller that borrows
+    # _nrt is given since it would be inherited from a caller that borrows.
+    return _compiled(function, nogil=True, fastmath=set(FASTMATH), forceinline=True, _nrt=True)
 
 
 def borrowing(function: F) -> F:
@@ -46,19 +61,17 @@ def borrowing(function: F) -> F:
 
     Counting is an atomic operation for every slice and every array in a tuple, a third of the time of a short query.
     """
-    options = {"nogil": True, "error_model": "numpy", "fastmath": set(FASTMATH), "forceinline": True}
-    return numba.njit(cache=True, _nrt=False, **options)(function)
+    return _compiled(function, nogil=True, fastmath=set(FASTMATH), forceinline=True, _nrt=False)
 
 
 def inlined_exact(function: F) -> F:
     """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
-    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
-    return numba.njit(cache=True, **options)(function)
+    return _compiled(function, nogil=True, fastmath=False, forceinline=True)
 
 
 def exact(function: F) -> F:
     """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=False)(function)
+    return _compiled(function, nogil=True, fastmath=False)
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -81,19 +94,20 @@ BLOCKS_PER_THREAD = 4
 def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *args: Any) -> None:
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
-    The blocks run on as many threads as Numba is set to use (``numba.set_num_threads``, ``NUMBA_NUM_THREADS``).
+    The blocks run on `threads` threads, or on as many of them as can be started.
     """
     n_queries = offsets.size - 1
-    threads = min(numba.get_num_threads(), n_queries)
-    if threads == 1 or offsets[-1] < 2000:
+    n_threads = min(threads(), n_queries) if offsets[-1] >= 2000 else 1
+    if n_threads == 1:
         function(0, n_queries, offsets, *args)
         return
     # Equal shares of the pairs, roughly: a query costs about n log n for sorting and n² for its pairs.
     sizes = np.diff(offsets).astype(np.float64)
     cost = np.cumsum(sizes * (200.0 + sizes))
-    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], threads * BLOCKS_PER_THREAD + 1)[1:-1])
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))
     blocks = deque(pairwise(bounds.tolist()))
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def next_block() -> tuple[int, int] | None:
         try:
@@ -103,13 +117,24 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
 
     def work() -> None:
         for first, last in iter(next_block, None):
-            function(first, last, offsets, *args)
+            error = None
+            try:
+                function(first, last, offsets, *args)
+            except BaseException as raised:
+                error = raised
+            ended.put(error)
 
+    for _ in range(n_threads - 1):
+        try:
+            _pool(n_threads).submit(work)
+        except (
+            RuntimeError
+        ):  # no thread can be started: the interpreter is exiting, or the process has its limit
+            break
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
-    helpers = [_pool(threads).submit(work) for _ in range(threads - 1)]
-    try:
-        work()
-    finally:
-        wait(helpers)
-    for helper in helpers:
-        helper.result()
+    work()
+    # Blocks are waited for, not helpers: one that could not be started has none, one that is late needs none.
+    errors = [ended.get() for _ in range(bounds.size - 1)]
+    for error in errors:
+        if error is not None:
+            raise error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import wraps
@@ -16,16 +17,33 @@ class Value:
     Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
     in a field of floats, ``np.int64(3)`` becomes 3.
 
+    Values of one class are equal where their fields are, and NaN equals NaN; that of dataclasses differs between
+    versions of Python.
+
     Deep copies are the value itself, which is right for what cannot change, and is what lets LightGBM, which copies its
     parameters, train with the very object that the user holds.
     """
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
         cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
+        if "__eq__" not in vars(cls):  # else a dataclass would write its own
+            cls.__eq__ = Value.__eq__  # type: ignore[method-assign]
+            cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         """Check the fields."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._compared()))
+
+    def _compared(self) -> tuple[Any, ...]:
+        return tuple(_comparable(getattr(self, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         shown = []
@@ -75,7 +93,14 @@ def _as_float(value: Any) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and (a == b or (a != a and b != b))
+    return type(a) is type(b) and bool(_comparable(a) == _comparable(b))
+
+
+def _comparable(value: Any) -> Any:
+    """The value with one and the same object for every NaN, which tuples take for equal."""
+    if isinstance(value, tuple):
+        return tuple(map(_comparable, value))
+    return math.nan if isinstance(value, float) and value != value else value
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from importlib.util import find_spec
 
-import numba
 import numpy as np
 import pytest
 
@@ -28,13 +27,6 @@ TINY = replace(
     list_sizes=(100, 200, 400),
     memory_documents=5_000,
 )
-
-
-@pytest.fixture(autouse=True)
-def threads():
-    before = numba.get_num_threads()
-    yield
-    numba.set_num_threads(before)
 
 
 def test_repetitions_alternate():

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from copied import copied
 
 import lambdaboost
 
@@ -26,16 +27,18 @@ def test_source_archive(tmp_path):
         "--sdist",
         "--no-isolation",
         "-o",
-        str(tmp_path),
-        str(ROOT),
+        str(tmp_path / "dist"),
+        str(copied(tmp_path)),
     ]
     subprocess.run(command, check=True, capture_output=True)
-    (archive,) = tmp_path.iterdir()
+    (archive,) = (tmp_path / "dist").iterdir()
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
     for name in (
         "tests/rules.py",
         "tests/conftest.py",
+        "conftest.py",
+        ".ci/run",
         "docs/traps.md",
         "examples/templates/squared_hinge.py",
     ):
@@ -62,7 +65,9 @@ def test_versions_agree():
 def test_citation_has_what_the_format_requires():
     keys = re.findall(r"^(\S+):", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     assert {"cff-version", "message", "title", "authors"} <= set(keys) and len(keys) == len(set(keys))
-    assert PROJECT["license"] == "MIT" and (ROOT / "LICENSE").read_text().startswith("MIT License")
+    assert PROJECT["license"] == "MIT" and (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(
+        "MIT License"
+    )
 
 
 def test_classifiers():

@@ -1,7 +1,9 @@
 """Objectives, schedules and measures are values: equal ones have equal texts, and every text reads back."""
 
 import copy
+import math
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -28,6 +30,7 @@ from lambdaboost import (
     objectives,
 )
 from lambdaboost import evaluation as measures
+from lambdaboost._value import Value
 
 # The same value in NumPy's numbers or whole ones, and in Python's own.
 TWINS = [
@@ -114,3 +117,42 @@ def test_numpys_truth_is_pythons():
 def test_what_is_no_number_is_not_made_one(value):
     with pytest.raises(TypeError, match=r"sigma is .*, expected a number"):
         LambdaRank(sigma=value)
+
+
+WITH_NAN = [
+    lambda: NDCG(empty=float("nan")),
+    lambda: NDCG(empty=np.float64("nan")),
+    lambda: LambdaRank(NDCG(empty=float("nan"))),
+    lambda: Blend(LambdaRank(NDCG(empty=float("nan"))), RankNet(), Exponential(0.5, rate=0.1)),
+]
+
+
+@pytest.mark.parametrize("make", WITH_NAN)
+def test_nan_fields_are_equal(make):
+    assert make() == make()
+    assert hash(make()) == hash(make())
+    assert len({make(), make()}) == 1
+
+
+@dataclass(frozen=True, repr=False)
+class Pair(Value):
+    items: tuple = (0.0, math.nan)
+    free: float = 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class OtherPair(Pair):
+    pass
+
+
+def test_values_with_other_fields_or_classes_differ():
+    assert NDCG(empty=float("nan")) != NDCG()
+    assert NDCG(3) != NDCG(5)
+    assert Pair() != OtherPair() and Pair() != (0.0, math.nan)
+    assert Pair() != Pair(free=math.nan)
+
+
+def test_nan_inside_a_tuple_is_equal_and_left_out_of_the_text():
+    again = Pair((0.0, float("nan")))
+    assert again == Pair() and hash(again) == hash(Pair())
+    assert repr(again) == "Pair()"

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from lambdaboost._threads import threads as available
+from lambdaboost._threads import using
 from lambdaboost.bench.machine import Machine, this_machine
 from lambdaboost.bench.memory import memory
 from lambdaboost.bench.objective_costs import objective_costs
@@ -48,12 +49,12 @@ def run_bench(request: Request) -> None:
     """Measure the sections that are asked for, print them and write them into a folder."""
     threads = _checked_threads(request.threads)
     _check_place(request.out)
-    numba.set_num_threads(threads)
     machine = this_machine(threads)
     note(machine.markdown())
     plan = QUICK if request.quick else FULL
     wanted = [name for name in SECTIONS if not request.only or name in request.only]
-    sections = {name: _measured(name, plan, threads) for name in wanted}
+    with using(threads):
+        sections = {name: _measured(name, plan, threads) for name in wanted}
     written = write(machine, sections, request.out)
     _print(machine, sections, request.as_json)
     if any(section.draw for section in sections.values()) and not has_matplotlib():
@@ -62,9 +63,10 @@ def run_bench(request: Request) -> None:
 
 
 def _checked_threads(threads: int | None) -> int:
-    most = numba.config.NUMBA_NUM_THREADS
+    most = available()
     if threads is not None and threads > most:
-        raise ValueError(f"--threads is {threads}: at most {most} here (cores, or NUMBA_NUM_THREADS)")
+        limits = "processors, NUMBA_NUM_THREADS or OMP_NUM_THREADS"
+        raise ValueError(f"--threads is {threads}: at most {most} here ({limits})")
     return threads or min(2, most)
 
 

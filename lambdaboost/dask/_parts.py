@@ -101,13 +101,10 @@ def everywhere(
 
 
 def threads() -> int:
-    """The threads of the worker that this runs on, which are then those of our kernels too."""
-    import numba
+    """The threads of the worker that this runs on."""
     from distributed import get_worker
 
-    n = get_worker().state.nthreads
-    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
-    return n
+    return int(get_worker().state.nthreads)
 
 
 def _aligned(collections: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._engine_threads import calling_booster, engine_threads
+from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import part_qid
@@ -99,6 +101,11 @@ class Measure(Value, ABC):
         if hasattr(scores, "predict"):
             q = _queries_in(queries, weight)
             return self._mean(scores.predict(queries), q)
+        with using(engine_threads(calling_booster())):
+            return self._of_engine(scores, queries, weight, group)
+
+    def _of_engine(self, scores: Any, queries: Any, weight: Any, group: Any) -> Any:
+        """The name and the mean, in the form of the engine that calls."""
         if group is not None:
             y_true, y_pred = scores, queries
             return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True

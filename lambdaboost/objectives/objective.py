@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._engine_threads import engine_threads
+from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
@@ -113,7 +115,8 @@ class Objective(Value):
             scores, q = y_pred, queries_of_arrays(y_true, weight, group)
         booster = asking_booster()
         warn_of_traps(booster)
-        return self.gradient(scores, q, boosting_round(booster))
+        with using(engine_threads(booster)):
+            return self.gradient(scores, q, boosting_round(booster))
 
 
 def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:

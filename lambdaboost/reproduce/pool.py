@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any
 
+from lambdaboost._threads import use
 from lambdaboost.reproduce.data import Data
 from lambdaboost.reproduce.store import Outcome, Store
 from lambdaboost.reproduce.training import Trainer
@@ -83,10 +84,8 @@ class Pool:
 
 
 def _start(data: Data, setting: Setting, store: Store) -> None:
-    import numba
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    numba.set_num_threads(1)
+    use(1)
     _worker.update(trainer=Trainer(data, setting), setting=setting, store=store)
 
 

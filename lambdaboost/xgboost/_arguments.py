@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
+from lambdaboost._engine_threads import calling_booster, engine_threads
+from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
 from lambdaboost.engines.traps import (
@@ -46,7 +48,10 @@ class Metrics:
 
     def __call__(self, preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Name and value of each, on the first column of the scores."""
-        scores = newton.first_column(preds)
+        with using(engine_threads(calling_booster())):
+            return self._figures(newton.first_column(preds), data)
+
+    def _figures(self, scores: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         figures: list[tuple[str, float]] = []
         for metric in self.metrics:
             if isinstance(metric, Measure):

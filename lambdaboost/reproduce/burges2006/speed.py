@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from lambdaboost._threads import using
 from lambdaboost.bench.scaling import Slope, fitted
 from lambdaboost.bench.timing import Figures, alternate
 from lambdaboost.datasets import Collection, Queries, cubic_polynomial
@@ -99,18 +100,16 @@ class Speed:
 
 def measure_speed(plan: SpeedPlan, told: Told) -> Speed:
     """Time everything on this machine, one thread."""
-    import numba
     import torch
 
-    threads = numba.get_num_threads(), torch.get_num_threads()
-    numba.set_num_threads(1)
+    before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        epochs = _epochs(plan, told)
-        lists = _lists(plan, told)
+        with using(1):
+            epochs = _epochs(plan, told)
+            lists = _lists(plan, told)
     finally:
-        numba.set_num_threads(threads[0])
-        torch.set_num_threads(threads[1])
+        torch.set_num_threads(before)
     return Speed(plan, epochs, lists)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
+from lambdaboost._threads import using
 from lambdaboost.cli.console import OUT, note
 from lambdaboost.datasets import Collection
 from lambdaboost.evaluation import Figures
@@ -85,7 +85,7 @@ def reproduce_chakrabarti2008(request: Request) -> Results:
     def told(text: str) -> None:
         note(f"{perf_counter() - started:5.0f} s  {text}")
 
-    with _one_thread():
+    with using(1):  # so that times compare
         runs = _trained(data, request, told)
         growth = measure_growth(SIZES[:3] if request.quick else SIZES, request.seed)
     told("search for ŷ timed on longer lists")
@@ -109,19 +109,6 @@ def _trained(data: Data, request: Request, told: Told) -> dict[tuple[str, str], 
         runs[MCRANK, fold.name] = (train_mcrank(_parts(data, fold), request.seed),)
     told(f"{MCRANK}: {len(data.folds)} trainings")
     return runs
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Kernels on one thread, so that times compare; as many as before afterwards."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def _compile(data: Data) -> None:

@@ -1,0 +1,51 @@
+"""The number of threads that an engine was told to train with."""
+
+from __future__ import annotations
+
+import json
+import sys
+import weakref
+from types import FrameType
+from typing import Any
+
+# LightGBM's names of the parameter: its own first, then its aliases in the order in which it prefers them.
+_LIGHTGBM = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
+
+_of_xgboost: weakref.WeakKeyDictionary[Any, int | None] = weakref.WeakKeyDictionary()
+
+
+def engine_threads(booster: Any) -> int | None:
+    """The threads that a booster of either engine trains with; None where it was not told, or for no booster."""
+    if booster is None:
+        return None
+    if hasattr(booster, "num_boosted_rounds"):
+        if booster not in _of_xgboost:  # writing the configuration takes as long as a short gradient
+            learner = json.loads(booster.save_config()).get("learner", {})
+            _of_xgboost[booster] = _positive(learner.get("generic_param", {}).get("nthread"))
+        return _of_xgboost[booster]
+    given = (booster.params[name] for name in _LIGHTGBM if booster.params.get(name) is not None)
+    return _positive(next(given, None))
+
+
+def calling_booster() -> Any:
+    """The booster one of whose methods called this function, through any number of others; None outside any.
+
+    Neither engine hands its booster to a measure.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_varnames[:1] == ("self",):
+            caller: Any = frame.f_locals.get("self")
+            if any(hasattr(type(caller), name) for name in ("save_config", "rollback_one_iter")):
+                return caller
+        frame = frame.f_back
+    return None
+
+
+def _positive(value: Any) -> int | None:
+    """A number of threads; zero and less leave it to the engine."""
+    try:
+        n = int(value)
+    except (TypeError, ValueError):
+        return None
+    return n if n > 0 else None

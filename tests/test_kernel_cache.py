@@ -1,0 +1,209 @@
+"""Where compiled kernels are kept, and what is said while they are compiled. Kernels as small as can be, in copies."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "lambdaboost"
+
+# Two kernels in two files, of which one is inlined into the other: the case that Numba's own cache misses.
+INNER = """
+from lambdaboost._jit import inlined
+
+
+@inlined
+def constant():
+    return {value}
+"""
+OUTER = """
+from lambdaboost._jit import kernel
+from lambdaboost.objectives.inner import constant
+
+
+@kernel
+def outer(x):
+    return x + constant()
+"""
+COMMAND = """
+from lambdaboost.objectives.outer import outer
+print(outer(1.0), outer.stats.cache_hits and "hit" or "miss")
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A lambdaboost of our own, with nothing in it but what compiles and keeps kernels."""
+    place = tmp_path / "site" / "lambdaboost"
+    for name in ("objectives", "evaluation"):
+        (place / name).mkdir(parents=True)
+        (place / name / "__init__.py").touch()
+    (place / "__init__.py").touch()
+    for name in ("_jit", "_kernel_cache", "_compile_notice", "_threads"):
+        shutil.copy(PACKAGE / f"{name}.py", place)
+    (place / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
+    (place / "objectives" / "outer.py").write_text(OUTER, encoding="utf-8")
+    return place
+
+
+def ran(installed, code=COMMAND, before=(), **environment):
+    """stdout and stderr of a new process that imports this installation."""
+    home = installed.parent.parent / "home"
+    home.mkdir(exist_ok=True)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+    kept |= {"PYTHONPATH": str(installed.parent), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run(
+        [*before, sys.executable, "-W", "error", "-c", code],
+        env=kept | environment,
+        cwd=installed.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip(), run.stderr
+
+
+def kept_in(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.nb[ic]"))
+
+
+def test_kernels_are_kept_beside_the_package(installed):
+    assert ran(installed)[0] == "2.0 miss"
+    assert ran(installed)[0] == "2.0 hit"
+    (folder,) = (installed / "__pycache__").glob("kernels-*")
+    assert any(name.startswith("objectives/outer.") for name in kept_in(folder))
+
+
+def test_an_edit_of_an_inlined_kernel_is_noticed(installed):
+    assert ran(installed)[0] == "2.0 miss"
+    (installed / "objectives" / "inner.py").write_text(INNER.format(value=5.0), encoding="utf-8")
+    assert ran(installed)[0] == "6.0 miss"
+    (installed / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
+    assert ran(installed)[0] == "2.0 hit"  # to and fro between two branches
+
+
+def test_folders_of_old_sources_do_not_pile_up(installed):
+    for value in range(5):
+        (installed / "objectives" / "inner.py").write_text(INNER.format(value=float(value)), encoding="utf-8")
+        assert ran(installed)[0] == f"{1.0 + value} miss"
+    assert len(list((installed / "__pycache__").glob("kernels-*"))) == 3
+
+
+def test_importing_and_loading_write_nothing(installed):
+    code = "import lambdaboost.objectives.outer"
+    ran(installed, code)
+    assert not (installed / "__pycache__").exists()
+    ran(installed)
+    before = sorted((path, path.stat().st_mtime_ns) for path in installed.rglob("*"))
+    assert ran(installed)[0] == "2.0 hit"
+    assert sorted((path, path.stat().st_mtime_ns) for path in installed.rglob("*")) == before
+
+
+def test_numba_cache_dir_goes_first(installed, tmp_path):
+    assert ran(installed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[0] == "2.0 miss"
+    assert kept_in(tmp_path / "cache") and not (installed / "__pycache__").exists()
+    assert ran(installed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[0] == "2.0 hit"
+
+
+def test_bounds_checks_have_a_cache_of_their_own(installed):
+    assert ran(installed)[0] == "2.0 miss"
+    assert ran(installed, NUMBA_BOUNDSCHECK="1")[0] == "2.0 miss"
+    assert ran(installed)[0] == ran(installed, NUMBA_BOUNDSCHECK="1")[0] == "2.0 hit"
+
+
+def read_only(folder):
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+
+
+def unprivileged():
+    """A prefix under which permissions count, where the tests run as root."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return ()
+    if not shutil.which("setpriv"):
+        pytest.skip("root may write anywhere, and setpriv is not there to become someone else")
+    return ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+
+
+@pytest.fixture
+def nowhere(installed):
+    """An installation that cannot be written."""
+    read_only(installed)
+    yield installed
+    for path in [installed, *installed.rglob("*")]:
+        path.chmod(path.stat().st_mode | stat.S_IWUSR)
+
+
+SAID_AT_ONCE = "import lambdaboost._compile_notice as notice\nnotice.PATIENCE = 0.0\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_nothing_can_be_written(nowhere, tmp_path):
+    """As nobody, in a container, without a home: it works, and one line says how to get a cache."""
+    (tmp_path / "sealed").mkdir(mode=0o555)
+    for home in (tmp_path / "sealed", tmp_path / "sealed" / "missing"):
+        out, err = ran(nowhere, SAID_AT_ONCE + COMMAND, unprivileged(), HOME=str(home))
+        assert out == "2.0 miss"
+        assert len(err.splitlines()) == 1 and "NUMBA_CACHE_DIR" in err
+    assert not (nowhere / "__pycache__").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_cache_that_can_only_be_read_is_read(installed):
+    """An image that compiled its kernels when it was built."""
+    assert ran(installed)[0] == "2.0 miss"
+    read_only(installed)
+    out, err = ran(installed, SAID_AT_ONCE + COMMAND, unprivileged(), HOME=str(installed))
+    assert (out, err) == ("2.0 hit", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_home_is_used_where_the_package_cannot_be_written(nowhere, tmp_path):
+    cache = tmp_path / "home" / ".cache" / "lambdaboost"
+    assert ran(nowhere, before=unprivileged())[0] == "2.0 miss"
+    assert ran(nowhere, before=unprivileged())[0] == "2.0 hit"
+    assert kept_in(cache)
+
+
+def test_numba_cache_dir_that_cannot_be_made(installed, tmp_path):
+    (tmp_path / "file").touch()
+    out, err = ran(installed, SAID_AT_ONCE + COMMAND, NUMBA_CACHE_DIR=str(tmp_path / "file"))
+    assert out == "2.0 miss" and str(tmp_path / "file") in err and len(err.splitlines()) == 1
+
+
+def test_a_kernel_of_a_notebook_or_of_the_prompt_works(installed):
+    code = "from lambdaboost._jit import kernel\n@kernel\ndef double(x):\n    return 2 * x\nprint(double(4))"
+    assert ran(installed, code)[0] == "8"
+
+
+def test_a_kernel_outside_the_package_is_kept_and_its_edits_noticed(installed, tmp_path):
+    source = "from lambdaboost._jit import kernel\n\n\n@kernel\ndef own(x):\n    return x + {}\n"
+    code = "import sys; sys.path.insert(0, '.'); from mine import own\n"
+    code += "print(own(1), own.stats.cache_hits and 'hit' or 'miss')"
+    (tmp_path / "mine.py").write_text(source.format(1), encoding="utf-8")
+    assert [ran(installed, code)[0] for _ in range(2)] == ["2 miss", "2 hit"]
+    (tmp_path / "mine.py").write_text(source.format(20), encoding="utf-8")
+    assert [ran(installed, code)[0] for _ in range(2)] == ["21 miss", "21 hit"]
+
+
+def test_compiling_for_long_is_said_once_on_stderr(installed):
+    code = SAID_AT_ONCE + COMMAND + "print(outer(1), outer(1j))"
+    first, again = ran(installed, code)[1], ran(installed, code)[1]
+    assert first.startswith("lambdaboost: compiling kernels") and len(first.splitlines()) == 1
+    assert str(installed / "__pycache__") in first
+    assert again == ""
+
+
+def test_compiling_for_a_moment_is_not_said(installed):
+    code = SAID_AT_ONCE.replace("0.0", "1000.0") + COMMAND
+    assert ran(installed, code) == ("2.0 miss", "")
+
+
+def test_what_the_user_compiles_is_not_announced(installed):
+    code = SAID_AT_ONCE + "import lambdaboost._jit, numba\nprint(numba.njit(lambda x: x + 1)(1))"
+    assert ran(installed, code) == ("2", "")

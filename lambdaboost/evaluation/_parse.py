@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
 SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]+))?\s*")
 ALIASES = {

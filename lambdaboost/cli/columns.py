@@ -6,12 +6,13 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.cli.data_file import DataFile, LetorFile, shown
+from lambdaboost.cli.data_file import DataFile, LetorFile, open_data, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._concat import row_ids
@@ -78,6 +79,10 @@ class Columns:
             if taken.count(column) > 1 or column in items:
                 raise ValueError(f"column {column} is asked for twice: a column has one use; name it once")
         return cls(read, items, query, label, n_features)
+
+    def opened(self, path: Path) -> DataFile:
+        """A file whose queries are to be known, its rows by query."""
+        return open_data(path).grouped(self.query)
 
     def collection(self, file: DataFile) -> Collection:
         """Features, queries and label sources of a file."""

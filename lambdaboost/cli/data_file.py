@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection, Queries, from_frame, read_letor
-from lambdaboost.datasets._checks import split_query
 from lambdaboost.datasets._files import reading
 
 QUERY, LABEL = "qid", "label"  # the columns of a table without --query and --label
@@ -25,6 +24,14 @@ class DataFile(ABC):
     """A file that has been read, whose columns have names; those of LETOR text are numbered from 1."""
 
     path: Path
+
+    def grouped(self, query: str | None) -> DataFile:
+        """The same documents, those of a query one below the other, which LETOR text has to have anyway."""
+        return self
+
+    def as_grouped(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What stands in the order of the file, in the order of this."""
+        return values
 
     @property
     @abstractmethod
@@ -113,10 +120,28 @@ class LetorFile(DataFile):
 
 @dataclass(frozen=True, eq=False)
 class TableFile(DataFile):
-    """CSV or Parquet, as a pandas frame."""
+    """CSV or Parquet, as a pandas frame; `order` holds the row in the file of each row of a grouped one."""
 
     path: Path
     frame: Any
+    order: NDArray[np.int64] | None = None
+
+    def grouped(self, query: str | None) -> TableFile:
+        """Queries in the order of their first rows, the rows of each in the order of the file."""
+        name = self._chosen("--query", query, QUERY)
+        if name is None:
+            return self
+        if (null := self.frame[name].isna().to_numpy()).any():
+            row = int(null.argmax()) + 1
+            raise ValueError(f"{self.path}: column {name} is empty in row {row}: every document has a query")
+        order = np.argsort(self.frame[name].factorize()[0], kind="stable")
+        if (order == np.arange(order.size)).all():
+            return self
+        return TableFile(self.path, self.frame.iloc[order], order)
+
+    def as_grouped(self, values: NDArray[Any]) -> NDArray[Any]:
+        """By the rows of the file."""
+        return values if self.order is None else values[self.order]
 
     def __len__(self) -> int:
         """Rows."""
@@ -133,7 +158,7 @@ class TableFile(DataFile):
         return tuple(name for name in chosen if name is not None)
 
     def queries(self, query: str | None, label: str | None) -> Queries:
-        """Of the two columns; the rows of a query must be adjacent."""
+        """Of the two columns; those of a query must be adjacent, as `grouped` has them."""
         of_query, of_label = self._chosen("--query", query, QUERY), self._chosen("--label", label, LABEL)
         for option, name, what in (("--query", of_query, "query"), ("--label", of_label, "grade")):
             if name is None:
@@ -143,12 +168,6 @@ class TableFile(DataFile):
                 )
         assert of_query is not None and of_label is not None
         self._check_numbers([of_label], "--label")
-        ids = self.frame[of_query].to_numpy()
-        if not self.frame[of_query].isna().any() and ids.size and (split := split_query(ids)):
-            raise ValueError(
-                f"{self.path}: query {split[0]} of column {of_query} comes back in row {split[1] + 1}: "
-                "sort the rows by query, so that those of one query are adjacent"
-            )
         few = self.frame[[of_query, of_label]].assign(**{"\N{NULL}": 0.0})  # from_frame asks for a feature
         try:
             return from_frame(few, query=of_query, relevance=of_label).queries

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
-from lambdaboost.cli.data_file import open_data
 from lambdaboost.cli.measuring import (
     check_measures,
     figures_of,
@@ -43,13 +42,13 @@ def run_evaluate(
     columns = options if model is None else model.columns
     check_measures(measures, columns)
     with ERR.status("reading …"):
-        data = open_data(file)
+        data = columns.opened(file)
         q = columns.queries(data)
     if model is not None:
         scores: NDArray[np.floating] = model.scores(data)
     else:
         assert scores_path is not None
-        scores = read_scores(scores_path, q.n_documents, file)
+        scores = data.as_grouped(read_scores(scores_path, q.n_documents, file))
     figures = figures_of(measures or default_measures(q), scores, q, seed)
     if as_json:
         print_json(

@@ -117,10 +117,10 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
             f"{path} is no model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    how = "by name" if engine.feature_names(booster) else "in their order"
+    how = "by name from a table, else in their order" if engine.feature_names(booster) else "in their order"
     note(
         f"{path} is a plain {name} model, without {saving.beside(path).name}: its {engine.n_features(booster)} "
-        f"features are taken from the columns {how}; leave others out with --drop"
+        f"features are taken {how}; where it is the order, --drop leaves columns out"
     )
     about = {"engine": name, "model_sha256": hashlib.sha256(content).hexdigest()}
     return LoadedModel(path, engine, booster, options, about)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.data_file import DataFile, open_data, shown
+from lambdaboost.cli.data_file import DataFile, shown
 from lambdaboost.cli.evaluate import read_scores
 from lambdaboost.cli.measuring import check_measures, parse_measures
 from lambdaboost.cli.model_file import LoadedModel
@@ -106,7 +106,7 @@ def run_report(
     if not has_matplotlib():
         note("the page has no pictures: they need matplotlib, pip install 'lambdaboost[plots]'")
     with ERR.status("measuring …"):
-        file = open_data(path)
+        file = columns.opened(path)
         q = columns.queries(file)
         ranked = [_ranked(g, models.get(g), file, q) for g in given]
         # Documents of equal score in random order, so that a file sorted by grade gains nothing.
@@ -152,7 +152,7 @@ def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
 
 def _document_names(file: DataFile) -> NDArray[np.str_]:
     """Where no document has a name: its row, counted from 1."""
-    return np.array([f"row {row}" for row in range(1, len(file) + 1)])
+    return file.as_grouped(np.array([f"row {row}" for row in range(1, len(file) + 1)]))
 
 
 def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
@@ -212,7 +212,7 @@ def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries)
     facts: dict[str, Any]
     if model is None:
         facts = {"scores": given.path.name, "SHA-256": sha256(given.path)}
-        return Ranked(given, read_scores(given.path, q.n_documents, file.path), facts)
+        return Ranked(given, file.as_grouped(read_scores(given.path, q.n_documents, file.path)), facts)
     features = model.matrix(file)
     facts = {"model": given.path.name, "SHA-256": model.about["model_sha256"]}
     facts |= {name: model.about[name] for name in TOLD if model.about.get(name) not in (None, {})}
@@ -249,6 +249,9 @@ def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnose
     """A recorder of rankings, with rounds enough for a curve, and where `diagnosed` of λ that are sums over pairs."""
     of_pairs = diagnosed and is_of_pairs(objective)
     parts = [part for _, part in pair_parts(objective)] if of_pairs else []
+    if q.n_queries > SAMPLE:  # here, so that the grades are those of the sample
+        chosen = np.sort(np.random.default_rng(0).choice(q.n_queries, SAMPLE, replace=False))
+        X, q = X[q.rows_of(chosen)], q.take(chosen)
     return Recorder(
         X,
         q,
@@ -256,7 +259,7 @@ def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnose
         compare=[(parts[0], part) for part in parts[1:] if part != parts[0]],
         grades=_high_grades(q) if of_pairs else (),
         every=max(1, rounds // REPLAYED),
-        sample=SAMPLE,
+        sample=None,
     )
 
 

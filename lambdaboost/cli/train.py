@@ -12,7 +12,6 @@ from typing import Any
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
-from lambdaboost.cli.data_file import open_data
 from lambdaboost.cli.engine import Engine, Training
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.measuring import (
@@ -148,12 +147,12 @@ def _check_wanted(objective: Objective, measures: tuple[Measure, ...], columns: 
 
 def _read(request: Request) -> tuple[dict[str, Collection], Columns]:
     """Each part by name, and the columns as the training part fixes them."""
-    file = open_data(request.train)
+    file = request.columns.opened(request.train)
     parts = {"train": request.columns.collection(file)}
     columns = request.columns.fixed_by(file, parts["train"])
     for name, path in (("valid", request.valid), ("test", request.test)):
         if path is not None:
-            parts[name] = columns.collection(open_data(path))
+            parts[name] = columns.collection(columns.opened(path))
     return parts, columns
 
 

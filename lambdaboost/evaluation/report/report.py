@@ -239,8 +239,8 @@ def _worst_queries(
     for system in systems:
         page.heading(system.name)
         others = [other for other in systems[:1] if other is not system]
-        for query in worst.worst_queries(system, measure):
-            page.table(worst.documents_table(int(query), system, measure, names, others))
+        queries = map(int, worst.worst_queries(system, measure))
+        page.tables(worst.documents_table(query, system, measure, names, others) for query in queries)
 
 
 def _what_was_run(page: Page, q: Queries, run: Mapping[str, Any]) -> None:

@@ -62,7 +62,7 @@ def documents_table(
         (
             Cell(str(names[rows[at]])),
             *(Cell(str(of[at])) for of in ranks.values()),
-            *(Cell("–" if np.isnan(v[rows[at]]) else f"{v[rows[at]]:g}") for v in q.labels.values()),
+            *(Cell("–" if np.isnan(v[rows[at]]) else f"{v[rows[at]]:.3g}") for v in q.labels.values()),
             Cell(f"{scores[at]:.4g}"),
         )
         for at in shown

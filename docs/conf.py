@@ -1,7 +1,12 @@
 """How Sphinx builds these pages: `make docs`."""
 
 import re
+from pathlib import Path
 from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.errors import ExtensionError
 
 import lambdaboost
 
@@ -10,14 +15,15 @@ version = release = lambdaboost.__version__
 html_title = f"lambdaboost {release}"
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
 ]
 myst_enable_extensions = ["amsmath", "dollarmath", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # outputs as they were kept; tests/test_notebooks.py runs the notebooks
+html_math_renderer = "mathml"
 
 default_role = "py:obj"  # a name in single backticks is a link where it is known
 add_module_names = False
@@ -34,10 +40,14 @@ copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "furo"
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 
 def setup(app: Any) -> None:
-    """Find names that docstrings give without their module; put right what napoleon misreads."""
+    """Formulas as MathML; names that docstrings give without their module; what napoleon misreads."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))
+    app.connect("build-finished", check_offline)
     app.connect("missing-reference", by_last_name)
     app.connect("autodoc-process-docstring", no_inline_type, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", several_names, priority=600)  # after it
@@ -72,3 +82,27 @@ def several_names(app: Any, what: str, name: str, obj: Any, options: Any, lines:
     lines[:] = [
         re.sub(r"^:(ivar|vartype) [^:]*:", lambda found: found[0].replace(", ", ","), l) for l in lines
     ]
+
+
+def inline_formula(writer: Any, node: Any) -> None:
+    """A formula in a line: browsers show MathML without a script or a network."""
+    writer.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def block_formula(writer: Any, node: Any) -> None:
+    """A formula on lines of its own."""
+    writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    raise nodes.SkipNode
+
+
+def check_offline(app: Any, error: Exception | None) -> None:
+    """Refuse pages that need a network to be read or searched."""
+    if error is None and app.builder.format == "html":
+        for page in Path(app.outdir).rglob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            fetched = re.findall(
+                r"<(?:script|img|link rel=\"(?:stylesheet|preload)\")[^>]*=\"(https?:[^\"]*)\"", text
+            )
+            if fetched:
+                raise ExtensionError(f"{page} loads {fetched[0]}: give a copy in docs/_static")

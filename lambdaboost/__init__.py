@@ -7,50 +7,54 @@
 array([ 0.236, -0.194, -0.041], dtype=float32)
 """
 
-from lambdaboost.datasets import Queries
-from lambdaboost.engines.checkpoint import Checkpoint
-from lambdaboost.engines.saving import load, save
-from lambdaboost.evaluation import (
-    AUC,
-    CNDCG,
-    ERR,
-    MAP,
-    MRR,
-    NDCG,
-    WTA,
-    BPref,
-    KendallTau,
-    PairAccuracy,
-    Precision,
-    Recall,
-)
-from lambdaboost.objectives import (
-    SPSA,
-    ApproxNDCG,
-    Blend,
-    ClickTier,
-    Combo,
-    Constant,
-    Exponential,
-    FiniteDifference,
-    GradientStep,
-    GumbelRanks,
-    LambdaLoss,
-    LambdaRank,
-    Linear,
-    ListMLE,
-    ListNet,
-    McRank,
-    NormalizedPairs,
-    OrdinalMcRank,
-    PairwiseHinge,
-    RankNet,
-    Scorecard,
-    SigmoidLocal,
-    StructuredHinge,
-    graded,
-    iteration_dependent,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lambdaboost.datasets import Queries
+    from lambdaboost.engines.checkpoint import Checkpoint
+    from lambdaboost.engines.saving import load, save
+    from lambdaboost.evaluation import (
+        AUC,
+        CNDCG,
+        ERR,
+        MAP,
+        MRR,
+        NDCG,
+        WTA,
+        BPref,
+        KendallTau,
+        PairAccuracy,
+        Precision,
+        Recall,
+    )
+    from lambdaboost.objectives import (
+        SPSA,
+        ApproxNDCG,
+        Blend,
+        ClickTier,
+        Combo,
+        Constant,
+        Exponential,
+        FiniteDifference,
+        GradientStep,
+        GumbelRanks,
+        LambdaLoss,
+        LambdaRank,
+        Linear,
+        ListMLE,
+        ListNet,
+        McRank,
+        NormalizedPairs,
+        OrdinalMcRank,
+        PairwiseHinge,
+        RankNet,
+        Scorecard,
+        SigmoidLocal,
+        StructuredHinge,
+        graded,
+        iteration_dependent,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -97,3 +101,23 @@ __all__ = [
     "load",
     "save",
 ]
+
+# Where the names above stand. They are looked up when first used, so that `lambdaboost --help` need not wait for Numba.
+HOLDERS = ("datasets", "evaluation", "objectives", "engines.saving", "engines.checkpoint")
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, or a submodule, on first use (PEP 562)."""
+    if name in __all__:
+        for holder in HOLDERS:
+            value = getattr(import_module(f"lambdaboost.{holder}"), name, None)
+            if value is not None:
+                globals()[name] = value
+                return value
+    if name in ("datasets", "engines", "evaluation", "objectives"):
+        return import_module(f"lambdaboost.{name}")
+    raise AttributeError(f"module 'lambdaboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

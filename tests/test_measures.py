@@ -101,6 +101,26 @@ def drawn(n_queries=30, seed=0, ties=False):
 # Golden values
 
 
+SHORT_NAMES = [
+    ("ndcg@10", NDCG(10)),
+    ("NDCG@5", NDCG(5)),
+    ("nDCG", NDCG()),
+    ("map", MAP()),
+    ("mrr@10", MRR(10)),
+    ("RR@3", MRR(3)),
+    ("P@5", Precision(5)),
+    ("pre@5", Precision(5)),
+    (" recall@20 ", Recall(20)),
+    ("cndcg@3", CNDCG(3)),
+    ("err@10", ERR(10)),
+]
+
+
+@pytest.mark.parametrize(("name", "measure"), SHORT_NAMES, ids=[name for name, _ in SHORT_NAMES])
+def test_the_engines_and_ir_measures_names_are_understood(name, measure):
+    assert parse(name) == measure
+
+
 def test_every_measure_is_in_the_table():
     assert {type(m) for m in ALL} == set(MEASURES.values()) == set(naive.NAIVE)
 
@@ -403,7 +423,7 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: ndcg_curve([1.0], one_query(1024)), "relevance[0] is 1024"),
         (lambda: parse("NDCG(k=3"), "cannot read 'NDCG(k=3'"),
         (lambda: parse(""), "cannot read ''"),
-        (lambda: parse("nDCG"), "known are AUC, BPref, CNDCG"),
+        (lambda: parse("nDGC"), "known are AUC, BPref, CNDCG"),
         (lambda: parse("NDCG(kk=3)"), "the form is NDCG(k=None, gain='exponential', empty=0.0)"),
         (lambda: parse("Precision"), "missing a required argument: 'k'"),
         (lambda: parse("NDCG(k=0)"), "k is 0"),
@@ -415,6 +435,9 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: parse("3"), "'3' is no measure"),
         (lambda: parse("(" * 50 + ")" * 50), "only known values|is no measure"),
         (lambda: parse("-" * 100_000 + "1"), "cannot read"),
+        (lambda: parse("ndgc@10"), "no 'ndgc' here (did you mean NDCG?)"),
+        (lambda: parse("wta@5"), "WTA has no cutoff; write WTA, without @5"),
+        (lambda: parse("ndcg@0"), "k is 0"),
         (lambda: parse(3), "expected text"),
         (lambda: Measure(), "abstract"),
     ],

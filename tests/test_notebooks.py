@@ -11,7 +11,7 @@ nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 LARGEST = 400_000  # bytes of a file with its pictures
 A_PATH = re.compile(r"(?<![\w/.:])/(?:home|root|Users|tmp|work|var|opt|usr|mnt|private)/|[A-Z]:\\\\?Users")
 

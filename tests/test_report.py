@@ -114,13 +114,15 @@ def test_everything_on_one_page(tmp_path):
     assert headings(text) == [
         "Comparison",
         "NDCG by cutoff, label sources together",
+        "Scores by grade",
         "Learning curves",
         "Diagnostics",
         "Gains and losses by query",
+        "Worst queries",
         "What was run",
     ]
-    # Cutoffs, front, two measures' curves, cost derivatives, gains of two systems by two sources.
-    assert len(page.images) == 1 + 1 + 2 + 1 + 4
+    # Cutoffs, front, three systems' scores, two measures' curves, cost derivatives, gains of two by two sources.
+    assert len(page.images) == 1 + 1 + 3 + 2 + 1 + 4
     told = "\n".join(page.texts)
     for expected in (
         f"{100 * BEFORE.per_query(NDCG(10)).mean():.2f}",
@@ -138,16 +140,22 @@ def test_everything_on_one_page(tmp_path):
     assert f"<tr><td>{most}</td><td>{Q.sizes[most]}</td>" in text
     assert f"<td>{100 * differences[most]:+.2f}</td>" in text
     assert f"{(differences > 1e-12).sum()} better" in told
-    assert "0.7500 after round 3" in page.images[2]["aria-label"]
+    assert "0.7500 after round 3" in page.images[5]["aria-label"]
     assert "numpy" in told and "lambdaboost" in told
 
 
 def test_a_lone_system_and_chosen_measures(tmp_path):
     q = Queries([1, 0, 1, 0, 0, 0], ids=["a", "a", "b", "b", "c", "c"])
     text, page = checked(report(tmp_path / "page", System("alone", [2, 1, 1, 2, 1, 2], q), measures=MAP()))
-    assert headings(text) == ["Measures", "NDCG by cutoff", "What was run"]
+    assert headings(text) == [
+        "Measures",
+        "NDCG by cutoff",
+        "Scores by grade",
+        "Worst queries",
+        "What was run",
+    ]
     # (1 + 1/2 + 0) / 3
-    assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 1
+    assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 2
     both = report(tmp_path / "page", System("x", [2, 1, 1, 2, 1, 2], q), System("y", [2, 1, 2, 1, 1, 2], q))
     assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by its id" in both.read_text()
 
@@ -181,7 +189,7 @@ def test_many_queries_make_no_large_page(tmp_path):
     rng = np.random.default_rng(0)
     q = Queries(rng.integers(0, 3, 20_000), sizes=[5] * 4000)
     path = report(tmp_path / "page", system("a", q=q), system("b", q=q, seed=1), measures=NDCG(3))
-    assert path.stat().st_size < 60_000
+    assert path.stat().st_size < 70_000
     checked(path)
 
 
@@ -325,9 +333,12 @@ def test_report_command(capsys, folder, tmp_path):
     assert (code, told, err) == (0, f"{out}\n", "")
     text, page = checked(out)
     assert headings(text)[2:] == [
+        "Scores by grade",
         "Learning curves",
+        "Feature importance",
         "Diagnostics",
         "Gains and losses by query",
+        "Worst queries",
         "What was run",
     ]
     shown = "\n".join(page.texts)

@@ -21,6 +21,7 @@ from lambdaboost.cli.contents import (
     complete_measure,
     complete_objective,
     prose,
+    with_home,
 )
 from lambdaboost.reproduce.command import app as reproduce
 
@@ -28,10 +29,11 @@ app = typer.Typer(
     name="lambdaboost",
     cls=Contents,
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
-    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are LETOR text, lines "
+    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet where "
+    "their names end so (.csv, .csv.gz, .csv.xz, .csv.bz2, .csv.zst, .parquet), and LETOR text otherwise: lines "
     "'grade qid:Q 1:v 2:v …', plain or as gzip, xz or bzip2; LightGBM's form without qid needs its .query file "
-    "beside. Exit codes: 0 done, 1 input that cannot be used, 2 a command line that does not read, 70 a defect of "
-    "lambdaboost, 130 stopped.",
+    "beside. Exit codes: 0 done, 1 input that cannot be used, 2 invalid arguments, 70 a defect of lambdaboost, 130 "
+    "stopped.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -68,16 +70,43 @@ MeasureOption = Annotated[
     typer.Option(
         "--measure",
         autocompletion=complete_measure,
-        help="A measure such as 'NDCG(k=3)', MAP or 'CNDCG(k=3)'; may be repeated. NDCG at 10, 5, 3 and 1 without it.",
+        help="A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. NDCG at 10, 5, 3 and 1 "
+        "without it, and CNDCG of each further label source.",
+    ),
+]
+QueryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--query", metavar="COLUMN", help="Column of a table with the query of each row; qid without it."
+    ),
+]
+LabelOption = Annotated[
+    str | None,
+    typer.Option("--label", metavar="COLUMN", help="Column of a table with the grades; label without it."),
+]
+DropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMNS",
+        help="Columns to leave out, by name, in LETOR text by number from 1, and from one to another: title,134-136.",
+    ),
+]
+PlainDropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMNS",
+        help="Columns to leave out, as in train, for a model that has no MODEL.json beside.",
     ),
 ]
 SourceOption = Annotated[
     list[str] | None,
     typer.Option(
         "--source",
-        metavar="NAME=COLUMN[:rate]",
-        help="A feature column, counted from 1, becomes a label source and leaves the features; may be repeated. "
-        "':rate' turns click counts into log1p(count) / largest log1p(count) of the query, in 0 to 1.",
+        metavar="NAME[=COLUMN][:rate]",
+        help="A column, in LETOR text by number from 1, becomes a label source and leaves the features; may be "
+        "repeated. ':rate' turns click counts into log1p(count) / largest log1p(count) of the query, in 0 to 1.",
     ),
 ]
 SeedOption = Annotated[
@@ -128,11 +157,11 @@ def demo(
         ),
     ] = None,
 ) -> None:
-    """Make a web search log, train three systems on it, and compare them on queries that none has seen.
+    """Make a web search log, train four systems on it, and compare them on held-out queries.
 
-    The systems are the engine's own ranking objective, LambdaRank of this package with the engine's Newton steps, and
-    the same with normalised gradient steps. All get equal rounds, equal trees and the same grid of learning rates, out
-    of which NDCG@3 on the validation part chooses for each.
+    The systems are the engine's own ranking objective, LambdaRank with the engine's Newton steps, LambdaRank with
+    normalised gradient steps, and graded(), in which clicks break ties between grades. All get equal rounds, equal
+    trees and the same grid of learning rates; NDCG@3 on the validation part chooses a rate for each.
     """
     from lambdaboost.cli.demo import run_demo
 
@@ -141,20 +170,21 @@ def demo(
 
 
 @app.command(
-    epilog="Example: lambdaboost train train.txt --valid vali.txt --out model.txt",
-    short_help="Train a model on LETOR files and measure it.",
+    epilog="Example: lambdaboost train train.txt --valid vali.txt --out model.txt\n\n"
+    "Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt",
+    short_help="Train a model on files and measure it.",
     rich_help_panel=TRAIN,
 )
 def train(
-    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="LETOR text to train on.")],
+    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="File to train on.")],
     out: Annotated[
         Path,
         typer.Option("--out", metavar="MODEL", help="Model file to write, with MODEL.json beside."),
     ],
     valid: Annotated[
-        Path | None, typer.Option("--valid", help="LETOR text to measure on after every round.")
+        Path | None, typer.Option("--valid", help="File to measure on after every round.")
     ] = None,
-    test: Annotated[Path | None, typer.Option("--test", help="LETOR text to measure on at the end.")] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="File to measure on at the end.")] = None,
     objective: Annotated[
         str,
         typer.Option(
@@ -190,17 +220,14 @@ def train(
         ),
     ] = None,
     measure: MeasureOption = None,
+    query: QueryOption = None,
+    label: LabelOption = None,
     source: SourceOption = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."
-        ),
-    ] = None,
+    drop: DropOption = None,
     features: Annotated[
         int | None,
         typer.Option(
-            "--features", min=1, help="Columns of the files, where TRAIN does not name the last ones."
+            "--features", min=1, help="Columns of LETOR text, where TRAIN does not name the last ones."
         ),
     ] = None,
     seed: SeedOption = 0,
@@ -208,11 +235,13 @@ def train(
         bool, typer.Option("--json", help="Print MODEL.json, measures included, in place of the table.")
     ] = False,
 ) -> None:
-    """Train a model on LETOR text, print its measures, and write it as a plain model file of the engine.
+    """Train a model, print its measures, and write it as a plain model file of the engine.
 
-    Beside MODEL stands MODEL.json, which says how it was trained and which columns it takes: predict and evaluate read
-    it. Parsed copies of the texts are kept beside them as *.lambdaboost.npz.
+    Files are LETOR text, CSV or Parquet. Beside MODEL stands MODEL.json, which says how it was trained and which
+    columns it takes: predict, evaluate and report read it. Parsed copies of LETOR text are kept beside it as
+    *.lambdaboost.npz.
     """
+    from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.train import Request, run_train
 
     run_train(
@@ -228,9 +257,7 @@ def train(
             early_stopping=early_stopping,
             params=tuple(param or ()),
             measures=tuple(measure or ()),
-            sources=tuple(source or ()),
-            dropped=tuple(drop or ()),
-            n_features=features,
+            columns=Columns.parse(source or (), drop or (), query, label, features),
             seed=seed,
         ),
         as_json,
@@ -243,17 +270,27 @@ def train(
     rich_help_panel=TRAIN,
 )
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by train.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text to score.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Model of train, or a plain one of LightGBM or XGBoost.")
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to score; needs no labels.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="SCORES", help="File to write; standard output without it."),
     ] = None,
+    query: QueryOption = None,
+    label: LabelOption = None,
+    drop: PlainDropOption = None,
 ) -> None:
-    """Print the score of each document, one a line, in the order of the file; higher ranks first."""
+    """Print the score of each document, one a line, in the order of the file; higher ranks first.
+
+    A plain model of LightGBM or XGBoost takes the columns of a table by name if it knows names, and otherwise all
+    columns in their order but those of --query, --label and --drop.
+    """
+    from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.predict import run_predict
 
-    run_predict(model, file, out)
+    run_predict(model, file, out, Columns.parse((), drop or (), query, label))
 
 
 @app.command(
@@ -265,13 +302,15 @@ def predict(
 def evaluate(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="LETOR text with the grades; none with --qrels."),
+        typer.Argument(metavar="FILE", help="File with the grades; none with --qrels."),
     ] = None,
     scores: Annotated[
         Path | None,
         typer.Option("--scores", help="Scores, one a line in the order of FILE, as predict writes them."),
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", help="Model file written by train.")] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="Model of train, or a plain one of LightGBM or XGBoost.")
+    ] = None,
     trec_run: Annotated[
         Path | None,
         typer.Option(
@@ -282,7 +321,10 @@ def evaluate(
         Path | None, typer.Option("--qrels", help="TREC judgments, lines 'query 0 document grade'.")
     ] = None,
     measure: MeasureOption = None,
+    query: QueryOption = None,
+    label: LabelOption = None,
     source: SourceOption = None,
+    drop: PlainDropOption = None,
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
 ) -> None:
@@ -294,13 +336,18 @@ def evaluate(
     if trec_run is not None or qrels is not None:
         from lambdaboost.cli.evaluate_run import run_evaluate_run
 
-        letor = {"FILE": file, "--scores": scores, "--model": model, "--source": source}
-        run_evaluate_run(trec_run, qrels, measures, [name for name, given in letor.items() if given], as_json)
+        others: dict[str, object] = {"FILE": file, "--scores": scores, "--model": model, "--source": source}
+        others |= {"--drop": drop, "--query": query, "--label": label}
+        run_evaluate_run(
+            trec_run, qrels, measures, [name for name, given in others.items() if given], as_json
+        )
         return
 
+    from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.evaluate import run_evaluate
 
-    run_evaluate(file, scores, model, measures, tuple(source or ()), seed, as_json)
+    columns = Columns.parse(source or (), drop or (), query, label)
+    run_evaluate(file, scores, model, measures, columns, seed, as_json)
 
 
 @app.command(
@@ -309,13 +356,13 @@ def evaluate(
     rich_help_panel=MEASURE,
 )
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="LETOR text with the grades.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the grades.")],
     model: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
             metavar="[NAME=]MODEL",
-            help="Model file written by train, and what the page calls it; may be repeated.",
+            help="Model of train, or a plain one of LightGBM or XGBoost, and what the page calls it; may be repeated.",
         ),
     ] = None,
     scores: Annotated[
@@ -339,7 +386,7 @@ def report(
         typer.Option(
             "--measure",
             autocompletion=complete_measure,
-            help="A measure such as 'NDCG(k=3)' or MAP; may be repeated. The first is shown query by query. NDCG at "
+            help="A measure such as ndcg@10 or map; may be repeated. The first is shown query by query. NDCG at "
             "10, 5, 3 and 1 without it, and CNDCG of each further label source.",
         ),
     ] = None,
@@ -347,19 +394,32 @@ def report(
         list[str] | None,
         typer.Option(
             "--source",
-            metavar="NAME=COLUMN[:rate]",
-            help="A feature column, counted from 1, to measure by as a label source, as in train; may be repeated. "
-            "Those that the models were trained with, without it.",
+            metavar="NAME[=COLUMN][:rate]",
+            help="A column to measure by as a label source, as in train; may be repeated. Those that the models were "
+            "trained with, without it.",
+        ),
+    ] = None,
+    query: QueryOption = None,
+    label: LabelOption = None,
+    drop: PlainDropOption = None,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--segment",
+            metavar="COLUMN",
+            help="A column by whose values queries are grouped and measured apart; may be repeated.",
         ),
     ] = None,
     seed: SeedOption = 0,
     out: Annotated[Path, typer.Option("--out", metavar="PAGE", help="HTML file to write.")] = PAGE,
 ) -> None:
-    """Write a page on models or scores: tables with significance, pictures, gains and losses by query, what was run.
+    """Write a page on models or scores: tables with significance, pictures, the worst queries, what was run.
 
-    It is one file, without scripts, and reads on a phone and on paper. Models bring their learning curves, and the 2011
-    paper's diagnostics are replayed from their trees. Pictures need matplotlib, the extra "plots".
+    It is one file, without scripts, and reads on a phone, in the dark and on paper. Models bring their feature
+    importance and their learning curves, and the 2011 paper's diagnostics are replayed from their trees. Pictures need
+    matplotlib, the extra "plots".
     """
+    from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.report import run_report
 
     run_report(
@@ -368,7 +428,8 @@ def report(
         tuple(scores or ()),
         baseline,
         tuple(measure or ()),
-        tuple(source or ()),
+        Columns.parse(source or (), drop or (), query, label),
+        tuple(segment or ()),
         seed,
         out,
     )
@@ -408,3 +469,4 @@ def fetch(
 for _info in (*app.registered_commands, *reproduce.registered_commands):
     assert _info.callback is not None
     _info.help = prose(_info.callback.__doc__)
+    _info.callback = with_home(_info.callback)

@@ -1,41 +1,46 @@
-"""`Columns`: which columns of a LETOR file are features, which are label sources, and which are neither."""
+"""`Columns`: which columns of a file are features, which are label sources, and which are neither."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection, click_rate, read_letor
+from lambdaboost.cli.data_file import DataFile, LetorFile, open_data, shown
+from lambdaboost.datasets import Collection, Queries, click_rate
+from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets._concat import row_ids
 
-SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<column>[0-9]+)(?P<rate>:rate)?")
+SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A feature column, counted from 1 as LETOR does, that becomes a label source."""
+    """A column that becomes a label source; LETOR's columns are numbered from 1."""
 
     name: str
-    column: int
+    column: str
     rate: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Source:
-        """Read ``clicks=134`` or ``clicks=134:rate``.
+        """Read ``clicks=134:rate``, ``clicks=ctr``, or ``clicks`` for the column of that name.
 
-        >>> Source.parse("clicks=134:rate")
-        Source(name='clicks', column=134, rate=True)
+        >>> Source.parse("clicks=134:rate"), Source.parse("clicks")
+        (Source(name='clicks', column='134', rate=True), Source(name='clicks', column='clicks', rate=False))
         """
         found = SOURCE.fullmatch(text.strip())
         if not found:
             raise ValueError(
                 f"--source {text!r}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate"
             )
-        return cls(found["name"], int(found["column"]), found["rate"] is not None)
+        return cls(found["name"], (found["column"] or found["name"]).strip(), found["rate"] is not None)
 
     def __str__(self) -> str:
         return f"{self.name}={self.column}{':rate' if self.rate else ''}"
@@ -45,81 +50,151 @@ class Source:
 class Columns:
     """How files are read: label sources, dropped columns, and what the training file fixed for all others.
 
-    `n_features` counts the columns of the file; `sparse` says how the features are kept.
+    `query` and `label` name columns of a table. `features` are those that a model takes, by name; of a model of LETOR
+    text they follow from `n_features`, the columns of the text. `sparse` says how the features are kept.
     """
 
     sources: tuple[Source, ...] = ()
-    dropped: tuple[int, ...] = ()
+    dropped: tuple[str, ...] = ()
+    query: str | None = None
+    label: str | None = None
     n_features: int | None = None
+    features: tuple[str, ...] | None = None
     sparse: bool | None = None
 
     @classmethod
-    def parse(cls, sources: Iterable[str], dropped: Iterable[str], n_features: int | None = None) -> Columns:
-        """Read the options ``--source``, ``--drop`` and ``--features``."""
-        numbers = [word.strip() for words in dropped for word in words.split(",")]
-        for word in numbers:
-            if not word.isdecimal():
-                raise ValueError(
-                    f"--drop {word!r}: expected column numbers counted from 1, such as 135 or 135,136"
-                )
-        columns = cls(tuple(map(Source.parse, sources)), tuple(sorted(set(map(int, numbers)))), n_features)
-        taken = [source.column for source in columns.sources]
+    def parse(
+        cls,
+        sources: Iterable[str] = (),
+        dropped: Iterable[str] = (),
+        query: str | None = None,
+        label: str | None = None,
+        n_features: int | None = None,
+    ) -> Columns:
+        """Read the options ``--source``, ``--drop``, ``--query``, ``--label`` and ``--features``."""
+        items = tuple(word.strip() for text in dropped for word in text.split(",") if word.strip())
+        read = tuple(map(Source.parse, sources))
+        taken = [source.column for source in read]
         for column in taken:
-            if taken.count(column) > 1 or column in columns.dropped:
+            if taken.count(column) > 1 or column in items:
                 raise ValueError(f"column {column} is asked for twice: a column has one use; name it once")
-        return columns
+        return cls(read, items, query, label, n_features)
 
-    def read(self, path: Path, measured: bool = True) -> Collection:
-        """A file's features and queries; without sources where it is not `measured`, only scored."""
-        collection = self._checked_width(path, read_letor(path))
-        if self.n_features and collection.n_features < self.n_features:
-            collection = read_letor(path, n_features=self.n_features)
-        # Names, since indices would move as columns leave.
-        names = tuple(str(column) for column in range(1, collection.n_features + 1))
-        collection = replace(collection, feature_names=names)
-        self._check_known(path, collection)
-        for source in self.sources if measured else ():
-            collection = _with_source(path, collection, source)
-        gone = [*self.dropped, *(() if measured else (source.column for source in self.sources))]
-        collection = collection.without_features(map(str, gone))
-        return replace(collection, features=_stored(collection.features, self.sparse))
+    def opened(self, path: Path) -> DataFile:
+        """A file whose queries are to be known, its rows by query."""
+        return open_data(path).grouped(self.query)
 
-    def fixed_by(self, collection: Collection) -> Columns:
-        """The same columns for every further file, once the training file has been read."""
-        used = len(self.sources) + len(self.dropped)
-        return replace(
-            self,
-            n_features=collection.n_features + used,
-            sparse=not isinstance(collection.features, np.ndarray),
-        )
+    def collection(self, file: DataFile) -> Collection:
+        """Features, queries and label sources of a file."""
+        file = self._whole(file)
+        names = self._feature_names(file)
+        q = self.queries(file)
+        return Collection(_stored(file.matrix(names), self.sparse), q, file.documents, names)
 
-    def _checked_width(self, path: Path, collection: Collection) -> Collection:
-        if self.n_features and collection.n_features > self.n_features:
-            raise ValueError(
-                f"{path} has {collection.n_features} features, more than the {self.n_features} of training: give files "
-                f"of the same data, or train with --features {collection.n_features}"
+    def matrix(self, file: DataFile) -> Any:
+        """The features alone, for scoring: neither queries nor labels need be there."""
+        whole = self._whole(file)
+        if len(whole.names) > len(file.names):
+            warnings.warn(
+                f"{file.path} has {len(file.names)} features, the training data {len(whole.names)}: those missing "
+                "count as 0; if the file holds other features, the scores mean nothing",
+                stacklevel=2,
             )
-        return collection
+        return _stored(whole.matrix(self._feature_names(whole)), self.sparse)
 
-    def _check_known(self, path: Path, collection: Collection) -> None:
-        options = [(f"--source {source}", source.column) for source in self.sources]
-        options += [(f"--drop {column}", column) for column in self.dropped]
-        for option, column in options:
-            if not 1 <= column <= collection.n_features:
-                raise ValueError(
-                    f"{option}: {path} has no column {column}, only 1 to {collection.n_features}"
-                )
-        if len(options) >= collection.n_features:
-            raise ValueError(f"--source and --drop leave no feature of {path}: keep at least one")
+    def queries(self, file: DataFile) -> Queries:
+        """Queries with their label sources, in the order of the file."""
+        file = self._whole(file)
+        q = file.queries(self.query, self.label)
+        further: dict[str, NDArray[Any]] = {}
+        for source in self.sources:
+            _check_known(file, f"--source {source}", source.column)
+            try:
+                check_source_name(source.name, q.labels.keys() | further.keys())
+                values = np.asarray(file.values(source.column), dtype=np.float64)
+                further[source.name] = click_rate(values, q) if source.rate else values
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"--source {source} of {file.path}: {error}") from None
+        if not further:
+            return q
+        ids = row_ids(q)
+        try:
+            return Queries(q.relevance, sizes=q.sizes if ids is None else None, ids=ids, **further)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"--source of {file.path}: {error}") from None
+
+    def feature_names(self, file: DataFile) -> tuple[str, ...]:
+        """The names of the features, in the order of `matrix`."""
+        return self._feature_names(self._whole(file))
+
+    def fixed_by(self, file: DataFile, collection: Collection) -> Columns:
+        """The same columns for every further file, once the training file has been read."""
+        file = self._whole(file)
+        sparse = not isinstance(collection.features, np.ndarray)
+        fixed = replace(self, dropped=self._dropped(file), sparse=sparse)
+        if isinstance(file, LetorFile):
+            return replace(fixed, n_features=len(file.names))
+        query, label = file.labelled(self.query, self.label)
+        return replace(fixed, features=collection.feature_names, query=query, label=label)
+
+    def _feature_names(self, file: DataFile) -> tuple[str, ...]:
+        """The columns that are features: those of the model, else all that have no other use."""
+        if self.features is not None:
+            there = set(file.names)
+            if missing := [name for name in self.features if name not in there]:
+                raise ValueError(f"{file.path} lacks features of the model: {shown(missing)}")
+            return self.features
+        for source in self.sources:
+            _check_known(file, f"--source {source}", source.column)
+        gone = {*file.labelled(self.query, self.label), *self._dropped(file)}
+        gone |= {source.column for source in self.sources}
+        names = tuple(name for name in file.names if name not in gone)
+        if not names:
+            raise ValueError(f"--source and --drop leave no feature of {file.path}: keep at least one")
+        return names
+
+    def _dropped(self, file: DataFile) -> tuple[str, ...]:
+        """What ``--drop`` leaves out; a range passes over the columns of sources, which leave anyway."""
+        sources = {source.column for source in self.sources}
+        found = [name for item in self.dropped for name in _range(item, file) if name not in sources]
+        return tuple(dict.fromkeys(found))
+
+    def _whole(self, file: DataFile) -> DataFile:
+        """The file with every column of the training file."""
+        if self.n_features is None:
+            return file
+        if not isinstance(file, LetorFile):
+            raise ValueError(f"{file.path} is a table: the model, or the option --features, takes LETOR text")
+        if len(file.names) > self.n_features:
+            raise ValueError(
+                f"{file.path} has {len(file.names)} features, more than the {self.n_features} of training: give files "
+                f"of the same data, or train with --features {len(file.names)}"
+            )
+        return file.widened(self.n_features)
 
 
-def _with_source(path: Path, collection: Collection, source: Source) -> Collection:
-    try:
-        return collection.source_from_feature(
-            source.name, str(source.column), transform=click_rate if source.rate else None
-        )
-    except ValueError as error:
-        raise ValueError(f"--source {source} of {path}: {error}") from None
+def _check_known(file: DataFile, option: str, column: str) -> None:
+    if column not in file.names:
+        raise ValueError(f"{option}: {file.path} has no column {column}, only {_known(file)}")
+
+
+def _range(item: str, file: DataFile) -> tuple[str, ...]:
+    """A column, or all from one to another, such as 134-136 or title_bm25-title_length."""
+    names = file.names
+    if item in names:
+        return (item,)
+    for at in (i for i, letter in enumerate(item) if letter == "-"):
+        first, last = item[:at].strip(), item[at + 1 :].strip()
+        if first in names and last in names and names.index(first) <= names.index(last):
+            return names[names.index(first) : names.index(last) + 1]
+    raise ValueError(
+        f"--drop {item}: {file.path} has no column {item}, only {_known(file)}; "
+        "give columns or ranges, such as 135,140-142"
+    )
+
+
+def _known(file: DataFile) -> str:
+    return f"1 to {len(file.names)}" if isinstance(file, LetorFile) else shown(file.names)
 
 
 def _stored(features: Any, sparse: bool | None) -> Any:

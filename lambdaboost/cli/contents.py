@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperGroup
@@ -27,6 +30,16 @@ class Contents(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Names, in which order the help shows them."""
         return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
+def with_home(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with ~ expanded in its paths, which shells leave alone in ``--out=~/model``."""
+
+    @functools.wraps(command)
+    def expanded(**given: Any) -> None:
+        command(**{k: Path(os.path.expanduser(v)) if isinstance(v, Path) else v for k, v in given.items()})
+
+    return expanded
 
 
 def prose(doc: str | None) -> str:
@@ -56,10 +69,10 @@ def complete_objective(incomplete: str) -> list[str]:
 
 
 def complete_measure(incomplete: str) -> list[str]:
-    """Measures that begin so."""
+    """Measures that begin so, in either case."""
     from lambdaboost.evaluation import MEASURES
 
-    return _beginning(MEASURES, incomplete)
+    return _beginning((*MEASURES, *(name.lower() for name in MEASURES)), incomplete)
 
 
 def complete_dataset(incomplete: str) -> list[str]:

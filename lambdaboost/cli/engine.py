@@ -63,6 +63,22 @@ class Engine(ABC):
         """The booster's scores, shape (n_documents,)."""
 
     @abstractmethod
+    def read(self, content: bytes) -> Any:
+        """A booster from the bytes of its file."""
+
+    @abstractmethod
+    def n_features(self, booster: Any) -> int:
+        """How many features the booster takes."""
+
+    @abstractmethod
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """Their names, where they are more than numbers."""
+
+    @abstractmethod
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The gain of all splits on each feature, shape (n_features,)."""
+
+    @abstractmethod
     def n_rounds(self, booster: Any) -> int:
         """Rounds that the booster keeps."""
 

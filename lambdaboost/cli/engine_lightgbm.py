@@ -106,6 +106,25 @@ class LightGBM(Engine):
         """Raw scores, float64."""
         return np.asarray(booster.predict(features, raw_score=True))
 
+    def read(self, content: bytes) -> Any:
+        """Its text."""
+        import lightgbm as lgb
+
+        return lgb.Booster(model_str=content.decode(errors="replace"))
+
+    def n_features(self, booster: Any) -> int:
+        """As it says."""
+        return int(booster.num_feature())
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """None where LightGBM made them up: Column_0, Column_1 and so on."""
+        names = tuple(booster.feature_name())
+        return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The total gain."""
+        return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+
     def n_rounds(self, booster: Any) -> int:
         """The best round, or all."""
         return booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()

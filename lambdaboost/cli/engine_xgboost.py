@@ -58,10 +58,36 @@ class XGBoost(Engine):
         return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
 
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """Scores, float32."""
+        """Scores, float32; of a model that stopped early up to its best round, as XGBRanker predicts."""
         import xgboost as xgb
 
-        return np.asarray(booster.predict(xgb.DMatrix(features)))
+        best = booster.attr("best_iteration")
+        rounds = (0, 0 if best is None else int(best) + 1)
+        data = xgb.DMatrix(features, feature_names=booster.feature_names)
+        return np.asarray(booster.predict(data, output_margin=True, iteration_range=rounds))
+
+    def read(self, content: bytes) -> Any:
+        """UBJSON or JSON."""
+        import xgboost as xgb
+
+        return xgb.Booster(model_file=bytearray(content))
+
+    def n_features(self, booster: Any) -> int:
+        """As it says."""
+        return int(booster.num_features())
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """Those of its training data, if any."""
+        names = tuple(booster.feature_names or ())
+        return None if names == tuple(f"f{i}" for i in range(len(names))) else names
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The total gain."""
+        found = booster.get_score(importance_type="total_gain")
+        n = self.n_features(booster)
+        return np.array(
+            [found.get(name, 0.0) for name in booster.feature_names or [f"f{i}" for i in range(n)]]
+        )
 
     def n_rounds(self, booster: Any) -> int:
         """All rounds."""

@@ -11,14 +11,14 @@ from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.measuring import (
-    DEFAULT,
-    check_sources,
+    check_measures,
     figures_of,
     figures_table,
     json_figures,
     parse_measures,
     remark,
 )
+from lambdaboost.evaluation.report.default_measures import default_measures
 
 
 def run_evaluate(
@@ -26,7 +26,7 @@ def run_evaluate(
     scores_path: Path | None,
     model_path: Path | None,
     measure_texts: tuple[str, ...],
-    source_texts: tuple[str, ...],
+    options: Columns,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -37,23 +37,19 @@ def run_evaluate(
         )
     if (scores_path is None) == (model_path is None):
         raise ValueError("give one of --scores SCORES and --model MODEL")
-    if model_path is not None and source_texts:
-        raise ValueError("--source belongs to --scores: a model knows its sources from its MODEL.json")
-    measures = parse_measures(measure_texts or DEFAULT)
-    model = None if model_path is None else model_file.load(model_path)
-    columns = Columns.parse(source_texts, ()) if model is None else model.columns
-    check_sources(
-        {m.source: f"--measure {m!r}" for m in measures}, ["relevance", *(s.name for s in columns.sources)]
-    )
+    measures = parse_measures(measure_texts)
+    model = None if model_path is None else model_file.load(model_path, options)
+    columns = options if model is None else model.columns
+    check_measures(measures, columns)
     with ERR.status("reading …"):
-        collection = columns.read(file)
-    q = collection.queries
+        data = columns.opened(file)
+        q = columns.queries(data)
     if model is not None:
-        scores: NDArray[np.floating] = model.scores(collection.features)
+        scores: NDArray[np.floating] = model.scores(data)
     else:
         assert scores_path is not None
-        scores = read_scores(scores_path, q.n_documents, file)
-    figures = figures_of(measures, scores, q, seed)
+        scores = data.as_grouped(read_scores(scores_path, q.n_documents, file))
+    figures = figures_of(measures or default_measures(q), scores, q, seed)
     if as_json:
         print_json(
             {
@@ -70,7 +66,7 @@ def run_evaluate(
 
 def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
     """Scores of a text, one finite number a line, as many as there are documents."""
-    lines = path.read_text(errors="replace").splitlines()
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     if len(lines) != n:
         raise ValueError(
             f"{path} has {len(lines)} lines, {of} has {n} documents: give one score a line for each"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.measuring import (
-    DEFAULT,
-    check_sources,
+    check_measures,
     figures_table,
     json_figures,
     parse_measures,
     remark,
 )
 from lambdaboost.evaluation import from_run, read_trec_qrels, read_trec_run
+from lambdaboost.evaluation.report.default_measures import default_measures
 
 
 def run_evaluate_run(
@@ -29,12 +30,12 @@ def run_evaluate_run(
         raise ValueError("--run and --qrels belong together: give both")
     if letor:
         raise ValueError(f"--run and --qrels say all there is to measure: leave {', '.join(letor)} out")
-    measures = parse_measures(measure_texts or DEFAULT)
-    check_sources({m.source: f"--measure {m!r}" for m in measures}, ["relevance"])
+    measures = parse_measures(measure_texts)
+    check_measures(measures, Columns())
     with ERR.status("reading …"):
         scores, q, _ = from_run(read_trec_qrels(qrels), read_trec_run(run))
     # As they stand: rows are in the order in which trec_eval ranks documents of equal score.
-    figures = {repr(measure): float(measure(scores, q)) for measure in measures}
+    figures = {repr(measure): float(measure(scores, q)) for measure in measures or default_measures(q)}
     if as_json:
         told = {"file": run.name, "qrels": qrels.name, "queries": q.n_queries, "documents": q.n_documents}
         print_json({**told, "measures": json_figures(figures)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
         _list(as_json)
         return
     dataset = published(name)
-    home = _home(dataset)
+    home = cache_folder() / dataset.name
     if not home.is_dir():
         _tell_terms(dataset, folder)
         if folder is None and dataset.address is not None:  # who has the files has been asked by their owner
@@ -35,8 +36,13 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
         tell(f"{home} holds {', '.join(dataset.files[:3])}{' …' if len(dataset.files) > 3 else ''}")
 
 
-def _home(dataset: Published) -> Path:
-    return cache_folder() / dataset.name
+def _fetched(dataset: Published) -> Path | None:
+    """Where a data set is kept, once it is there; without pooch nothing is."""
+    with contextlib.suppress(ImportError):
+        home = cache_folder() / dataset.name
+        if home.is_dir():
+            return home
+    return None
 
 
 def _tell_terms(dataset: Published, folder: Path | None) -> None:
@@ -44,7 +50,7 @@ def _tell_terms(dataset: Published, folder: Path | None) -> None:
     note(f"{dataset.name}: {dataset.about}")
     note(f"owner's terms: {dataset.terms}: {dataset.page}")
     note(f"archive: {dataset.archives[0]}, {dataset.roughly}, more once unpacked; {checked}")
-    note(f"from: {folder or dataset.address or 'by hand'}; kept in: {_home(dataset)}")
+    note(f"from: {folder or dataset.address or 'by hand'}; kept in: {cache_folder() / dataset.name}")
     if dataset.sha256 is None:
         note("what comes first is trusted: its SHA-256 is recorded beside it, and checked from then on")
 
@@ -67,17 +73,20 @@ def _list(as_json: bool) -> None:
         table.add_row(dataset.name, dataset.about, dataset.roughly, _how(dataset))
     OUT.print(table)
     tell("Every owner has terms of its own: they are shown, and you are asked, before anything is fetched.")
-    tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
+    try:
+        tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
+    except ImportError as error:
+        tell(f"This lists them; {error}.")
 
 
 def _how(dataset: Published) -> str:
-    if _home(dataset).is_dir():
+    if _fetched(dataset):
         return "in the cache"
     return "download, or --from FOLDER" if dataset.address else "by hand, then --from FOLDER"
 
 
 def _as_json(dataset: Published) -> dict[str, Any]:
-    home = _home(dataset)
+    home = _fetched(dataset)
     return {
         "name": dataset.name,
         "about": dataset.about,
@@ -89,6 +98,6 @@ def _as_json(dataset: Published) -> dict[str, Any]:
         "size": dataset.size,
         "roughly": dataset.roughly,
         "sha256": dataset.sha256,
-        "folder": str(home) if home.is_dir() else None,
+        "folder": None if home is None else str(home),
         "files": list(dataset.files),
     }

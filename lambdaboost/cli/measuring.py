@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure, parse
-
-DEFAULT = ("NDCG(k=10)", "NDCG(k=5)", "NDCG(k=3)", "NDCG(k=1)")
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
@@ -24,6 +23,12 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
         except (TypeError, ValueError) as error:
             raise ValueError(f"--measure {text!r}: {error}") from None
     return tuple(dict.fromkeys(measures))
+
+
+def check_measures(measures: Sequence[Measure], columns: Columns) -> None:
+    """Refuse a measure of a label source that there is none of."""
+    known = ["relevance", *(source.name for source in columns.sources)]
+    check_sources({m.source: f"--measure {m!r}" for m in measures}, known)
 
 
 def check_sources(wanted: Mapping[str, str], known: Iterable[str]) -> None:

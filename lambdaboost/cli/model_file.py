@@ -1,9 +1,10 @@
-"""A model file of the command line: one of `lambdaboost.engines.saving`, whose description also names the columns."""
+"""A model file: one of `lambdaboost train`, whose description names its columns, or a plain one of an engine."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.cli.columns import Columns, Source
+from lambdaboost.cli.console import note
+from lambdaboost.cli.data_file import DataFile, LetorFile
 from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.engines import saving
@@ -18,16 +21,53 @@ from lambdaboost.engines import saving
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with the columns that it was trained on and what else its file says."""
+    """A model with the columns that it takes and what its description says; `about` is short without one."""
 
+    path: Path
     engine: Engine
     booster: Any
     columns: Columns
     about: Mapping[str, Any]
 
-    def scores(self, features: Any) -> NDArray[np.floating]:
+    def scores(self, file: DataFile) -> NDArray[np.floating]:
+        """Scores of the documents of a file, shape (n_documents,)."""
+        return self.scores_of(self.matrix(file))
+
+    def scores_of(self, features: Any) -> NDArray[np.floating]:
         """Scores, shape (n_documents,)."""
-        return self.engine.scores(self.booster, features)
+        scores = self.engine.scores(self.booster, features)
+        if scores.ndim != 1:
+            raise ValueError(
+                f"{self.path} gives {scores.shape[1]} figures for each document: it is a model of classes, no ranker"
+            )
+        return scores
+
+    def matrix(self, file: DataFile) -> Any:
+        """The features that the model takes."""
+        columns = self.columns_in(file)
+        n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))
+        if found != n:
+            used = (
+                "" if self.columns == Columns() else ", less what --drop, --source, --query and --label name,"
+            )
+            raise ValueError(
+                f"{file.path}{used} has {found} features, {self.path} takes {n}: give a file of the same data, "
+                "or leave other columns out with --drop"
+            )
+        return columns.matrix(file)
+
+    def columns_in(self, file: DataFile) -> Columns:
+        """The columns as a file has them: of a plain model by name where both have names, else in their order."""
+        if "columns" in self.about:
+            return self.columns
+        names = self.engine.feature_names(self.booster)
+        if names is not None and not isinstance(file, LetorFile):
+            return replace(self.columns, features=names)
+        # LETOR text need not write the last features of all.
+        lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
+        if lacking > 0 and isinstance(file, LetorFile):
+            return replace(self.columns, n_features=len(file.names) + lacking)
+        return self.columns
 
 
 def described(columns: Columns) -> dict[str, Any]:
@@ -35,15 +75,52 @@ def described(columns: Columns) -> dict[str, Any]:
     return {"columns": asdict(columns)}
 
 
-def load(path: Path) -> LoadedModel:
-    """Read both files back; a ValueError where the description is missing, damaged, or of another model."""
+def load(path: Path, options: Columns) -> LoadedModel:
+    """Read a model; `options` are the columns given on the command line.
+
+    Raises
+    ------
+    ValueError
+        Where the file is no model, its description is damaged or of another model, or `options` contradict it.
+
+    """
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give a model file")
+    if not saving.beside(path).exists():
+        return _plain(path, options)
     saved = saving.load(path)
-    columns = saved.about.get("columns")
-    if columns is None:
+    if options.sources or options.dropped:
         raise ValueError(
-            f"{saving.beside(path)} does not say which columns the model takes: "
-            "give a model that lambdaboost train wrote"
+            f"--source and --drop do not go with {path}: {saving.beside(path).name} says which columns it takes"
         )
+    engine = ENGINES[saved.about["engine"]]
+    columns = saved.about.get("columns")
+    if columns is None:  # written by lambdaboost.save
+        return LoadedModel(path, engine, saved.booster, options, saved.about)
+    lists = {name: tuple(columns[name]) for name in ("dropped", "features") if columns[name] is not None}
     sources = tuple(Source(**source) for source in columns["sources"])
-    read = Columns(sources, tuple(columns["dropped"]), columns["n_features"], columns["sparse"])
-    return LoadedModel(ENGINES[saved.about["engine"]], saved.booster, read, saved.about)
+    read = Columns(**{**columns, **lists, "sources": sources})
+    read = replace(read, query=options.query or read.query, label=options.label or read.label)
+    return LoadedModel(path, engine, saved.booster, read, saved.about)
+
+
+def _plain(path: Path, options: Columns) -> LoadedModel:
+    content = path.read_bytes()
+    name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
+    engine = ENGINES[name]
+    try:
+        booster = engine.read(content)
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ENGINES:
+            raise
+        raise ValueError(
+            f"{path} is no model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
+            "save_model wrote"
+        ) from None
+    how = "by name from a table, else in their order" if engine.feature_names(booster) else "in their order"
+    note(
+        f"{path} is a plain {name} model, without {saving.beside(path).name}: its {engine.n_features(booster)} "
+        f"features are taken {how}; where it is the order, --drop leaves columns out"
+    )
+    about = {"engine": name, "model_sha256": hashlib.sha256(content).hexdigest()}
+    return LoadedModel(path, engine, booster, options, about)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import ERR, note, tell
+from lambdaboost.cli.data_file import DataFile, shown
 from lambdaboost.cli.evaluate import read_scores
-from lambdaboost.cli.measuring import check_sources, parse_measures
+from lambdaboost.cli.measuring import check_measures, parse_measures
 from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.diagnostics._parts import pair_parts
 from lambdaboost.diagnostics.pictures import is_of_pairs
+from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System, report
+from lambdaboost.evaluation.report.svg import has_matplotlib
 from lambdaboost.objectives import Objective, parse
 
 REPLAYED = 40  # rounds of a model that its diagnostics show
@@ -57,11 +60,12 @@ class Given:
         ('graded', '7')
         """
         name, equals, path = text.partition("=")
-        if not equals or Path(text).exists():
-            return cls(option, Path(text).stem, Path(text))
+        whole = Path(text).expanduser()
+        if not equals or whole.exists():
+            return cls(option, whole.stem, whole)
         if not name.strip() or not path:
             raise ValueError(f"{option} {text!r}: expected PATH or NAME=PATH, such as graded=model.txt")
-        return cls(option, name.strip(), Path(path))
+        return cls(option, name.strip(), Path(path).expanduser())
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,13 @@ class Ranked:
 
 
 def run_report(
-    file: Path,
+    path: Path,
     model_texts: tuple[str, ...],
     scores_texts: tuple[str, ...],
     baseline: str | None,
     measure_texts: tuple[str, ...],
-    source_texts: tuple[str, ...],
+    options: Columns,
+    segments: tuple[str, ...],
     seed: int,
     out: Path,
 ) -> None:
@@ -94,37 +99,79 @@ def run_report(
         ],
         baseline,
     )
-    measures = parse_measures(measure_texts) or None
-    models = {g: model_file.load(g.path) for g in given if g.option == "--model"}
-    columns = _labels(source_texts, models)
-    known = ["relevance", *(source.name for source in columns.sources)]
-    check_sources({m.source: f"--measure {m!r}" for m in measures or ()}, known)
+    measures = parse_measures(measure_texts)
+    models = {g: _model(g, options) for g in given if g.option == "--model"}
+    columns = _labels(options, models)
+    check_measures(measures, columns)
+    if not has_matplotlib():
+        note("the page has no pictures: they need matplotlib, pip install 'lambdaboost[plots]'")
     with ERR.status("measuring …"):
-        q = columns.read(file).queries
+        file = columns.opened(path)
+        q = columns.queries(file)
         ranked = [_ranked(g, models.get(g), file, q) for g in given]
         # Documents of equal score in random order, so that a file sorted by grade gains nothing.
         rows = q.shuffled_rows(seed)
         shuffled = q.reordered(rows)
         systems = [System(r.given.name, r.scores[rows], shuffled) for r in ranked]
         run: dict[str, Any] = {
-            "Measured on": file.name,
-            "SHA-256": sha256(file),
+            "Measured on": path.name,
+            "SHA-256": sha256(path),
             "Order of ties": f"seed {seed}",
         }
         report(
             out,
             *systems,
-            measures=measures,
+            measures=measures or None,
             histories={
                 r.given.name: r.model.about["history"]
                 for r in ranked
                 if r.model and r.model.about.get("history")
             },
             diagnostics=_diagnostics(ranked, rows, shuffled),
+            importance={r.given.name: _importance(r.model, file) for r in ranked if r.model},
+            segments={name: segment_of_queries(file, name, q) for name in segments},
+            documents=(_document_names(file) if file.documents is None else file.documents)[rows],
             run=run | {r.given.name: r.facts for r in ranked},
-            title=f"Ranking report: {file.name}",
+            title=f"Ranking report: {path.name}",
         )
     tell(str(out))
+
+
+def _model(given: Given, options: Columns) -> LoadedModel:
+    """The model; --source says by what to measure, and concerns the features of plain models alone."""
+    if beside(given.path).exists():
+        return model_file.load(given.path, replace(options, sources=(), dropped=()))
+    return model_file.load(given.path, options)
+
+
+def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
+    """The gain of all splits by feature."""
+    names = model.columns_in(file).feature_names(file)
+    return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
+
+
+def _document_names(file: DataFile) -> NDArray[np.str_]:
+    """Where no document has a name: its row, counted from 1."""
+    return file.as_grouped(np.array([f"row {row}" for row in range(1, len(file) + 1)]))
+
+
+def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
+    """The value of a column in each query; a ValueError where a text differs within a query."""
+    if name not in file.names:
+        raise ValueError(f"--segment {name}: {file.path} has no column {name}, only {shown(file.names)}")
+    values = file.values(name)
+    first = values[q.offsets[:-1]]
+    same = (values == first[q.query_of_row]) | ((values != values) & (first != first)[q.query_of_row])
+    if same.all():
+        return first
+    if not np.issubdtype(values.dtype, np.number):
+        raise ValueError(
+            f"--segment {name}: {name} differs between the documents of a query; give a column of queries"
+        )
+    note(
+        f"--segment {name} differs between the documents of a query: its mean over them stands for the query"
+    )
+    return np.add.reduceat(values.astype(np.float64), q.offsets[:-1]) / q.sizes
 
 
 def _ordered(given: Sequence[Given], baseline: str | None) -> list[Given]:
@@ -142,31 +189,38 @@ def _ordered(given: Sequence[Given], baseline: str | None) -> list[Given]:
     return sorted(given, key=lambda g: g.name != (baseline or names[0]))
 
 
-def _labels(source_texts: Iterable[str], models: Mapping[Given, LoadedModel]) -> Columns:
-    """The label sources to measure by: those given, or else those that the models were trained with."""
-    asked = Columns.parse(source_texts, ())
-    if asked.sources:
-        return asked
+def _labels(options: Columns, models: Mapping[Given, LoadedModel]) -> Columns:
+    """What to measure by: the options given, or else the columns that the models were trained with."""
     found: dict[str, tuple[Source, Given]] = {}
     for given, model in models.items():
+        options = replace(
+            options,
+            query=options.query or model.columns.query,
+            label=options.label or model.columns.label,
+        )
         for source in model.columns.sources:
             other, of = found.setdefault(source.name, (source, given))
-            if other != source:
+            if other != source and not options.sources:
                 raise ValueError(
                     f"--model {given.path} was trained with {source}, --model {of.path} with {other}: "
                     f"say which to measure by, such as --source {source}"
                 )
-    return Columns(tuple(source for source, _ in found.values()))
+    return replace(options, sources=options.sources or tuple(source for source, _ in found.values()))
 
 
-def _ranked(given: Given, model: LoadedModel | None, file: Path, q: Queries) -> Ranked:
+def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries) -> Ranked:
+    facts: dict[str, Any]
     if model is None:
         facts = {"scores": given.path.name, "SHA-256": sha256(given.path)}
-        return Ranked(given, read_scores(given.path, q.n_documents, file), facts)
-    features = model.columns.read(file, measured=False).features
+        return Ranked(given, file.as_grouped(read_scores(given.path, q.n_documents, file.path)), facts)
+    features = model.matrix(file)
     facts = {"model": given.path.name, "SHA-256": model.about["model_sha256"]}
     facts |= {name: model.about[name] for name in TOLD if model.about.get(name) not in (None, {})}
-    return Ranked(given, model.scores(features), facts, model, features)
+    if model.columns.dropped:
+        facts["dropped columns"] = model.columns.dropped
+    if model.columns.sources:
+        facts["label sources, not features"] = tuple(map(str, model.columns.sources))
+    return Ranked(given, model.scores_of(features), facts, model, features)
 
 
 def _diagnostics(
@@ -177,6 +231,9 @@ def _diagnostics(
     objectives: dict[str, Objective] = {}
     for r in ranked:
         if r.model is None:
+            continue
+        if "objective" not in r.model.about:
+            note(f"{r.given.name} has no diagnostics: nothing beside {r.given.path} says what trained it")
             continue
         try:
             objective = parse(r.model.about["objective"])
@@ -192,6 +249,9 @@ def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnose
     """A recorder of rankings, with rounds enough for a curve, and where `diagnosed` of λ that are sums over pairs."""
     of_pairs = diagnosed and is_of_pairs(objective)
     parts = [part for _, part in pair_parts(objective)] if of_pairs else []
+    if q.n_queries > SAMPLE:  # here, so that the grades are those of the sample
+        chosen = np.sort(np.random.default_rng(0).choice(q.n_queries, SAMPLE, replace=False))
+        X, q = X[q.rows_of(chosen)], q.take(chosen)
     return Recorder(
         X,
         q,
@@ -199,7 +259,7 @@ def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnose
         compare=[(parts[0], part) for part in parts[1:] if part != parts[0]],
         grades=_high_grades(q) if of_pairs else (),
         every=max(1, rounds // REPLAYED),
-        sample=SAMPLE,
+        sample=None,
     )
 
 

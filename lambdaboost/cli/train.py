@@ -15,7 +15,6 @@ from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
 from lambdaboost.cli.engine import Engine, Training
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.measuring import (
-    DEFAULT,
     check_sources,
     figures_of,
     figures_table,
@@ -30,7 +29,8 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.saving import beside, save
-from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation.report.default_measures import default_measures
 from lambdaboost.objectives import Objective, parse
 
 
@@ -49,22 +49,20 @@ class Request:
     early_stopping: int | None
     params: tuple[str, ...]
     measures: tuple[str, ...]
-    sources: tuple[str, ...]
-    dropped: tuple[str, ...]
-    n_features: int | None
+    columns: Columns
     seed: int
 
 
 def run_train(request: Request, as_json: bool) -> None:
     """Train, measure, write: nothing is trained before every option and file has been checked."""
     engine = ENGINES[request.engine]
-    measures = parse_measures(request.measures or DEFAULT)
+    measures = parse_measures(request.measures)
     training = _training(request, engine, measures)
-    columns = Columns.parse(request.sources, request.dropped, request.n_features)
-    _check_wanted(training.objective, measures, columns)
+    _check_wanted(training.objective, measures, request.columns)
     check_place("--out", request.out)
     with ERR.status("reading …"):
-        parts, columns = _read(request, columns)
+        parts, columns = _read(request)
+    measures = measures or _defaults(parts)
 
     booster, seconds, history = _trained(engine, training, parts, request.seed)
     figures: dict[str, dict[str, float]] = {}
@@ -104,7 +102,8 @@ def _training(request: Request, engine: Engine, measures: tuple[Measure, ...]) -
     if request.early_stopping is not None and request.valid is None:
         raise ValueError("--early-stopping needs --valid: it watches a measure on the validation part")
     params = {"seed": request.seed, **parse_params(request.params, engine)}
-    measure = None if request.valid is None else measures[0]
+    watched = measures[0] if measures else NDCG(10)
+    measure = None if request.valid is None else watched
     return Training(objective, request.leaves, request.rounds, params, measure, request.early_stopping)
 
 
@@ -146,15 +145,21 @@ def _check_wanted(objective: Objective, measures: tuple[Measure, ...], columns: 
     check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
 
 
-def _read(request: Request, columns: Columns) -> tuple[dict[str, Collection], Columns]:
+def _read(request: Request) -> tuple[dict[str, Collection], Columns]:
     """Each part by name, and the columns as the training part fixes them."""
-    parts = {"train": columns.read(request.train)}
-    columns = columns.fixed_by(parts["train"])
-    parts["train"] = columns.read(request.train)
+    file = request.columns.opened(request.train)
+    parts = {"train": request.columns.collection(file)}
+    columns = request.columns.fixed_by(file, parts["train"])
     for name, path in (("valid", request.valid), ("test", request.test)):
         if path is not None:
-            parts[name] = columns.read(path)
+            parts[name] = columns.collection(columns.opened(path))
     return parts, columns
+
+
+def _defaults(parts: Mapping[str, Collection]) -> tuple[Measure, ...]:
+    """The default measures that every part has labels for."""
+    first, *others = (default_measures(part.queries) for part in parts.values())
+    return tuple(measure for measure in first if all(measure in other for other in others))
 
 
 def _trained(

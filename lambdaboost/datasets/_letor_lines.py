@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +50,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[bytes]:
         for number, line in enumerate(self.file, 1):
-            self.body, _, comment = line.partition(b"#")
+            self.body, _, comment = (line.removeprefix(BOM_UTF8) if number == 1 else line).partition(b"#")
             words = self.body.split(None, 2)
             if not words:
                 continue

@@ -8,7 +8,7 @@ if __name__ != "lambdaboost.evaluation":
         "import lambdaboost.evaluation, not the folder 'evaluation': numba would cache its kernels twice"
     )
 
-from lambdaboost.evaluation._parse import read_value
+from lambdaboost.evaluation._parse import full_name, read_value
 from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.cndcg import CNDCG
@@ -81,20 +81,24 @@ __all__ = [
 
 
 def parse(text: str) -> Measure:
-    """Read back the `repr` of a measure, or its bare name for its defaults; runs nothing of the text as code.
+    """The measure that a text names: its `repr`, its bare name for the defaults, or its short name with a cutoff.
+
+    Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
+    They give lambdaboost's measure of that name, so a query without a relevant document counts 0. Nothing of the text
+    runs as code.
 
     Raises
     ------
     ValueError
-        Where the text is no measure, listing what is known.
+        Where the text names no measure, listing what is known, or gives a cutoff to a measure that has none.
 
     Examples
     --------
-    >>> parse("NDCG(k=3)"), parse("MAP")
-    (NDCG(k=3), MAP())
+    >>> parse("NDCG(k=3)"), parse("MAP"), parse("ndcg@10")
+    (NDCG(k=3), MAP(), NDCG(k=10))
 
     """
-    measure = read_value(text, MEASURES)
+    measure = read_value(full_name(text, MEASURES), MEASURES)
     if not isinstance(measure, Measure):
         raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
     return measure

@@ -1,12 +1,51 @@
-"""`read_value`: values from their repr, without running it as code."""
+"""`read_value`: values from their repr, without running it as code; and the short names of measures."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+# "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
+SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]+))?\s*")
+ALIASES = {
+    "ap": "MAP",
+    "mean_average_precision": "MAP",
+    "rr": "MRR",
+    "p": "Precision",
+    "pre": "Precision",
+    "r": "Recall",
+}
+
+
+def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
+    """The repr that a measure's short name stands for; any other text as it is.
+
+    Raises
+    ------
+    ValueError
+        Where the measure has no cutoff and the name gives one.
+
+    Examples
+    --------
+    >>> from lambdaboost.evaluation import MEASURES
+    >>> full_name("ndcg@10", MEASURES), full_name("map", MEASURES), full_name("NDCG(gain='linear')", MEASURES)
+    ('NDCG(k=10)', 'MAP', "NDCG(gain='linear')")
+
+    """
+    found = SHORT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return text
+    by_lower = {**{name.lower(): name for name in known}, **ALIASES}
+    name = by_lower.get(found["name"].lower())
+    if name is None or found["k"] is None:
+        return name or found["name"]
+    if "k" not in inspect.signature(known[name]).parameters:
+        raise ValueError(f"{text!r}: {name} has no cutoff; write {name}, without @{found['k']}")
+    return f"{name}(k={int(found['k'])})"
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:

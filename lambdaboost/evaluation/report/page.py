@@ -51,12 +51,11 @@ class Page:
 
     def table(self, table: Table) -> None:
         """A table that scrolls where it is too wide, its caption below."""
-        bare = replace(table, caption="").html().replace("<caption></caption>\n", "")
-        caption = html.escape(table.caption)
-        self._body.append(
-            f'<figure>\n<div class="scroll" tabindex="0" role="region" aria-label="{caption}">\n{bare}\n</div>\n'
-            f"<figcaption>{caption}</figcaption>\n</figure>"
-        )
+        self._body.append(_figure(table))
+
+    def tables(self, tables: Iterable[Table]) -> None:
+        """Tables side by side where there is room."""
+        self._body.append('<div class="tables">\n' + "\n".join(map(_figure, tables)) + "\n</div>")
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Names and what they stand for."""
@@ -95,3 +94,12 @@ class Page:
             f'<header>\n<h1>{title}</h1>\n<p>{lead}</p>\n{missing}<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n'
             "</nav>\n</header>\n<main>\n" + "\n".join(self._body) + "\n</main>\n</body>\n</html>\n"
         )
+
+
+def _figure(table: Table) -> str:
+    bare = replace(table, caption="").html().replace("<caption></caption>\n", "")
+    caption = html.escape(table.caption)
+    return (
+        f'<figure>\n<div class="scroll" tabindex="0" role="region" aria-label="{caption}">\n{bare}\n</div>\n'
+        f"<figcaption>{caption}</figcaption>\n</figure>"
+    )

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.system import System, check_same_queries
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ndcg import NDCG
-from lambdaboost.evaluation.report import pictures, words
+from lambdaboost.evaluation.report import importance as importances
+from lambdaboost.evaluation.report import pictures, words, worst
+from lambdaboost.evaluation.report import segments as segmented
+from lambdaboost.evaluation.report.default_measures import default_measures
+from lambdaboost.evaluation.report.distributions import score_distribution
+from lambdaboost.evaluation.report.importance import Importance
 from lambdaboost.evaluation.report.page import Page, Picture
 from lambdaboost.evaluation.report.pictures import History
 from lambdaboost.evaluation.report.svg import Draw
@@ -28,14 +34,19 @@ def report(
     measures: Measure | Iterable[Measure] | None = None,
     histories: Mapping[str, History] | None = None,
     diagnostics: Mapping[str, Draw] | None = None,
+    importance: Mapping[str, Importance] | None = None,
+    segments: Mapping[str, ArrayLike] | None = None,
+    documents: ArrayLike | None = None,
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
 ) -> Path:
     """Write one HTML page on systems that rank the same queries; it needs no other file, script or network.
 
-    Tables with significance, NDCG by cutoff, the Pareto picture of two label sources, learning curves, diagnostics,
-    gains and losses by query, the data and its hash, what was run. Pictures need matplotlib (``lambdaboost[plots]``)
-    and are left out without it. The file appears whole or not at all; what stood there before stays until then.
+    Tables with significance, NDCG by cutoff, the Pareto picture of two label sources, scores by grade, learning curves,
+    feature importance, diagnostics, segments of queries, gains and losses by query, the worst queries with their
+    documents, the data and its hash, what was run and when. Pictures need matplotlib (``lambdaboost[plots]``) and are
+    left out without it. The file appears whole or not at all; what stood there before stays until then. The variable
+    ``SOURCE_DATE_EPOCH`` sets the date, for pages that are to be the same bytes.
 
     Parameters
     ----------
@@ -54,6 +65,13 @@ def report(
     diagnostics : mapping of str to callable, optional
         Further pictures: what stands below it, and a function that draws into matplotlib's Axes. Those of the 2011
         paper come from `lambdaboost.diagnostics.pictures`.
+    importance : mapping of str to mapping of str to float, optional
+        Gain of each feature, by system: ``{"graded": dict(zip(names, booster.feature_importance("gain")))}``.
+    segments : mapping of str to array of shape (n_queries,), optional
+        Values by which queries are grouped and measured apart: ``{"market": markets}``. Numbers of more than 12
+        values are grouped by quarters, texts by the most frequent.
+    documents : array of str, shape (n_documents,), optional
+        What the documents of the worst queries are called; their rows without it.
     run : mapping, optional
         What was run, such as ``{"graded": {"objective": graded(), "params": {…}}}``; a mapping gets a heading.
     title : str
@@ -90,6 +108,9 @@ def report(
     q = baseline.queries
     chosen = _chosen(measures, q)
     histories = _histories(histories or {})
+    shares = importances.checked(importance, tuple(system.name for system in systems))
+    grouped = segmented.checked(segments, q)
+    names = worst.document_names(documents, q)
     page = Page(title, _lead(systems, q))
     comparison = compare(*systems, measures=chosen) if others else None
     if comparison is None:
@@ -100,14 +121,24 @@ def report(
     fronts = _fronts(comparison)
     page.section("NDCG by cutoff, label sources together" if fronts else "NDCG by cutoff")
     page.pictures([pictures.ndcg_by_cutoff(systems), *fronts])
+    page.section("Scores by grade")
+    page.pictures(map(score_distribution, systems))
+    if grouped:
+        page.section("Segments")
+        for name, groups in grouped.items():
+            page.table(segmented.segment_table(name, groups, systems, chosen[0]))
     if curves := pictures.learning_curves(histories):
         page.section("Learning curves")
         page.pictures(curves)
+    if shares:
+        page.section("Feature importance")
+        page.table(importances.importance_table(shares))
     if diagnostics:
         page.section("Diagnostics")
         page.pictures(Picture(draw, text, f"Chart. {text}") for text, draw in diagnostics.items())
     if comparison is not None:
         _by_query(page, comparison, q)
+    _worst_queries(page, systems, chosen[0], names)
     _what_was_run(page, q, run or {})
     content = page.html().encode(errors="replace")
     with replacing(path) as file:
@@ -125,9 +156,7 @@ def _checked(*systems: System) -> tuple[System, ...]:
 
 def _chosen(measures: Measure | Iterable[Measure] | None, q: Queries) -> tuple[Measure, ...]:
     if measures is None:
-        further = [name for name in list(q.labels)[1:] if not (q.labels[name] > 1).any()]
-        by_clicks = (CNDCG(k, source) for source in further for k in (10, 3))
-        return (*(NDCG(k) for k in (10, 5, 3, 1)), *by_clicks)
+        return default_measures(q)
     chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
     if not chosen or not all(isinstance(measure, Measure) for measure in chosen):
         raise TypeError(f"measures is {measures!r}: give one measure or more, such as (NDCG(1), NDCG(3))")
@@ -199,6 +228,17 @@ def _by_query(page: Page, comparison: Comparison, q: Queries) -> None:
         page.table(words.changed_most(differences[0], q))
 
 
+def _worst_queries(
+    page: Page, systems: tuple[System, ...], measure: Measure, names: NDArray[np.str_]
+) -> None:
+    page.section("Worst queries")
+    for system in systems:
+        page.heading(system.name)
+        others = [other for other in systems[:1] if other is not system]
+        queries = map(int, worst.worst_queries(system, measure))
+        page.tables(worst.documents_table(query, system, measure, names, others) for query in queries)
+
+
 def _what_was_run(page: Page, q: Queries, run: Mapping[str, Any]) -> None:
     page.section("What was run")
     if loose := {name: value for name, value in run.items() if not isinstance(value, Mapping)}:
@@ -210,4 +250,11 @@ def _what_was_run(page: Page, q: Queries, run: Mapping[str, Any]) -> None:
     page.heading("Data")
     page.facts(words.data_facts(q))
     page.heading("Software of this page")
-    page.facts(words.software())
+    page.facts({"Written": _today()} | words.software())
+
+
+def _today() -> str:
+    """Date and time in UTC, or those of SOURCE_DATE_EPOCH (reproducible-builds.org)."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    at = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -17,6 +17,8 @@ Draw = Callable[[Any], Any]
 # Inches. On a phone's 390 pixels the letters are then still of a size to read.
 WIDTH, HEIGHT, LEGEND_LINE = 5.0, 3.0, 0.19
 LONG = 28  # letters of an axis's name that has to go on in a second line
+# Colours that follow the page's: black on white, white on black. See styles.py.
+ON_PAGE = {"#000000": "currentColor", "#1a1a1a": "currentColor", "#0072b2": "var(--blue)"}
 SETTINGS = {
     "svg.fonttype": "none",  # letters stay letters: small, and found by a search
     "svg.hashsalt": "lambdaboost",  # the same picture in the same bytes
@@ -85,6 +87,8 @@ def _inline(svg: str, name: str, alt: str) -> str:
     rest = re.sub(
         r'(?<=<g) id="[^"]*"|(?<=") transform="rotate\(-0 [^"]*"|<!--.*?-->', "", rest, flags=re.DOTALL
     )
+    for colour, on_page in ON_PAGE.items():
+        rest = re.sub(colour, on_page, rest, flags=re.IGNORECASE)
     rest = re.sub(r">\s+<", ">\n<", rest)
     rest = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{name}-", rest)
     rest = re.sub(r'\bd="[^"]*"', _shorter, rest)

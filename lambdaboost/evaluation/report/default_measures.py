@@ -1,0 +1,18 @@
+"""`default_measures`: what systems are measured by where nothing is asked for."""
+
+from __future__ import annotations
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.cndcg import CNDCG
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.ndcg import NDCG
+
+
+def default_measures(q: Queries) -> tuple[Measure, ...]:
+    """NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 of every further source with labels in [0, 1].
+
+    >>> default_measures(Queries([1, 0], sizes=[2], clicks=[0.5, 0.0]))[3:]
+    (NDCG(k=1), CNDCG(k=10), CNDCG(k=3))
+    """
+    further = [name for name in list(q.labels)[1:] if not (q.labels[name] > 1).any()]
+    return (*(NDCG(k) for k in (10, 5, 3, 1)), *(CNDCG(k, source) for source in further for k in (10, 3)))

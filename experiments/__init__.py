@@ -1,1 +1,1 @@
-"""Floor 4: whole experiments of the papers by one command, on any data set."""
+"""The papers' experiments over lambdaboost's public API, one folder a paper: `python -m experiments.svore2011 --help`."""

@@ -10,9 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection, Queries
+from experiments.common.clicks import Clicks
+from experiments.common.report import table
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import nested_queries
-from lambdaboost.reproduce.clicks import Clicks
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ class Data:
             )
         return whole.take(kept[nested_queries(kept.size, [share], seed)[0]])
 
+    def training_valid_test(self, fold: Fold) -> tuple[Collection, Collection, Collection]:
+        """The three parts of a fold."""
+        return self.training(fold), self.joined(fold.valid), self.joined(fold.test)
+
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything in it that training and testing see."""
+        """SHA-256 of everything that training and testing see."""
         total = hashlib.sha256()
-        for name, part in self.parts.items():
+        for name, (x, q) in self.parts.items():
             total.update(name.encode())
-            x, q = part
             arrays = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
             for array in (*arrays, q.offsets, *q.labels.values()):
                 total.update(f"{array.dtype}{array.shape}".encode())
@@ -63,7 +68,51 @@ class Data:
             total.update(" ".join(q.labels).encode())
         return total.hexdigest()
 
+    def markdown(self) -> str:
+        """The section of a report that describes the data."""
+        lines = [f"- {self.origin}.", f"- SHA-256 of features, labels and queries as used: `{self.digest}`."]
+        lines += [f"- Click labels {clicks.name}: {clicks.described}." for clicks in self.clicks]
+        highest = max(int(np.nanmax(part.queries.relevance)) for part in self.parts.values())
+        names = [clicks.name for clicks in self.clicks]
+        header = ["Part", "Queries", "without relevant", "Documents", "Features"]
+        header += [f"grade {grade}" for grade in range(highest + 1)]
+        header += [f"{name} > 0" for name in names] + [f"queries without {name}" for name in names]
+        rows = []
+        for name, part in self.parts.items():
+            q = part.queries
+            clicked = [q.labels[source] for source in names]
+            counts = [q.n_queries, int((~has_any(q.relevance, q)).sum()), q.n_documents, part.n_features]
+            counts += [int((q.relevance == grade).sum()) for grade in range(highest + 1)]
+            counts += [int((labels > 0).sum()) for labels in clicked]
+            counts += [int((~has_any(labels, q)).sum()) for labels in clicked]
+            rows.append([name, *(f"{count:,}" for count in counts)])
+        folds = "; ".join(
+            f"{fold.name}: training on {' + '.join(fold.train)}, validation on {' + '.join(fold.valid)}, "
+            f"test on {' + '.join(fold.test)}"
+            for fold in self.folds
+        )
+        return "\n".join(lines) + "\n\n" + table(header, rows, f"Folds. {folds}.")
+
+
+def one_fold(
+    whole: Collection, shares: Sequence[float], seed: int, origin: str, clicks: tuple[Clicks, ...] = ()
+) -> Data:
+    """Synthetic data in shares for training, validation and tests."""
+    names = ("train", "vali", "test")
+    cuts = np.rint(whole.queries.n_queries * np.cumsum((0, *shares))).astype(int)
+    parts = {
+        name: whole.take(np.arange(first, last)).shuffled(seed)
+        for name, first, last in zip(names, cuts, cuts[1:], strict=False)
+    }
+    return Data("synthetic", parts, (Fold("the one fold", *((name,) for name in names)),), clicks, origin)
+
 
 def has_any(labels: NDArray[np.float32], q: Queries) -> NDArray[np.bool_]:
     """Which queries have a document labelled above 0, bool (n_queries,)."""
     return np.maximum.reduceat(np.nan_to_num(labels), q.offsets[:-1]) > 0
+
+
+def dense(features: object) -> NDArray[np.float64]:
+    """Features as a float64 array, sparse or not."""
+    whole = features if isinstance(features, np.ndarray) else features.toarray()  # type: ignore[attr-defined]
+    return np.asarray(whole, dtype=np.float64)

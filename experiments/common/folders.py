@@ -1,4 +1,4 @@
-"""Data sets in folders: LETOR's five parts S1…S5, or files named train…, vali… and test…."""
+"""Data sets in folders: LETOR's five parts S1 … S5, or files named train…, vali… and test…."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.common.clicks import Clicks
+from experiments.common.data import Data, Fold
 from lambdaboost.datasets import Collection, read_letor
-from lambdaboost.reproduce.clicks import Clicks
-from lambdaboost.reproduce.data import Data, Fold
 
 FIVE = ("S1", "S2", "S3", "S4", "S5")
 ROLES = ("train", "vali", "test")
@@ -20,37 +20,33 @@ ENDINGS = {"", ".txt", ".gz", ".xz", ".bz2", ".txt.gz", ".txt.xz", ".txt.bz2"}
 def read_folder(
     folder: Path, clicks: Sequence[Clicks] = (), dropped: Sequence[int] = (), seed: int = 0
 ) -> Data:
-    """Read a folder of LETOR text, plain or as gzip, xz or bzip2.
+    """Read a folder of LETOR text.
 
-    S1…S5 make five folds by LETOR's convention: fold 1 trains on S1–S3, validates on S4, tests on S5, and so on around.
-    Otherwise all files named train…, vali… and test… are one fold.
-
-    Raises
-    ------
-    ValueError
-        Where the layout is neither, or columns are off.
-
+    S1 … S5 make LETOR's five folds: fold 1 trains on S1 to S3, validates on S4, tests on S5, and so on around.
+    Otherwise all files named train…, vali… and test… make one fold. Parsed copies are kept beside the texts.
     """
     files = _files(folder)
     folds = _folds(folder, files)
-    used = {name for fold in folds for name in (*fold.train, *fold.valid, *fold.test)}
-    read = {name: read_letor(files[name]) for name in sorted(used)}
+    used = sorted({name for fold in folds for name in (*fold.train, *fold.valid, *fold.test)})
+    read = {name: read_letor(files[name]) for name in used}
     width = max(part.n_features for part in read.values())
     _check_columns(folder, clicks, dropped, width)
-    dense = any(isinstance(part.features, np.ndarray) for part in read.values())
+    is_dense = any(isinstance(part.features, np.ndarray) for part in read.values())
     parts = {}
     for name, part in read.items():
         if part.n_features < width:
             part = read_letor(files[name], n_features=width)
-        parts[name] = _prepared(part, clicks, dropped, dense, str(files[name])).shuffled(seed)
-    origin = f"{len(used)} files: {', '.join(files[name].name for name in sorted(used))}"
+        if is_dense and not isinstance(part.features, np.ndarray):
+            part = replace(part, features=part.features.toarray())
+        parts[name] = _prepared(part, clicks, dropped, str(files[name])).shuffled(seed)
+    origin = f"{len(used)} files: {', '.join(files[name].name for name in used)}"
     return Data(folder.resolve().name, parts, folds, tuple(clicks), origin)
 
 
 def _files(folder: Path) -> dict[str, Path]:
     """LETOR texts by name without endings."""
     if not folder.is_dir():
-        raise ValueError(f"DATA is {str(folder)!r}: give a folder, or the word synthetic")
+        raise ValueError(f"DATA is {str(folder)!r}: give a folder of LETOR text, or the word synthetic")
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         name = path.name.split(".")[0]
@@ -79,7 +75,7 @@ def _folds(folder: Path, files: dict[str, Path]) -> tuple[Fold, ...]:
 
 
 def _check_columns(folder: Path, clicks: Sequence[Clicks], dropped: Sequence[int], width: int) -> None:
-    names = [c.name for c in clicks]
+    names = [setting.name for setting in clicks]
     if len(set(names)) < len(names):
         raise ValueError(f"--clicks names {', '.join(names)}: give each setting its own name")
     options = [(f"--clicks {c}", c.column or 0) for c in clicks] + [(f"--drop {d}", d) for d in dropped]
@@ -94,15 +90,9 @@ def _check_columns(folder: Path, clicks: Sequence[Clicks], dropped: Sequence[int
         raise ValueError(f"--clicks and --drop leave no feature of {folder}: keep at least one")
 
 
-def _prepared(
-    part: Collection, clicks: Sequence[Clicks], dropped: Sequence[int], dense: bool, where: str
-) -> Collection:
+def _prepared(part: Collection, clicks: Sequence[Clicks], dropped: Sequence[int], where: str) -> Collection:
     # Names, since indices would move as columns leave.
-    names = tuple(str(column) for column in range(1, part.n_features + 1))
-    features = part.features
-    if dense and not isinstance(features, np.ndarray):
-        features = features.toarray()
-    part = replace(part, features=features, feature_names=names)
+    part = replace(part, feature_names=tuple(str(column) for column in range(1, part.n_features + 1)))
     for setting in clicks:
         part = setting.taken_from(part, where)
     return part.without_features(map(str, dropped))

@@ -1,147 +1,119 @@
-"""The subcommand ``reproduce``."""
+"""Repeat the experiments of Svore, Volkovs and Burges (2011): `python -m experiments.svore2011 --help`."""
 
 from __future__ import annotations
 
 import os
-from enum import StrEnum
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from time import perf_counter
 
-import typer
+from experiments.common.clicks import Clicks
+from experiments.common.data import Data
+from experiments.common.folders import read_folder
+from experiments.common.script import at_least, note, out_folder, parser, run
+from experiments.common.synthetic import synthetic
+from experiments.common.workers import Workers
+from experiments.svore2011.protocol import Results, n_runs, run_protocol
+from experiments.svore2011.report import write_report
+from experiments.svore2011.settings import EVERY, QUICK, Grid, Setting, systems
+from experiments.svore2011.training import Trainer
 
-from lambdaboost.reproduce.burges2006.command import burges2006
-from lambdaboost.reproduce.chakrabarti2008.command import chakrabarti2008
-from lambdaboost.reproduce.yue2007.command import yue2007
-
-app = typer.Typer(help="Repeat a paper's experiments on any data set.", rich_markup_mode="rich")
-
-
-class EngineName(StrEnum):
-    """The engines."""
-
-    lightgbm = "lightgbm"
-    xgboost = "xgboost"
+SMALL = 20_000  # documents
 
 
-@app.callback(invoke_without_command=True)
-def _group(context: typer.Context) -> None:
-    """Repeat a paper's experiments on any data set."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+def main(arguments: Sequence[str] | None = None) -> Results:
+    """Sweep, select on validation data, test the systems of the paper, and write report.md.
 
-
-app.command(
-    epilog="Example: lambdaboost reproduce burges2006 --out burges2006",
-    short_help="Figures 1 and 2 of Burges, Ragno and Le (2006): the factored gradient, and nets.",
-)(burges2006)
-app.command(
-    epilog="Example: lambdaboost reproduce yue2007 --out yue2007",
-    short_help="Figures 1 and 2 and Table 1 of Yue and Burges (2007): SPSA, and LambdaRank's optimum.",
-)(yue2007)
-app.command(
-    epilog="Example: lambdaboost reproduce chakrabarti2008 MQ2008 --out mq2008",
-    short_help="Figures 4-10 of Chakrabarti, Khanna, Sawant and Bhattacharyya (2008): structured hinges.",
-)(chakrabarti2008)
-
-
-@app.command(
-    epilog="Example: lambdaboost reproduce svore2011 MSLR-WEB10K/Fold1 --clicks url=135 --clicks query_url=134 "
-    "--drop 136 --out mslr",
-    short_help="Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011).",
-)
-def svore2011(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="'synthetic', or a folder of LETOR text: S1 … S5 for five folds, or train…, vali… and test… files.",
-        ),
-    ],
-    engine: Annotated[
-        EngineName, typer.Option("--engine", help="Which stock engine grows the trees.")
-    ] = EngineName.lightgbm,
-    quick: Annotated[bool, typer.Option("--quick", help="A coarse grid and 100 rounds.")] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write; svore2011-NAME-ENGINE without it."),
-    ] = None,
-    clicks: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--clicks",
-            metavar="NAME=COLUMN[:SCALE]",
-            help="A column, counted from 1, as click labels; it leaves the features. May be repeated: each is a "
-            "click setting of Table 1. SCALE: 'rate' for counts (log1p over the query's largest), which is the "
-            "default, 'max' (over the query's largest), 'percent' (over 100), 'unit' (in 0 to 1 as it is).",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--drop", metavar="COLUMNS", help="Columns to leave out, counted from 1, such as 135,136."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None, typer.Option("--rounds", min=1, help="Boosting rounds; 300 without it, 100 with --quick.")
-    ] = None,
-    num_leaves: Annotated[
-        int | None,
-        typer.Option(
-            "--num-leaves", min=2, help="Leaves of a tree; 30, or 10 under 20,000 training documents."
-        ),
-    ] = None,
-    queries: Annotated[int, typer.Option("--queries", min=5, help="Queries of synthetic data.")] = 4000,
-    documents: Annotated[
-        int, typer.Option("--documents", min=2, help="Mean documents of a query of synthetic data.")
-    ] = 50,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Runs at a time, a thread each; all cores without it."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Shuffles rows, draws synthetic data, seeds the engine.")
-    ] = 0,
-) -> None:
-    """Sweep, select on validation data and test the systems of the paper, and write report.md into DIR.
-
-    Finished runs are kept in DIR/runs: after Ctrl-C the same command goes on from there. Without --clicks, data from
-    files give Table 2 only. Parsed copies of the texts are kept beside them as *.lambdaboost.npz.
+    Finished runs are kept in the folder's runs/: after Ctrl-C the same command goes on from there.
     """
-    from lambdaboost.reproduce.clicks import Clicks
-    from lambdaboost.reproduce.experiment import Request, reproduce_svore2011, writable
-    from lambdaboost.reproduce.folders import read_folder
-    from lambdaboost.reproduce.synthetic import synthetic
-    from lambdaboost.reproduce.systems import QUICK, Grid
-
-    settings = [Clicks.parse(text) for text in clicks or ()]
-    dropped = _columns(drop or ())
-    is_synthetic = data == "synthetic"
-    if is_synthetic and (settings or dropped):
+    options = _parser().parse_args(arguments)
+    clicks = [Clicks.parse(text) for text in options.clicks]
+    dropped = _columns(options.drop)
+    if options.data != "synthetic":
+        data = read_folder(Path(options.data), clicks, dropped, options.seed)
+    elif clicks or dropped:
         raise ValueError("--clicks and --drop name columns of files: synthetic data brings its own clicks")
-    name = data if is_synthetic else Path(data).resolve().name
-    out = out or Path(f"svore2011-{name}-{engine.value}")
-    if not is_synthetic and not Path(data).is_dir():
-        raise ValueError(f"DATA is {data!r}: give a folder of LETOR text, or the word synthetic")
-    writable(out)
-    loaded = (
-        synthetic(queries, documents, seed)
-        if is_synthetic
-        else read_folder(Path(data), settings, dropped, seed)
-    )
-    request = Request(
-        engine=engine.value,
-        grid=QUICK if quick else Grid(),
-        rounds=rounds or (100 if quick else 300),
-        every=10,
-        num_leaves=num_leaves,
-        workers=workers or os.cpu_count() or 1,
-        seed=seed,
-        out=out,
-    )
-    reproduce_svore2011(loaded, request)
+    else:
+        data = synthetic(options.queries, options.documents, options.seed)
+    rounds = options.rounds or (100 if options.quick else 300)
+    leaves = options.num_leaves or default_leaves(data)
+    setting = Setting(options.engine, rounds, min(EVERY, rounds), leaves, options.seed, data.digest)
+    out = out_folder(options)
+    grid = QUICK if options.quick else Grid()
+    results = reproduce(data, setting, grid, options.workers, out)
+    note(f"written: {out / 'report.md'}")
+    return results
 
 
-def _columns(texts: list[str] | tuple[str, ...]) -> list[int]:
+def reproduce(data: Data, setting: Setting, grid: Grid, workers: int, out: Path) -> Results:
+    """Run the protocol and write the report into a folder."""
+    total = n_runs(systems(grid, setting.engine, [c.name for c in data.clicks]), grid, data, setting.engine)
+    note(
+        f"{data.name}: at most {total} runs of {setting.rounds} rounds; finished ones are kept in {out / 'runs'}"
+    )
+    with Workers(out / "runs", workers, partial(Trainer, data, setting)) as pool:
+        results = run_protocol(data, setting, grid, pool, _Progress(total))
+    write_report(results, out)
+    return results
+
+
+def default_leaves(data: Data) -> int:
+    """The paper's 30 leaves, or 10 where a fold trains on fewer than 20,000 documents."""
+    documents = max(data.training(fold).queries.n_documents for fold in data.folds)
+    return 30 if documents >= SMALL else 10
+
+
+class _Progress:
+    """A line each tenth of the runs."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.started = total, 0, perf_counter()
+
+    def __call__(self) -> None:
+        self.done += 1
+        if self.done * 10 // self.total > (self.done - 1) * 10 // self.total:
+            minutes = (perf_counter() - self.started) / 60
+            note(f"{self.done} of {self.total} runs after {minutes:.1f} minutes")
+
+
+def _parser():  # type: ignore[no-untyped-def]
+    made = parser(
+        "svore2011",
+        "Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011). Finished runs are kept: after Ctrl-C the "
+        "same command goes on from there. Without --clicks, data from files give Table 2 only.",
+        "a search log with two click settings",
+    )
+    made.add_argument("--engine", choices=["lightgbm", "xgboost"], default="lightgbm", help="(default: lightgbm)")
+    made.add_argument(
+        "--clicks",
+        action="append",
+        default=[],
+        metavar="NAME=COLUMN[:SCALE]",
+        help="a column, counted from 1, as click labels; it leaves the features. May be repeated: each is a click "
+        "setting of Table 1. SCALE: rate for counts (log1p over the query's largest; default), max (over the query's "
+        "largest), percent (over 100), unit (in [0, 1] as it is)",
+    )
+    made.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMNS", help="columns to leave out, such as 135,136"
+    )
+    made.add_argument("--rounds", type=at_least(1), help="boosting rounds (default: 300, 100 with --quick)")
+    made.add_argument(
+        "--num-leaves", type=at_least(2), help="leaves of a tree (default: 30, 10 below 20,000 documents)"
+    )
+    made.add_argument(
+        "--queries", type=at_least(5), default=4000, help="queries of synthetic data (default: 4000)"
+    )
+    made.add_argument(
+        "--documents", type=at_least(2), default=50, help="documents a query of synthetic data (default: 50)"
+    )
+    made.add_argument(
+        "--workers", type=at_least(1), default=os.cpu_count() or 1, help="runs at a time (default: all cores)"
+    )
+    return made
+
+
+def _columns(texts: Sequence[str]) -> list[int]:
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if not word.isdecimal():
@@ -149,3 +121,7 @@ def _columns(texts: list[str] | tuple[str, ...]) -> list[int]:
                 f"--drop {word!r}: expected column numbers counted from 1, such as 135 or 135,136"
             )
     return sorted(set(map(int, words)))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,115 +1,150 @@
-"""The paper's Figures 2 to 7 as PNG files."""
+"""The 2011 paper's Figures 2 to 7; Figures 2 to 4 are recorded while the Newton baseline trains once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lambdaboost.diagnostics import TrainingShare, plots
+from experiments.common.report import Draw, draw, legend
+from experiments.svore2011.protocol import Results
+from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
+from experiments.svore2011.training import train, training_data
+from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
+from lambdaboost.diagnostics import Recorder, TrainingShare, plots
 from lambdaboost.diagnostics.recorder import agreement_column
-from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives import Exponential, LambdaRank, Linear, SigmoidLocal
-from lambdaboost.reproduce.diagnosis import Diagnosis, both_click_lambdas
-from lambdaboost.reproduce.protocol import GROWING, SHARES, Results
-from lambdaboost.reproduce.store import written
+from lambdaboost.objectives import Objective
 
-Draw = Callable[[Any], Any]
-GROWTH = (1, 3, 10)
+POINTS = 60  # recorded rounds, enough for a curve
+SAMPLE = 500  # queries
 
 
-def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> list[tuple[Path, str]]:
-    """Draw all figures; their files with what they show, in the paper's order."""
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Recorded rounds of the Newton baseline, with its selected parameters, on the first fold."""
+
+    train: Recorder
+    valid: Recorder
+    grades: tuple[int, ...]  # of highly relevant documents
+
+    @property
+    def highly_relevant(self) -> str:
+        """The grades of highly relevant documents in words."""
+        return "grade " + " or ".join(map(str, self.grades))
+
+    def agreement(self, clicks: str) -> tuple[float, float]:
+        """How often λ of all click pairs, and λ of those of equal grade, agree with λL; first round left out."""
+        columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
+        every, tied = self.train.frame()[columns].iloc[1:].mean()
+        return float(every), float(tied)
+
+    def low_grade_share(self) -> float:
+        """Share of λ of highly relevant documents that comes from grades 0 and 1, mean over rounds."""
+        return float(self.train.frame()[["share_0", "share_1"]].sum(axis=1).mean())
+
+
+def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
+    """λ of all pairs by clicks, and of pairs of equal grade that were both clicked (2011 paper, §4.2)."""
+    return LambdaRank(CNDCG(source=clicks)), ClickTier(source=clicks)
+
+
+def diagnose(results: Results) -> Diagnosis:
+    """Train the Newton baseline once more, recording."""
+    data, setting = results.data, results.setting
+    fold = data.folds[0]
+    trial, _ = results.selected(NEWTON, fold)
+    part = data.training(fold, seed=setting.seed)
+    highest = int(np.nanmax(part.queries.relevance))
+    grades = tuple(g for g in (3, 4) if g <= highest) or (highest,)
+    pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
+    every = max(1, setting.rounds // POINTS)
+    options = {"every": every, "sample": SAMPLE, "seed": setting.seed}
+    on_train = Recorder(*part, LambdaRank(), pairs, 3, grades, **options)
+    on_valid = Recorder(*data.joined(fold.valid), LambdaRank(), (), 3, (), **options)
+    train(trial, setting, training_data(setting.engine, part), [on_train, on_valid])
+    return Diagnosis(on_train, on_valid, grades)
+
+
+def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
+    """Draw all figures into a folder; the section of the report that shows them."""
+    frame = diagnosis.train.frame()
     recorded = (
         f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
         f"on {diagnosis.train.queries.n_queries} of its training queries."
     )
-    found = []
-    if results.data.clicks:
-        text = (
-            "Figure 2: documents on which λ of clicks agrees with λL, with all click pairs and with pairs of "
-            f"equal grade that were both clicked. {recorded}"
-        )
-        found.append((2, text, [_agreement(diagnosis, clicks.name) for clicks in results.data.clicks]))
-    text = (
-        f"Figure 3: (a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade "
-        f"contribute; (b) grades in the top 3. {recorded}"
-    )
-    found.append(
-        (3, text, [_of_frame(diagnosis, draw) for draw in (plots.plot_lambda_shares, plots.plot_top_grades)])
-    )
-    text = f"Figure 4: documents that change rank in a round, full and top 3, and mean NDCG@3. {recorded}"
-    found.append((4, text, [_of_frame(diagnosis, plots.plot_rank_changes), _ndcg(diagnosis)]))
-    found.append((5, "Figure 5: derivatives of the two costs, eqs. 3 and 14.", [_costs]))
-    text = "Figure 6: weight of λS at each round, for each swept η and the least swept w0."
-    found.append((6, text, [_weights(results, "exponential"), _weights(results, "linear")]))
-    text = "Figure 7: NDCG of all test queries after training on shares of the training queries."
-    found.append((7, text, _growth(results)))
-    return [(_drawn(out / f"figure_{n}.png", draws), text) for n, text, draws in found]
-
-
-def _drawn(path: Path, draws: list[Draw]) -> Path:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.5 * len(draws), 3.8), layout="constrained")
-    for axes, draw in zip(np.atleast_1d(figure.subplots(1, len(draws))), draws, strict=True):
-        draw(axes)
-    written(path, lambda file: figure.savefig(file, format="png", dpi=120))
-    return path
-
-
-def _of_frame(diagnosis: Diagnosis, draw: Callable[..., Any]) -> Draw:
-    return lambda axes: draw(diagnosis.frame, ax=axes)
+    figures: dict[int, tuple[list[Draw], str]] = {
+        2: (
+            [_agreement(diagnosis, clicks.name) for clicks in results.data.clicks],
+            "documents on which λ of clicks agrees with λL, with all click pairs and with pairs of equal grade that "
+            f"were both clicked. {recorded}",
+        ),
+        3: (
+            [lambda ax: plots.plot_lambda_shares(frame, ax=ax), lambda ax: plots.plot_top_grades(frame, ax=ax)],
+            f"(a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
+            f"(b) grades in the top 3. {recorded}",
+        ),
+        4: (
+            [lambda ax: plots.plot_rank_changes(frame, ax=ax), lambda ax: _ndcg(diagnosis, ax)],
+            f"documents that change rank in a round, full and top 3, and mean NDCG@3. {recorded}",
+        ),
+        5: (
+            [
+                lambda ax: plots.plot_cost_derivatives(
+                    {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}, ax=ax
+                )
+            ],
+            "derivatives of the two costs, eqs. 3 and 14.",
+        ),
+        6: (_weights(results), "weight of λS at each round, for each swept η and the least swept w0."),
+        7: (_growth(results), "NDCG of all test queries after training on shares of the training queries."),
+    }
+    shown = []
+    for number, (panels, text) in figures.items():
+        if panels:
+            draw(out / f"figure_{number}.png", *panels)
+            shown.append(f"![Figure {number}](figure_{number}.png)\n\nFigure {number}: {text}")
+    return "\n\n".join(shown)
 
 
 def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
     """Curves that bear the paper's names, not those of the objectives."""
-    columns = [agreement_column(LambdaRank(), other) for other in both_click_lambdas(clicks)]
-    names = (f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade")
-    frame = diagnosis.frame[columns].set_axis(list(names), axis=1)
-    return lambda axes: plots.plot_agreement(frame, ax=axes)
+    columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
+    names = [f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade"]
+    frame = diagnosis.train.frame()[columns].set_axis(names, axis=1)
+    return lambda ax: plots.plot_agreement(frame, ax=ax)
 
 
-def _ndcg(diagnosis: Diagnosis) -> Draw:
-    def draw(axes: Any) -> None:
-        for name, recorder in (("training", diagnosis.train), ("validation", diagnosis.valid)):
-            axes.plot(recorder.frame()[repr(NDCG(3))], label=name)
-        axes.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
-        axes.grid(alpha=0.25)
-        axes.legend(frameon=False)
-
-    return draw
+def _ndcg(diagnosis: Diagnosis, ax: Any) -> None:
+    for name, recorder in (("training", diagnosis.train), ("validation", diagnosis.valid)):
+        ax.plot(recorder.frame()[repr(SELECTED_BY)], label=name)
+    ax.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
+    legend(ax)
 
 
-def _costs(axes: Any) -> None:
-    plots.plot_cost_derivatives({"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}, ax=axes)
-
-
-def _weights(results: Results, kind: str) -> Draw:
-    grid, rounds = results.grid, results.setting.rounds
-    start = min(grid.starts)
-    schedules: dict[str, Any] = (
-        {f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates}
-        if kind == "exponential"
-        else {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
-    )
-    return lambda axes: plots.plot_schedules(schedules, rounds, ax=axes)
+def _weights(results: Results) -> list[Draw]:
+    grid, rounds, start = results.grid, results.setting.rounds, min(results.grid.starts)
+    exponential = {
+        f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates
+    }
+    linear = {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
+    return [
+        lambda ax: plots.plot_schedules(exponential, rounds, ax=ax),
+        lambda ax: plots.plot_schedules(linear, rounds, ax=ax),
+    ]
 
 
 def _growth(results: Results) -> list[Draw]:
-    queries = np.array(
-        [results.data.training(results.data.folds[0], share).queries.n_queries for share in (*SHARES, 1)]
-    )
-    systems = {
-        system: TrainingShare(
-            np.array([*SHARES, 1.0]), queries, {NDCG(k): results.shares_of(system, NDCG(k)) for k in GROWTH}
-        )
-        for system in GROWING
-    }
+    shares = np.array([*SHARES, 1.0])
+    fold = results.data.folds[0]
+    queries = np.array([results.data.training(fold, share).queries.n_queries for share in shares])
 
-    def draw(k: int) -> Draw:
-        return lambda axes: plots.plot_training_share(systems, NDCG(k), ax=axes)
+    def panel(k: int) -> Draw:
+        grown = {
+            system: TrainingShare(shares, queries, {NDCG(k): results.grown(system, NDCG(k))})
+            for system in GROWING
+        }
+        return lambda ax: plots.plot_training_share(grown, NDCG(k), ax=ax)
 
-    return [draw(k) for k in GROWTH]
+    return [panel(k) for k in (1, 3, 10)]

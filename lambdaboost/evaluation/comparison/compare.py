@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.significance import LEGEND, Significance, criterion, significances
 from lambdaboost.evaluation.comparison.system import Figures, System, check_same_queries
-from lambdaboost.evaluation.comparison.table import Cell, Style, Table
+from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
 
 
 def compare(
     baseline: System | Figures, *others: System | Figures, measures: Measure | Iterable[Measure]
 ) -> Comparison:
-    """Compare systems with a baseline, query by query: the paired t-test of the papers and what goes with it.
+    """Compare systems with a baseline, query by query.
+
+    A measure is compared over the queries where it is defined (not NaN) for every system and whose weight is not 0, so
+    that all figures of a column are means over the same queries. Query weights count as they do in
+    ``measure(scores, queries)``.
 
     Parameters
     ----------
@@ -38,6 +45,8 @@ def compare(
     ------
     ValueError
         Where the systems rank different queries, share a name, or there is nothing to compare.
+    TypeError
+        Where something else than a system is given.
 
     Examples
     --------
@@ -47,15 +56,16 @@ def compare(
     >>> before = System("LightGBM", [1, 0, 0, 1, 0, 1], q)
     >>> after = System("lambdaboost", [1, 0, 1, 0, 0, 1], q)
     >>> comparison = compare(before, after, measures=(NDCG(1), MRR()))
-    >>> print(comparison.markdown())
+    >>> print(comparison.markdown())  # doctest: +NORMALIZE_WHITESPACE
     | System | NDCG(k=1) | MRR() |
     |:---|---:|---:|
     | LightGBM | 33.33 | 66.67 |
     | lambdaboost | 66.67 | 83.33 |
     <BLANKLINE>
-    Means over 3 queries, times 100. Paired t-test to LightGBM: bold at the 95% level, italic at 90%.
+    Means over 3 queries, times 100. ▲ better, ▼ worse than LightGBM (paired t-test, p < 0.05 after Holm's correction
+    for 2 comparisons).
     >>> comparison["lambdaboost", MRR()]
-    Difference('lambdaboost' to 'LightGBM', MRR(): +0.1667, p=0.423)
+    Difference('lambdaboost' to 'LightGBM', MRR(): +0.1667, p=1)
 
     """
     systems = (baseline, *others)
@@ -71,12 +81,12 @@ def compare(
     chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
     if not chosen or not all(isinstance(m, Measure) for m in chosen):
         raise ValueError(f"measures is {measures!r}: give one measure or more, such as (NDCG(1), NDCG(3))")
-    for other in others:
-        check_same_queries(baseline, other)
+    weight = check_same_queries(*systems)
+    columns = [_column(systems, measure, weight) for measure in chosen]
     return Comparison(
         baseline.name,
         baseline.n_queries,
-        tuple(_difference(baseline, other, measure) for other in others for measure in chosen),
+        tuple(d for of_system in zip(*columns, strict=True) for d in of_system),
     )
 
 
@@ -121,62 +131,84 @@ class Comparison:
         return tuple(dict.fromkeys(d.measure for d in self.differences))
 
     @cached_property
-    def adjusted(self) -> tuple[float, ...]:
-        """The p-value of each difference corrected for their number (Benjamini and Hochberg 1995)."""
-        from scipy.stats import false_discovery_control
+    def significance(self) -> Mapping[tuple[str, Measure], Significance]:
+        """The significance of each difference by (system, measure), adjusted for all of them by Holm's method."""
+        found = significances((d.mean, d.p_value) for d in self.differences)
+        return MappingProxyType(
+            {(d.system, d.measure): s for d, s in zip(self.differences, found, strict=True)}
+        )
 
-        return tuple(map(float, false_discovery_control([d.p_value for d in self.differences])))
+    @property
+    def criterion(self) -> str:
+        """What makes a difference significant, in words."""
+        return criterion(len(self.differences))
+
+    @property
+    def means_over(self) -> str:
+        """Which means the tables show: "Means over 58 of 60 queries, times 100."."""
+        sizes = {measure: self[self.systems[0], measure].queries.size for measure in self.measures}
+        weighted = any(np.ptp(d.weight) > 0 for d in self.differences)
+        return means_over(sizes, self.n_queries, weighted)
 
     def table(self) -> Table:
-        """The means, times 100: bold where a system differs at the 95 % level, italic at 90 %."""
+        """The means, times 100: ▲ and bold where a system is significantly better, ▼ where it is worse."""
         first = [self[self.systems[0], measure] for measure in self.measures]
-        baseline = (Cell(self.baseline), *(_percent(d.before.mean()) for d in first))
+        baseline = (Cell(self.baseline), *(Cell(_percent(d.mean_before)) for d in first))
         rows = (
-            (
-                Cell(system),
-                *(_percent(d.after.mean(), _style(d)) for d in self.differences if d.system == system),
-            )
+            (Cell(system), *(self._mean(system, measure) for measure in self.measures))
             for system in self.systems
         )
-        caption = (
-            f"Means over {self.n_queries} queries, times 100. Paired t-test to {self.baseline}: "
-            "bold at the 95% level, italic at 90%."
-        )
+        caption = f"{self.means_over} {LEGEND} than {self.baseline} ({self.criterion})."
         return Table(("System", *map(repr, self.measures)), (baseline, *rows), caption)
 
     def details(self, resamples: int = 2000, seed: int = 0) -> Table:
-        """Every difference with all its tests; the bootstrap and the randomisation test take their time."""
+        """Every difference with its interval and p-values; the randomisation test takes its time."""
         header = (
-            *(
-                "System",
-                "Measure",
-                "Difference",
-                "95% interval",
-                "p (t-test)",
-                "p (randomised)",
-                "p (adjusted)",
-            ),
-            *("Wins", "Ties", "Losses"),
+            "System",
+            "Measure",
+            "Difference",
+            "95% interval",
+            "p",
+            "p (adjusted)",
+            "p (randomised)",
+            "Wins",
+            "Ties",
+            "Losses",
         )
         caption = (
-            f"Differences to {self.baseline}, times 100, over {self.n_queries} queries: "
-            f"paired bootstrap interval, paired t-test, randomisation test ({resamples} resamples), "
-            f"t-test adjusted for {len(self.differences)} comparisons (Benjamini and Hochberg)."
+            f"Differences of means to {self.baseline}. {self.means_over} {LEGEND} ({self.criterion}). "
+            "The interval and p are of each comparison alone; the randomisation test "
+            f"({resamples} resamples), also alone, is for comparison."
         )
-        rows = zip(self.differences, self.adjusted, strict=True)
-        return Table(header, tuple(_detail(d, p, resamples, seed) for d, p in rows), caption)
+        return Table(header, tuple(self._detail(d, resamples, seed) for d in self.differences), caption)
 
     def markdown(self) -> str:
         """The table as Markdown."""
         return self.table().markdown()
 
     def latex(self) -> str:
-        """The table as a LaTeX float, for the package booktabs."""
+        """The table as a LaTeX float, for the packages booktabs and amssymb."""
         return self.table().latex()
 
     def html(self) -> str:
         """The table as HTML."""
         return self.table().html()
+
+    def _mean(self, system: str, measure: Measure) -> Cell:
+        return self.significance[system, measure].marked(_percent(self[system, measure].mean_after))
+
+    def _detail(self, d: Difference, resamples: int, seed: int) -> tuple[Cell, ...]:
+        low, high = d.interval()
+        found = self.significance[d.system, d.measure]
+        ps = found.p, found.adjusted, d.randomisation(resamples, seed)
+        return (
+            Cell(d.system),
+            Cell(repr(d.measure)),
+            found.marked(f"{100 * d.mean:+.2f}"),
+            Cell(f"{100 * low:+.2f} to {100 * high:+.2f}" if np.isfinite(low) else "–"),
+            *(Cell(f"{p:.3g}") for p in ps),
+            *(Cell(str(n)) for n in (d.wins, d.ties, d.losses)),
+        )
 
     def __rich__(self) -> Any:
         return self.table()
@@ -188,30 +220,31 @@ class Comparison:
         return self.html()
 
 
-def _difference(baseline: System | Figures, other: System | Figures, measure: Measure) -> Difference:
-    before, after = baseline.per_query(measure), other.per_query(measure)
-    defined = np.flatnonzero(~np.isnan(before) & ~np.isnan(after))
-    if defined.size == 0:
+def _column(
+    systems: tuple[System | Figures, ...], measure: Measure, weight: NDArray[np.float64]
+) -> list[Difference]:
+    """The difference of every system to the first one, over the queries where all are defined."""
+    values = np.array([system.per_query(measure) for system in systems])
+    compared = np.flatnonzero(~np.isnan(values).any(axis=0) & (weight > 0))
+    if compared.size == 0:
         raise ValueError(f"{measure!r} is undefined on every query: there is nothing to compare")
-    return Difference(baseline.name, other.name, measure, defined, before[defined], after[defined])
+    before, *after = values[:, compared]
+    return [
+        Difference(systems[0].name, system.name, measure, compared, before, of_system, weight[compared])
+        for system, of_system in zip(systems[1:], after, strict=True)
+    ]
 
 
-def _style(d: Difference) -> Style:
-    return "bold" if d.p_value < 0.05 else "italic" if d.p_value < 0.10 else "plain"
+def means_over(sizes: Mapping[Measure, int], n_queries: int, weighted: bool) -> str:
+    """Which means a table shows, given on how many of the queries each measure is compared."""
+    kind = "Weighted means" if weighted else "Means"
+    if len(set(sizes.values())) == 1:
+        n = next(iter(sizes.values()))
+        over = f"{n}" if n == n_queries else f"{n} of {n_queries}"
+        return f"{kind} over {over} queries, times 100."
+    over = ", ".join(f"{n} for {measure!r}" for measure, n in sizes.items())
+    return f"{kind} over the queries where a measure is defined ({over}; of {n_queries}), times 100."
 
 
-def _percent(figure: float, style: Style = "plain") -> Cell:
-    return Cell(f"{100 * figure:.2f}", style)
-
-
-def _detail(d: Difference, adjusted: float, resamples: int, seed: int) -> tuple[Cell, ...]:
-    low, high = d.interval(resamples=resamples, seed=seed)
-    ps = d.p_value, d.randomisation(resamples, seed), adjusted
-    return (
-        Cell(d.system),
-        Cell(repr(d.measure)),
-        Cell(f"{100 * d.mean:+.2f}", _style(d)),
-        Cell(f"{100 * low:+.2f} to {100 * high:+.2f}"),
-        *(Cell(f"{p:.3g}") for p in ps),
-        *(Cell(str(n)) for n in (d.wins, d.ties, d.losses)),
-    )
+def _percent(figure: float) -> str:
+    return f"{100 * figure:.2f}"

@@ -1,4 +1,4 @@
-"""`Difference`: how two systems differ on one measure, query by query, and whether it may be chance."""
+"""`Difference`: how a system differs from the baseline on one measure, query by query, and whether it may be chance."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.evaluation.comparison.weighted_t import (
+    ROUNDING,
+    WeightedMean,
+    one_sided_p,
+    two_sided_p,
+    weighted_mean,
+)
 from lambdaboost.evaluation.measure import Measure
 
-NOISE = 1e-12  # figures closer than this are equal but for rounding
-BATCH = 1_000_000  # figures that resampling holds at a time
+BATCH = 1_000_000  # values that the randomisation test holds at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference:
-    """The difference of a system to the baseline on one measure, over the queries where both are defined.
+    """The difference of a system to the baseline on one measure, over the queries that are compared.
 
-    Every query counts alike, whatever its weight.
+    Means, p-values and intervals weigh the queries by `weight`; wins, ties and losses count them.
 
     Attributes
     ----------
@@ -30,6 +36,8 @@ class Difference:
         The queries that are compared.
     before, after : float64 (n,)
         The measure of the baseline and of the system for each of them.
+    weight : float64 (n,)
+        The weight of each of them, > 0.
 
     """
 
@@ -39,6 +47,7 @@ class Difference:
     queries: NDArray[np.int64]
     before: NDArray[np.float64]
     after: NDArray[np.float64]
+    weight: NDArray[np.float64]
 
     def __repr__(self) -> str:
         change = f"{self.mean:+.4f}, p={self.p_value:.3g}"
@@ -52,21 +61,31 @@ class Difference:
     @property
     def mean(self) -> float:
         """The mean difference."""
-        return float(self.per_query.mean())
+        return self._weighted.mean
+
+    @property
+    def mean_before(self) -> float:
+        """The mean of the baseline."""
+        return float(np.average(self.before, weights=self.weight))
+
+    @property
+    def mean_after(self) -> float:
+        """The mean of the system."""
+        return float(np.average(self.after, weights=self.weight))
 
     @property
     def wins(self) -> int:
         """Number of queries on which the system is better."""
-        return int((self.per_query > NOISE).sum())
+        return int((self.per_query > ROUNDING).sum())
 
     @property
     def losses(self) -> int:
         """Number of queries on which the baseline is better."""
-        return int((self.per_query < -NOISE).sum())
+        return int((self.per_query < -ROUNDING).sum())
 
     @property
     def ties(self) -> int:
-        """Number of queries on which they are equal."""
+        """Number of queries on which both are the same."""
         return self.queries.size - self.wins - self.losses
 
     def changed_most(self, n: int = 10) -> NDArray[np.int64]:
@@ -75,51 +94,83 @@ class Difference:
 
     @cached_property
     def p_value(self) -> float:
-        """Of the paired t-test (Svore, Volkovs and Burges 2011, §6); 1 where all differ by the same."""
-        from scipy.stats import ttest_rel
+        """The p-value of the paired t-test, for this comparison alone (Svore, Volkovs and Burges 2011, §6).
 
-        return 1.0 if self._is_constant else float(ttest_rel(self.after, self.before).pvalue)
+        Weights count as in the means, with the variance and the degrees of freedom of Bell and McCaffrey (2002); equal
+        weights give the ordinary paired t-test. The result is at least 2 / 2^m for m queries that differ, the lowest
+        p-value of a sign-flip test: two equal improvements are p = 0.5, and fewer than six are never significant at
+        0.05.
+        """
+        return two_sided_p(self.per_query, self.weight)
 
-    def interval(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> tuple[float, float]:
-        """The paired bootstrap interval of the mean difference: percentiles over resampled queries."""
-        from scipy.stats import bootstrap
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The confidence interval of the mean difference: all means that the test of `p_value` does not reject.
+
+        It holds 0 exactly where ``p_value >= 1 - level``, and is infinite for fewer queries than can be significant
+        (six at 95%).
+
+        Raises
+        ------
+        ValueError
+            Where `level` is not between 0 and 1.
+
+        """
+        from scipy.special import stdtrit
 
         if not 0 < level < 1:
             raise ValueError(f"level is {level!r}: give a confidence level between 0 and 1, such as 0.95")
-        if self._is_constant:
-            return self.mean, self.mean
-        low, high = bootstrap(
-            (self.per_query,),
-            np.mean,
-            confidence_level=level,
-            method="percentile",
-            n_resamples=resamples,
-            batch=self._batch,
-            random_state=np.random.default_rng(seed),
-        ).confidence_interval
-        return float(low), float(high)
+        alpha = 1 - level
+        if 2 * 0.5**self.queries.size >= alpha:
+            return -np.inf, np.inf
+        mean, error, df = self._weighted
+        reach = float(stdtrit(df, 1 - alpha / 2)) * error
+        if self.p_value < alpha:
+            return mean - reach, mean + reach
+        return min(mean - reach, 0.0), max(mean + reach, 0.0)
+
+    def equivalence(self, margin: float) -> float:
+        """The p-value of the hypothesis that the mean difference is `margin` or more, either way.
+
+        Two one-sided tests (Schuirmann 1987): below 0.05, the two systems are equivalent within ±`margin`. A p-value
+        above 0.05 of the ordinary test shows no equivalence.
+
+        Parameters
+        ----------
+        margin : float
+            The smallest difference that matters, > 0, in units of the measure: 0.01 is one point of NDCG.
+
+        Raises
+        ------
+        ValueError
+            Where `margin` is not > 0 and finite.
+
+        """
+        if not 0 < margin < np.inf:
+            raise ValueError(f"margin is {margin!r}: give the smallest difference that matters, such as 0.01")
+        above = one_sided_p(self.per_query + margin, self.weight)
+        below = one_sided_p(margin - self.per_query, self.weight)
+        return max(above, below)
 
     def randomisation(self, resamples: int = 2000, seed: int = 0) -> float:
-        """The p-value of the randomisation test: how often flipped signs give as large a mean difference."""
+        """The p-value of the randomisation test: how often flipped signs give as large a mean difference.
+
+        Exact where 2^n is no more than `resamples`.
+        """
         from scipy.stats import permutation_test
 
         if self.queries.size < 2:
             return 1.0
         test = permutation_test(
-            (self.per_query,),
+            (self.per_query * self.weight / self.weight.mean(),),
             np.mean,
             permutation_type="samples",
             n_resamples=resamples,
-            batch=self._batch,
+            batch=max(1, BATCH // self.queries.size),
             vectorized=True,
             random_state=np.random.default_rng(seed),
         )
         return float(test.pvalue)
 
-    @property
-    def _is_constant(self) -> bool:
-        return self.queries.size < 2 or bool(np.ptp(self.per_query) < NOISE)
-
-    @property
-    def _batch(self) -> int:
-        return max(1, BATCH // self.queries.size)
+    @cached_property
+    def _weighted(self) -> WeightedMean:
+        return weighted_mean(self.per_query, self.weight)

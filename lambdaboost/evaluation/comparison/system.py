@@ -63,8 +63,13 @@ class System:
         """Number of queries."""
         return self.queries.n_queries
 
+    @property
+    def query_weight(self) -> NDArray[np.float64]:
+        """The weight of each query, float64 (n_queries,)."""
+        return self.queries.query_weight
+
     def per_query(self, measure: Measure) -> NDArray[np.float64]:
-        """The measure for each query, float64 (n_queries,)."""
+        """The measure for each query, float64 (n_queries,); NaN where it is undefined and `empty` says so."""
         return measure.per_query(self.scores, self.queries)
 
     @classmethod
@@ -81,7 +86,7 @@ class System:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figures:
-    """A ranking system of which only figures per query are at hand.
+    """A ranking system of which only the values per query are known.
 
     Parameters
     ----------
@@ -89,6 +94,13 @@ class Figures:
         What tables call it.
     values : mapping of Measure to array of shape (n_queries,)
         The measure for each query; NaN where it is undefined.
+    weight : array of shape (n_queries,), optional
+        The weight of each query, finite and ≥ 0; without it, that of the systems compared with.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is off, naming the system.
 
     Examples
     --------
@@ -100,6 +112,7 @@ class Figures:
 
     name: str
     values: Mapping[Measure, ArrayLike]
+    weight: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -116,6 +129,8 @@ class Figures:
                 f"measures of {self.name!r} have {sorted(sizes)} figures: give one a query to each"
             )
         object.__setattr__(self, "values", MappingProxyType(values))
+        if self.weight is not None:
+            object.__setattr__(self, "weight", _checked_weight(self.name, self.weight, sizes.pop()))
 
     def __repr__(self) -> str:
         return f"Figures({self.name!r}, {self.n_queries} queries)"
@@ -124,6 +139,11 @@ class Figures:
     def n_queries(self) -> int:
         """Number of queries."""
         return np.size(next(iter(self.values.values())))
+
+    @property
+    def query_weight(self) -> NDArray[np.float64] | None:
+        """The weight of each query, float64 (n_queries,), or None where none was given."""
+        return None if self.weight is None else np.asarray(self.weight)
 
     def per_query(self, measure: Measure) -> NDArray[np.float64]:
         """The measure for each query, float64 (n_queries,)."""
@@ -137,15 +157,31 @@ class Figures:
         """One system out of several, of the measures that all parts have."""
         _check_parts(name, parts)
         shared = [m for m in parts[0].values if all(m in part.values for part in parts)]
-        return cls(name, {m: np.concatenate([part.per_query(m) for part in parts]) for m in shared})
+        values = {m: np.concatenate([part.per_query(m) for part in parts]) for m in shared}
+        if all(part.weight is None for part in parts):
+            return cls(name, values)
+        weights = (np.ones(p.n_queries) if p.query_weight is None else p.query_weight for p in parts)
+        return cls(name, values, np.concatenate(list(weights)))
 
 
-def check_same_queries(a: System | Figures, b: System | Figures) -> None:
-    """Raise where the two rank different queries, saying where they part."""
-    if a.n_queries != b.n_queries:
-        raise _different(a, b, f"{a.n_queries} and {b.n_queries} queries")
-    if not isinstance(a, System) or not isinstance(b, System) or a.queries is b.queries:
-        return
+def check_same_queries(first: System | Figures, *others: System | Figures) -> NDArray[np.float64]:
+    """The weight of each query, float64 (n_queries,); raises where systems rank different queries, saying where."""
+    systems = (first, *others)
+    for other in others:
+        if first.n_queries != other.n_queries:
+            raise _different(first, other, f"{first.n_queries} and {other.n_queries} queries")
+    ranked = [system for system in systems if isinstance(system, System)]
+    for other in ranked[1:]:
+        if other.queries is not ranked[0].queries:
+            _check_same_documents(ranked[0], other)
+    weighted = [system for system in systems if system.query_weight is not None]
+    for other in weighted[1:]:
+        _check_same_weights(weighted[0], other)
+    weight = weighted[0].query_weight if weighted else None
+    return np.ones(first.n_queries) if weight is None else weight
+
+
+def _check_same_documents(a: System, b: System) -> None:
     sizes = a.queries.sizes, b.queries.sizes
     if not np.array_equal(*sizes):
         query = int(np.flatnonzero(sizes[0] != sizes[1])[0])
@@ -159,6 +195,13 @@ def check_same_queries(a: System | Figures, b: System | Figures) -> None:
             raise _different(a, b, f"{source}[{row}] is {labels[row]:g} and {others[row]:g}")
 
 
+def _check_same_weights(a: System | Figures, b: System | Figures) -> None:
+    weights = np.array([a.query_weight, b.query_weight], dtype=np.float64)
+    if not np.array_equal(*weights):
+        query = int(np.flatnonzero(weights[0] != weights[1])[0])
+        raise _different(a, b, f"query {query} weighs {weights[0][query]:g} and {weights[1][query]:g}")
+
+
 def _different(a: System | Figures, b: System | Figures, how: str) -> ValueError:
     return ValueError(f"{a.name!r} and {b.name!r} rank different queries ({how}): compare on the same ones")
 
@@ -166,6 +209,20 @@ def _different(a: System | Figures, b: System | Figures, how: str) -> ValueError
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name:
         raise TypeError(f"name is {name!r}: give the system a name for tables, such as 'LightGBM'")
+
+
+def _checked_weight(name: str, given: ArrayLike, n_queries: int) -> NDArray[np.float64]:
+    weight = np.array(given, dtype=np.float64)
+    if weight.shape != (n_queries,):
+        raise ValueError(
+            f"weight of {name!r} has shape {weight.shape}: give one weight a query, ({n_queries},)"
+        )
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        query = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"weight[{query}] of {name!r} is {weight[query]:g}: give finite weights ≥ 0")
+    weight.flags.writeable = False
+    return weight
 
 
 def _check_parts(name: str, parts: tuple[object, ...]) -> None:

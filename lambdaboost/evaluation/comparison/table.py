@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,8 +16,13 @@ HTML = {"plain": "{}", "bold": "<b>{}</b>", "italic": "<i>{}</i>"}
 RICH = {"plain": "{}", "bold": "[bold]{}[/bold]", "italic": "[italic]{}[/italic]"}
 
 LATEX_ESCAPES = str.maketrans(
-    {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
+    | {"<": "$<$", ">": "$>$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
 )
+# What Markdown would read as markup: a tag, an entity, emphasis, code, a link, an escape, the edge of a cell.
+MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|(?<!\w)_|_(?!\w)")
+HTML_IN_MARKDOWN = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 
 @dataclass(frozen=True)
@@ -46,18 +53,18 @@ class Table:
     caption: str
 
     def markdown(self) -> str:
-        """The table as Markdown (GitHub's)."""
+        """The table as Markdown (GitHub's); texts show as they are, whatever is in them."""
 
-        def cell(c: Cell) -> str:
-            return MARKDOWN[c.style].format(c.text.replace("|", r"\|"))
+        def line(cells: Iterable[Cell]) -> str:
+            texts = (MARKDOWN[c.style].format(_markdown(c.text)) for c in cells)
+            return f"| {' | '.join(texts)} |"
 
-        head = [f"| {' | '.join(cell(Cell(name)) for name in self.header)} |"]
-        rule = [f"|:---|{'---:|' * (len(self.header) - 1)}"]
-        rows = [f"| {' | '.join(map(cell, row))} |" for row in self.rows]
-        return "\n".join([*head, *rule, *rows, "", self.caption])
+        rule = f"|:---|{'---:|' * (len(self.header) - 1)}"
+        head = line(map(Cell, self.header))
+        return "\n".join([head, rule, *map(line, self.rows), "", _markdown(self.caption)])
 
     def latex(self) -> str:
-        """The table as a LaTeX float, for the package booktabs."""
+        """The table as a LaTeX float, for the packages booktabs and amssymb."""
 
         def line(cells: tuple[Cell, ...]) -> str:
             texts = [LATEX[c.style].format(c.text.translate(LATEX_ESCAPES)) for c in cells]
@@ -115,3 +122,9 @@ class Table:
         for row in self.rows:
             table.add_row(*(styles[c.style].format(escape(c.text)) for c in row))
         return table
+
+
+def _markdown(text: str) -> str:
+    """A text on one line that Markdown shows as it is."""
+    text = HTML_IN_MARKDOWN.sub(lambda found: html.escape(found[0]), " ".join(text.splitlines()))
+    return MARKDOWN_SPECIAL.sub(lambda found: "\\" + found[0], text)

@@ -12,40 +12,42 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.compare import Comparison, means_over
 from lambdaboost.evaluation.comparison.difference import Difference
+from lambdaboost.evaluation.comparison.significance import Significance
 from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
 
-LEVEL = 0.05
 LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")
 ENGINES = ("lightgbm", "xgboost")
 
 
 def findings(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Each system's name with what differs from the baseline beyond chance."""
-    adjusted = dict(zip(comparison.differences, comparison.adjusted, strict=True))
+    """Each system's name, and on which measures it is significantly better or worse than the baseline."""
     for system in comparison.systems:
-        of_system = [d for d in comparison.differences if d.system == system]
-        sure = [d for d in of_system if adjusted[d] < LEVEL]
-        better = [_told(d, adjusted[d]) for d in sure if d.mean > 0]
-        worse = [_told(d, adjusted[d]) for d in sure if d.mean < 0]
-        open_ = [repr(d.measure) for d in of_system if d not in sure]
+        found = {measure: comparison.significance[system, measure] for measure in comparison.measures}
+        better = [_change(measure, s) for measure, s in found.items() if s.is_better]
+        worse = [_change(measure, s) for measure, s in found.items() if s.is_worse]
+        neither = [repr(measure) for measure, s in found.items() if not s.mark]
         parts = [
             f"is better in {', '.join(better)}" if better else "",
             f"is worse in {', '.join(worse)}" if worse else "",
-            f"cannot be told from {comparison.baseline} in {', '.join(open_)}" if open_ else "",
+            f"shows no significant difference from {comparison.baseline} in {', '.join(neither)}"
+            if neither
+            else "",
         ]
         yield system, "; ".join(filter(None, parts)) + "."
 
 
 def means(system: System, measures: Iterable[Measure]) -> Table:
-    """The means of a lone system."""
+    """The means of a single system."""
     chosen = tuple(measures)
-    values = [system.per_query(measure) for measure in chosen]
-    cells = (Cell("–" if np.isnan(v).all() else f"{100 * np.nanmean(v):.2f}") for v in values)
-    caption = f"Means over {system.n_queries} queries, times 100."
+    values = [measure(system.scores, system.queries) for measure in chosen]
+    cells = (Cell("–" if np.isnan(value) else f"{100 * value:.2f}") for value in values)
+    weight = system.query_weight
+    counts = {measure: int((~np.isnan(system.per_query(measure)) & (weight > 0)).sum()) for measure in chosen}
+    caption = means_over(counts, system.n_queries, weighted=np.ptp(weight) > 0)
     return Table(("System", *map(repr, chosen)), ((Cell(system.name), *cells),), caption)
 
 
@@ -114,8 +116,9 @@ def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]
             yield f"{before}{name}", str(value)
 
 
-def _told(d: Difference, p: float) -> str:
-    return f"{d.measure!r} ({100 * d.mean:+.2f}, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{p:.2g})"
+def _change(measure: Measure, s: Significance) -> str:
+    p = f"adjusted p = {s.adjusted:.2g}".replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    return f"{measure!r} ({100 * s.difference:+.2f}, {p})"
 
 
 def _without(q: Queries, source: str) -> int:

@@ -1,0 +1,62 @@
+r"""The t-test of a weighted mean, bounded by what signs alone can show.
+
+With weights :math:`h_i = w_i / \sum w`, the mean :math:`m = \sum h_i x_i` has the estimated variance
+
+.. math:: \hat V = \sum_i \frac{h_i^2 (x_i - m)^2}{1 - 2 h_i + \sum_j h_j^2},
+
+and t = m / √V̂ has Satterthwaite's degrees of freedom. Both are those of Bell and McCaffrey (2002) for a regression on a
+constant: V̂ is robust to unequal variances, and unbiased where the variances are equal. Equal weights give the paired
+t-test with n − 1 degrees of freedom exactly.
+
+A t-test takes a small spread of few values for certainty: two equal improvements would give p = 0. A test that flips
+signs cannot give less than 2 / 2^m for m values other than 0, so neither does this one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-12  # values closer to 0 than this are 0 but for rounding
+
+
+class WeightedMean(NamedTuple):
+    """A weighted mean, its standard error, and the degrees of freedom of the error."""
+
+    mean: float
+    error: float
+    df: float
+
+
+def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
+    """The mean of `x`, (n,), under positive weights, with its standard error; the error is infinite for n = 1."""
+    h = weight / weight.sum()
+    m = float(h @ x)
+    if x.size < 2:
+        return WeightedMean(m, float("inf"), 1.0)
+    s = float(h @ h)
+    a = h**2 / (1 - 2 * h + s)
+    b = h - s / 2
+    # The sum of a_i a_j Cov(e_i, e_j)² over i and j, Cov(e_i, e_j) = [i = j] − b_i − b_j.
+    spread = 2 * a.sum() * (a @ b**2) + 2 * (a @ b) ** 2 + a**2 @ (1 - 4 * b)
+    return WeightedMean(m, float(np.sqrt(a @ (x - m) ** 2)), float(s**2 / spread))
+
+
+def two_sided_p(x: Floats, weight: Floats) -> float:
+    """The p-value of the hypothesis that the weighted mean of `x` is 0."""
+    return min(1.0, 2 * min(one_sided_p(x, weight), one_sided_p(-x, weight)))
+
+
+def one_sided_p(x: Floats, weight: Floats) -> float:
+    """The p-value of the hypothesis that the weighted mean of `x` is 0 or less."""
+    from scipy.special import stdtr
+
+    x = np.where(np.abs(x) < ROUNDING, 0.0, x)
+    mean, error, df = weighted_mean(x, weight)
+    if mean == 0:
+        return 0.5
+    p = stdtr(df, -mean / error) if error > 0 else float(mean < 0)
+    return float(max(p, 0.5 ** np.count_nonzero(x)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from experiments.common.report import points
 from lambdaboost.evaluation import Difference, Figures, Measure, compare
-from lambdaboost.evaluation.comparison.significance import LEVEL, Significance, significances
+from lambdaboost.evaluation.comparison.significance import LEVEL, Significance
 
 RULE = (
     f"Claims are tested by the paired t-test over test queries, two-sided, at p < {LEVEL:g} after Holm's correction for "
@@ -30,20 +30,19 @@ class Compared:
 
     def cell(self) -> str:
         """The system's mean times 100 with the mark of its significance, bold where better."""
-        return marked(f"{100 * self.difference.after.mean():.2f}", self.significance)
+        return marked(f"{100 * self.difference.mean_after:.2f}", self.significance)
 
 
 def compared(baseline: Figures, system: Figures, measures: Sequence[Measure]) -> list[Compared]:
     """A system against a baseline on some measures, tested together."""
-    found = compare(baseline, system, measures=measures).differences
-    tested = significances((d.mean, d.p_value) for d in found)
-    return [Compared(*both) for both in zip(found, tested, strict=True)]
+    found = compare(baseline, system, measures=measures)
+    return [Compared(d, found.significance[d.system, d.measure]) for d in found.differences]
 
 
 def marked(text: str, significance: Significance) -> str:
     """A figure with its mark, in bold where better."""
-    cell = f"{significance.mark} {text}".lstrip()
-    return f"**{cell}**" if significance.is_better else cell
+    cell = significance.marked(text)
+    return f"**{cell.text}**" if cell.style == "bold" else cell.text
 
 
 def verdict(tested: Sequence[Significance]) -> str:
@@ -71,9 +70,7 @@ def unchanged(tested: Sequence[Significance]) -> str:
 
 
 def _counted(tested: Sequence[Significance]) -> dict[str, int]:
-    return {
-        name: count for name in ("better", "worse") if (count := sum(s.verdict == name for s in tested))
-    }
+    return {name: count for name in ("better", "worse") if (count := sum(s.verdict == name for s in tested))}
 
 
 def finding(claim: str, said: str, figures: str) -> str:

@@ -84,7 +84,9 @@ def _parser():  # type: ignore[no-untyped-def]
         "same command goes on from there. Without --clicks, data from files give Table 2 only.",
         "a search log with two click settings",
     )
-    made.add_argument("--engine", choices=["lightgbm", "xgboost"], default="lightgbm", help="(default: lightgbm)")
+    made.add_argument(
+        "--engine", choices=["lightgbm", "xgboost"], default="lightgbm", help="(default: lightgbm)"
+    )
     made.add_argument(
         "--clicks",
         action="append",

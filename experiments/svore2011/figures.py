@@ -81,7 +81,10 @@ def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
             f"were both clicked. {recorded}",
         ),
         3: (
-            [lambda ax: plots.plot_lambda_shares(frame, ax=ax), lambda ax: plots.plot_top_grades(frame, ax=ax)],
+            [
+                lambda ax: plots.plot_lambda_shares(frame, ax=ax),
+                lambda ax: plots.plot_top_grades(frame, ax=ax),
+            ],
             f"(a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
             f"(b) grades in the top 3. {recorded}",
         ),
@@ -125,9 +128,7 @@ def _ndcg(diagnosis: Diagnosis, ax: Any) -> None:
 
 def _weights(results: Results) -> list[Draw]:
     grid, rounds, start = results.grid, results.setting.rounds, min(results.grid.starts)
-    exponential = {
-        f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates
-    }
+    exponential = {f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates}
     linear = {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
     return [
         lambda ax: plots.plot_schedules(exponential, rounds, ax=ax),

@@ -30,7 +30,7 @@ from experiments.svore2011.settings import (
 )
 from experiments.svore2011.training import CURVATURE
 from lambdaboost import CNDCG, NDCG
-from lambdaboost.evaluation import Difference, Figures, Measure
+from lambdaboost.evaluation import Figures, Measure, compare
 from lambdaboost.evaluation.comparison.significance import significances
 
 PAPER = (
@@ -149,10 +149,8 @@ def _beats(claim: str, changes: Sequence[Compared]) -> str:
 def _leaves_unchanged(claim: str, changes: Sequence[Compared]) -> str:
     at_3 = _at_3(changes)
     low, high = at_3.difference.interval()
-    interval = f"95% bootstrap interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return finding(
-        claim, unchanged([c.significance for c in changes]), f"at @3 {at_3.points}, {interval}"
-    )
+    interval = f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
+    return finding(claim, unchanged([c.significance for c in changes]), f"at @3 {at_3.points}, {interval}")
 
 
 def _at_3(changes: Sequence[Compared]) -> Compared:
@@ -184,10 +182,10 @@ def _on_shares(results: Results, baseline: str) -> str:
     """Figure 7: the linear schedule against a baseline after training on less."""
     before, after = results.grown(baseline, NDCG(3)), results.grown(LINEAR, NDCG(3))
     found = [
-        Difference(baseline, LINEAR, NDCG(3), np.arange(before.shape[1]), before[at], after[at])
-        for at in range(len(SHARES))
+        compare(Figures(baseline, {NDCG(3): b}), Figures(LINEAR, {NDCG(3): a}), measures=NDCG(3))
+        for b, a in zip(before[:-1], after[:-1], strict=True)
     ]
-    tested = significances((d.mean, d.p_value) for d in found)
+    tested = significances((d.mean, d.p_value) for one in found for d in one.differences)
     text = "; ".join(
         f"{share:.0%}: {points(s.difference, s.adjusted)}" for share, s in zip(SHARES, tested, strict=True)
     )
@@ -310,7 +308,5 @@ def _per_query(results: Results) -> pd.DataFrame:
         for system in results.systems:
             figures: Figures = results.per_fold[system.name, fold.name]
             columns = {repr(measure): figures.per_query(measure) for measure in results.measures()}
-            parts.append(
-                pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns})
-            )
+            parts.append(pd.DataFrame({"system": system.name, "fold": fold.name, "query": ids, **columns}))
     return pd.concat(parts)

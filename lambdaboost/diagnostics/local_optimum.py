@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._watched import watched
 from lambdaboost.diagnostics._weights import weights_of
 from lambdaboost.evaluation import NDCG, Measure, _checks
-from lambdaboost.evaluation.comparison.difference import NOISE
+from lambdaboost.evaluation.comparison.weighted_t import ROUNDING
 from lambdaboost.objectives.objective import check_number
 
 
@@ -49,12 +49,12 @@ class LocalOptimum:
     @property
     def rises(self) -> int:
         """How many directions raise the measure."""
-        return int((self.changes > NOISE).sum())
+        return int((self.changes > ROUNDING).sum())
 
     @property
     def falls(self) -> int:
         """How many directions lower it."""
-        return int((self.changes < -NOISE).sum())
+        return int((self.changes < -ROUNDING).sum())
 
     @property
     def level(self) -> int:

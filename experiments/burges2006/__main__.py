@@ -1,84 +1,80 @@
-"""The subcommand ``reproduce burges2006``."""
+"""Repeat the experiments of Burges, Ragno and Le (2006): `python -m experiments.burges2006 --help`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import signal
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from time import perf_counter
 
-import typer
+import numba
+import torch
+
+from experiments.burges2006.nets import train_all
+from experiments.burges2006.report import write_report
+from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
+from experiments.common.data import Data, one_fold
+from experiments.common.folders import read_folder
+from experiments.common.script import at_least, note, out_folder, parser, run
+from lambdaboost.datasets import cubic_polynomial
+
+# Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
+SHARES = (0.4, 0.2, 0.4)
 
 
-class PartName(StrEnum):
-    """The parts of the reproduction."""
-
-    speed = "speed"
-    accuracy = "accuracy"
-
-
-def burges2006(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="'synthetic', the paper's cubic polynomial data, or a folder of LETOR text: S1 … S5 for five folds, "
-            "or train…, vali… and test… files.",
-        ),
-    ] = "synthetic",
-    only: Annotated[
-        PartName | None,
-        typer.Option("--only", help="Timing the gradient, or training nets, in place of both."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Tiny sizes: to see that it runs, not to quote.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder to write; burges2006-NAME without it.")
-    ] = None,
-    queries: Annotated[
-        int | None,
-        typer.Option(
-            "--queries", min=10, help="Queries of synthetic data, for all three parts; 1000 without it."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", min=1, help="Epochs of a net; 20 without it.")
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, help="Draws synthetic data and weights, shuffles rows and queries."),
-    ] = 0,
-) -> None:
-    """Time RankNet pair by pair and factored, train nets by RankNet and LambdaRank, and write report.md into DIR.
-
-    Needs the extra torch of this package. Leave the machine alone while it times.
-    """
-    try:
-        import torch  # noqa: F401
-    except ModuleNotFoundError:
-        raise ValueError("nets need PyTorch: pip install 'lambdaboost[torch]'") from None
-
-    from lambdaboost.reproduce.burges2006.experiment import (
-        EPOCHS,
-        QUICK_EPOCHS,
-        Request,
-        reproduce_burges2006,
-    )
-
-    synthetic = data == "synthetic"
-    if not synthetic and not Path(data).is_dir():
-        raise ValueError(f"DATA is {data!r}: give a folder of LETOR text, or the word synthetic")
-    if not synthetic and queries is not None:
-        raise ValueError(f"--queries {queries} is for synthetic data: {data} has its own queries")
-    name = data if synthetic else Path(data).resolve().name
-    reproduce_burges2006(
-        Request(
-            folder=None if synthetic else Path(data),
-            parts=tuple(PartName) if only is None else (only.value,),
-            queries=queries or (30 if quick else 1000),
-            epochs=epochs or (QUICK_EPOCHS if quick else EPOCHS),
-            seed=seed,
-            quick=quick,
-            out=out or Path(f"burges2006-{name}"),
+def main(arguments: Sequence[str] | None = None) -> Path:
+    """Time RankNet pair by pair and factored, train nets by RankNet and LambdaRank, and write report.md."""
+    options = _parser().parse_args(arguments)
+    synthetic = options.data == "synthetic"
+    if not synthetic and options.queries is not None:
+        raise ValueError(
+            f"--queries {options.queries} is for synthetic data: {options.data} has its own queries"
         )
+    queries = options.queries or (30 if options.quick else 1000)
+    data = cubic(queries, options.seed) if synthetic else read_folder(Path(options.data), seed=options.seed)
+    out = out_folder(options)
+    numba.set_num_threads(1)
+    torch.set_num_threads(1)  # queries are small: a second thread costs more than it gives
+    started = perf_counter()
+
+    def tell(text: str) -> None:
+        note(f"{perf_counter() - started:5.0f} s  {text}")
+
+    speed = None
+    if options.only != "accuracy":
+        speed = measure_speed(QUICK if options.quick else SpeedPlan(), tell)
+    accuracy = None
+    if options.only != "speed":
+        accuracy = train_all(data, options.epochs or (2 if options.quick else 20), options.seed, tell)
+    write_report(data, speed, accuracy, out)
+    note(f"written: {out / 'report.md'}")
+    return out
+
+
+def cubic(queries: int, seed: int) -> Data:
+    """The artificial data of section 6.3.1, in the paper's proportions."""
+    origin = (
+        f"lambdaboost.datasets.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     )
+    return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
+
+
+def _parser():  # type: ignore[no-untyped-def]
+    made = parser(
+        "burges2006",
+        "Figures 1 and 2 of Burges, Ragno and Le (2006): RankNet's speed-up, and RankNet against LambdaRank in nets. "
+        "Leave the machine alone while it times.",
+        "the paper's cubic polynomials",
+    )
+    made.add_argument("--only", choices=["speed", "accuracy"], help="time gradients, or train nets, alone")
+    made.add_argument(
+        "--queries", type=at_least(10), help="queries of synthetic data (default: 1000, 30 with --quick)"
+    )
+    made.add_argument("--epochs", type=at_least(1), help="epochs of a net (default: 20, 2 with --quick)")
+    return made
+
+
+if __name__ == "__main__":
+    # A compiled loop of seconds would hold Ctrl-C back, and there is nothing half done to keep.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    run(main)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel
-
 Floats = NDArray[np.float32]
+# Sums may be reordered and products fused, which is what lets loops fill vector lanes.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+inlined = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+kernel = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 
 
 class Net(NamedTuple):

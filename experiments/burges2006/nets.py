@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
-from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Figures
-from lambdaboost.objectives import LambdaRank, Objective, RankNet
-from lambdaboost.reproduce.data import Data, Fold
+from experiments.common.data import Data, Fold, dense
+from lambdaboost import NDCG, LambdaRank, Queries, RankNet
+from lambdaboost.evaluation import Figures
+from lambdaboost.objectives import Objective
+from lambdaboost.torch import Loss, query_batches
 
 CUTOFFS = tuple(range(1, 11))
 SELECTED_BY = NDCG(10)
@@ -83,45 +85,34 @@ class Accuracy:
         return Figures.concat(system.name, *parts)
 
 
-def train_all(data: Data, epochs: int, seed: int, told: Callable[[str], None]) -> Accuracy:
+def train_all(data: Data, epochs: int, seed: int, tell: Callable[[str], None]) -> Accuracy:
     """Every system at every rate on every fold."""
-    runs: dict[tuple[str, str], tuple[Run, ...]] = {}
-    with _one_thread():
-        for fold in data.folds:
-            parts = _prepared(data, fold)
-            for system in SYSTEMS:
-                done = []
-                for rate in system.rates:
-                    told(f"{fold.name}: {system.name}, rate {rate:g}")
-                    done.append(train(system, rate, parts, epochs, seed))
-                runs[system.name, fold.name] = tuple(done)
+    runs = {}
+    for fold in data.folds:
+        parts = prepared(data, fold)
+        for system in SYSTEMS:
+            tell(f"{fold.name}: {system.name}")
+            runs[system.name, fold.name] = tuple(
+                train(system, rate, parts, epochs, seed) for rate in system.rates
+            )
     return Accuracy(data, epochs, runs)
 
 
 Part = tuple[Any, Queries]  # features as a tensor
 
 
-def _prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
+def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
     """Training, validation and test part, features scaled to mean 0 and deviation 1 in training."""
-    import torch
-    from sklearn.preprocessing import StandardScaler
-
-    parts = [data.training(fold), data.joined(fold.valid), data.joined(fold.test)]
-    dense = [
-        part.features if isinstance(part.features, np.ndarray) else part.features.toarray() for part in parts
-    ]
-    scaler = StandardScaler().fit(dense[0].astype(np.float64))
-    scaled = [torch.from_numpy(scaler.transform(x.astype(np.float64)).astype(np.float32)) for x in dense]
-    train, valid, test = ((x, part.queries) for x, part in zip(scaled, parts, strict=True))
+    parts = data.training_valid_test(fold)
+    scaler = StandardScaler().fit(dense(parts[0].features))
+    train, valid, test = (
+        (torch.from_numpy(scaler.transform(dense(x)).astype(np.float32)), q) for x, q in parts
+    )
     return train, valid, test
 
 
 def train(system: NetSystem, rate: float, parts: tuple[Part, Part, Part], epochs: int, seed: int) -> Run:
     """Gradient descent, weights moved after each query; the epoch that validates best is kept."""
-    import torch
-
-    from lambdaboost.torch import Loss, query_batches
-
     (x, q), (x_valid, q_valid), (x_test, q_test) = parts
     net = torch_net(x.shape[1], HIDDEN[system.layers], seed)
     optimizer = torch.optim.SGD(net.parameters(), lr=rate)
@@ -161,8 +152,6 @@ def _epoch(net: Any, optimizer: Any, loss: Any, batches: list[Part], order: NDAr
 
 def torch_net(n_features: int, n_hidden: int, seed: int) -> Any:
     """A net of one layer, or with a layer of hidden tanh nodes; its weights are drawn from the seed."""
-    import torch
-
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if not n_hidden:
@@ -173,21 +162,6 @@ def torch_net(n_features: int, n_hidden: int, seed: int) -> Any:
 
 
 def _scores(net: Any, x: Any) -> NDArray[np.float64]:
-    import torch
-
     with torch.no_grad():
         scores: NDArray[np.float64] = net(x)[:, 0].double().numpy()
     return scores
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Queries are small: a second thread costs more than it gives."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection, Queries
-from lambdaboost.reproduce.data import Data
-from lambdaboost.reproduce.folders import read_folder
-from lambdaboost.reproduce.synthetic import synthetic
+from experiments.common.data import Data, dense
+from experiments.common.folders import read_folder
+from experiments.common.synthetic import synthetic
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection
 
 DOCUMENTS = 60  # of a query of synthetic data
 
@@ -34,10 +35,10 @@ def load(folder: Path | None, queries: int, threshold: float, seed: int) -> Data
 def prepared(part: Collection, threshold: float) -> Collection:
     """A part with binary grades and features of unit range, less the queries without both grades."""
     X, q = part
-    dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
+    X = dense(X)
     starts = q.offsets[:-1]
-    low, high = (np.repeat(f.reduceat(dense, starts), q.sizes, axis=0) for f in (np.minimum, np.maximum))
-    unit = (dense - low) / np.where(high > low, high - low, 1.0)
+    low, high = (np.repeat(f.reduceat(X, starts), q.sizes, axis=0) for f in (np.minimum, np.maximum))
+    unit = (X - low) / np.where(high > low, high - low, 1.0)
     binary = Queries(np.where(np.isnan(q.relevance), np.nan, q.relevance >= threshold), q.sizes)
     return Collection(unit, binary).take(np.flatnonzero(_both(q, threshold)))
 

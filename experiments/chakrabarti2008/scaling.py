@@ -7,10 +7,9 @@ from time import process_time
 
 import numpy as np
 
-from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives import Hinge, StructuredHinge
-from lambdaboost.reproduce.chakrabarti2008.trainers import HINGES
+from experiments.chakrabarti2008.trainers import HINGES
+from lambdaboost import NDCG, Queries, StructuredHinge
+from lambdaboost.objectives import Hinge
 
 GOOD_SHARE = 0.1
 LISTS = 4

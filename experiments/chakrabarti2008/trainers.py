@@ -10,10 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from lambdaboost.datasets import Collection, Queries
-from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
+from lambdaboost import (
+    AUC,
+    MAP,
+    MRR,
+    NDCG,
+    Combo,
+    McRank,
+    PairwiseHinge,
+    Queries,
+    StructuredHinge,
+)
+from lambdaboost.datasets import Collection
+from lambdaboost.evaluation import Measure
+from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.linear import LinearRanker
-from lambdaboost.objectives import Combo, Hinge, McRank, PairwiseHinge, StructuredHinge
+from lambdaboost.objectives import Hinge
 from lambdaboost.objectives.hinge import Violators
 
 K = 10
@@ -107,7 +119,7 @@ def train(hinge: Hinge, C: float, parts: tuple[Collection, Collection, Collectio
     timed = Timed(hinge)
     start = process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # told in the report
+        warnings.simplefilter("ignore", ConvergenceWarning)  # counted in the report
         ranker = LinearRanker(timed, C=C, epsilon=EPSILON, max_iter=MAX_CUTS)
         ranker.fit(X, q.relevance, q.query_of_row)
     total = process_time() - start
@@ -119,8 +131,6 @@ def train(hinge: Hinge, C: float, parts: tuple[Collection, Collection, Collectio
 
 def train_mcrank(parts: tuple[Collection, Collection, Collection], seed: int) -> Run:
     """McRank of two grades by LightGBM's classifier."""
-    from lambdaboost.lightgbm import LambdaRanker
-
     (X, q), (X_valid, _), (X_test, _) = parts
     start = process_time()
     ranker = LambdaRanker(

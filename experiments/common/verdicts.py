@@ -9,10 +9,11 @@ from experiments.common.report import points
 from lambdaboost.evaluation import Difference, Figures, Measure, compare
 from lambdaboost.evaluation.comparison.significance import LEVEL, Significance
 
+# To format with what is tested together.
 RULE = (
-    f"Claims are tested by the paired t-test over test queries, two-sided, at p < {LEVEL:g} after Holm's correction for "
-    "the comparisons of the claim (in a table: of the row); p-values below are the corrected ones. No significant "
-    "difference means that these data cannot tell, not that two systems are equal."
+    f"Claims are tested by the paired t-test over test queries, two-sided, at p < {LEVEL:g} after Holm's correction "
+    "for {}; p-values are corrected ones. No significant difference means that these data cannot tell, not that two "
+    "systems are equal."
 )
 
 

@@ -37,6 +37,9 @@ PAPER = (
     "Svore, Volkovs and Burges, *Learning to Rank with Multiple Objective Functions*, WWW 2011, after its section 6, "
     "repeated by `python -m experiments.svore2011`."
 )
+TESTED = RULE.format("the ten cutoffs of a pair of systems, or the four training shares of Figure 7") + (
+    " Findings read off Figures 2 and 3 compare the two figures given, without a test."
+)
 BY_NDCG: list[Measure] = [NDCG(k) for k in CUTOFFS]
 FROM_3 = CUTOFFS.index(3)
 MARKS = "▲ better, ▼ worse (paired t-test, p < 0.05 after Holm's correction for the ten cutoffs of a row)"
@@ -54,7 +57,7 @@ def write_report(results: Results, out: Path) -> None:
         "## Table 2: iteration-dependent objectives",
         table_2(results),
         "## What holds here",
-        f"{RULE} Findings read off Figures 2 and 3 compare the two figures given, without a test.",
+        TESTED,
         "\n".join(findings(results, diagnosis)),
         "## Figures",
         figures,

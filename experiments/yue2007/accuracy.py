@@ -8,11 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG
+from experiments.yue2007.parts import Floats, Part, Parts
+from lambdaboost import (
+    NDCG,
+    SPSA,
+    FiniteDifference,
+    GradientStep,
+    LambdaRank,
+    Queries,
+    RankNet,
+)
 from lambdaboost.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
-from lambdaboost.objectives import SPSA, FiniteDifference, GradientStep, LambdaRank, Objective, RankNet
-from lambdaboost.reproduce.yue2007.parts import Floats, Part, Parts
+from lambdaboost.objectives import Objective
 
 MEASURE = NDCG(k=10)
 LAMBDARANK, RANKNET, SPSA_4 = "LambdaRank", "RankNet", "SPSA:4"

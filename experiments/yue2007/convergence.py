@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Queries
+from experiments.yue2007.parts import Floats, Part
+from lambdaboost import Queries, RankNet
 from lambdaboost.diagnostics import nested_queries
 from lambdaboost.linear_search import (
     Cost,
@@ -19,8 +20,6 @@ from lambdaboost.linear_search import (
     spsa,
     weight_gradient,
 )
-from lambdaboost.objectives import RankNet
-from lambdaboost.reproduce.yue2007.parts import Floats, Part
 
 FDSA = "FDSA"
 DRAWS = {"SPSA:2": 1, "SPSA:4": 2, "SPSA:8": 4}
@@ -57,6 +56,12 @@ class Convergence:
     likeness: float
     queries: int
     pairs: int
+
+    def cost_at(self, method: str, share: float) -> Floats:
+        """The cost of each run at the last point that took no more than a share of FDSA's evaluations."""
+        most = share * self.evaluations[FDSA][-1]
+        at = np.searchsorted(self.evaluations[method], most, side="right") - 1
+        return np.asarray(self.costs[method][at])
 
 
 def converge(train: Part, queries: int, iterations: int, runs: int, seed: int) -> Convergence:

@@ -1,24 +1,23 @@
-"""`reproduce_yue2007`: run it all and write report.md and its figures."""
+"""The 2007 paper's figures and table, and which of its findings hold here."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from scipy import stats
 
-from lambdaboost import __version__
-from lambdaboost.cli.console import ERR, note
-from lambdaboost.diagnostics import WeightSweep
-from lambdaboost.evaluation.comparison.table import Cell, Table
-from lambdaboost.reproduce.store import written, written_text
-from lambdaboost.reproduce.yue2007.accuracy import (
+from experiments.common import report
+from experiments.common.data import Data
+from experiments.common.report import legend, points, table
+from experiments.common.verdicts import RULE, compared, finding, verdict
+from experiments.yue2007.accuracy import (
     IN_SCORES,
     LAMBDARANK,
+    MEASURE,
     RANKNET,
     SPSA_4,
     SPSA_IN_SCORES,
@@ -26,24 +25,19 @@ from lambdaboost.reproduce.yue2007.accuracy import (
     methods,
     trained,
 )
-from lambdaboost.reproduce.yue2007.convergence import (
-    AFTER,
-    DRAWS,
-    FDSA,
-    METHODS,
-    PILOTS,
-    STEP,
-    Convergence,
-    converge,
-)
-from lambdaboost.reproduce.yue2007.parts import FARTHEST, Parts
-from lambdaboost.reproduce.yue2007.smoothness import swept
+from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS, STEP, Convergence, converge
+from experiments.yue2007.parts import FARTHEST, Parts, first_fold
+from experiments.yue2007.smoothness import swept
+from lambdaboost.diagnostics import WeightSweep, plots
+from lambdaboost.evaluation import Figures
+from lambdaboost.evaluation.comparison.significance import significances
 
 PAPER = (
     "Yue and Burges, *On Using Simultaneous Perturbation Stochastic Approximation for IR Measures, and the Empirical "
-    "Optimality of LambdaRank*, NIPS 2007 Workshop on Machine Learning for Web Search"
+    "Optimality of LambdaRank*, NIPS 2007 Workshop on Machine Learning for Web Search, repeated by "
+    "`python -m experiments.yue2007`."
 )
-TABLE_1 = {LAMBDARANK: ("0.721", "0.713", "0.707"), SPSA_4: ("0.690", "0.682", "0.677")}
+TABLE_1 = {LAMBDARANK: "0.721 / 0.713 / 0.707", SPSA_4: "0.690 / 0.682 / 0.677"}
 COMPARED = (
     (LAMBDARANK, SPSA_4),
     (RANKNET, SPSA_4),
@@ -51,7 +45,6 @@ COMPARED = (
     (LAMBDARANK, SPSA_IN_SCORES),
     (LAMBDARANK, RANKNET),
 )
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,9 @@ QUICK = Effort(queries=20, iterations=3, runs=4, share=0.2, swept=300)
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """Everything that the report tells."""
+    """Everything that the report shows."""
 
+    data: Data
     parts: Parts
     effort: Effort
     seed: int
@@ -80,171 +74,147 @@ class Reproduction:
     sweep: WeightSweep
 
 
-def reproduce_yue2007(parts: Parts, effort: Effort, seed: int, out: Path) -> Reproduction:
-    """Run the paper's Figure 1, Table 1 and Figure 2 on `parts` and write the report into the folder `out`."""
-    with (
-        threadpool_limits(1),
-        ERR.status("working …"),
-    ):  # the matrices are small: threads would wait for each other most of the time
-        note("Figure 1: RankNet's cost by FDSA and SPSA")
-        convergence = converge(parts.train, effort.queries, effort.iterations, effort.runs, seed)
-        rows = []
-        for method in methods(effort.share):
-            note(f"Table 1: {method.name}")
-            rows.append(trained(method, parts, seed))
-        note("Figure 2: NDCG@10 against shifted weights")
-        sweep = swept(effort.swept, seed)
-    made = Reproduction(parts, effort, seed, convergence, tuple(rows), sweep)
-    _drawn(out / "figure_1.png", [lambda ax: _figure_1(convergence, ax)])
-    _drawn(out / "figure_2.png", [_sweep_of(sweep, n) for n in sweep.sizes.tolist()])
-    written_text(out / "report.md", _report(made))
-    note(f"written: {out / 'report.md'}")
-    return made
+def run_all(data: Data, effort: Effort, seed: int, tell: Callable[[str], None]) -> Reproduction:
+    """Run the paper's Figure 1, Table 1 and Figure 2."""
+    parts = first_fold(data)
+    tell("Figure 1: RankNet's cost by FDSA and SPSA")
+    convergence = converge(parts.train, effort.queries, effort.iterations, effort.runs, seed)
+    rows = []
+    for method in methods(effort.share):
+        tell(f"Table 1: {method.name}")
+        rows.append(trained(method, parts, seed))
+    tell("Figure 2: NDCG@10 against shifted weights")
+    return Reproduction(data, parts, effort, seed, convergence, tuple(rows), swept(effort.swept, seed))
 
 
-def _figure_1(convergence: Convergence, ax: Any) -> None:
-    for method, style in zip(METHODS, ("k-", "C0--", "C1-.", "C2:"), strict=True):
-        ax.plot(convergence.evaluations[method], convergence.costs[method].mean(axis=1), style, label=method)
-    ax.set(xlabel="Evaluations of the cost", ylabel="Mean pairwise cross entropy", ylim=(0, None))
-    ax.legend(frameon=False)
-
-
-def _sweep_of(sweep: WeightSweep, queries: int) -> Callable[[Any], Any]:
-    from lambdaboost.diagnostics import plots
-
-    return lambda ax: plots.plot_weight_sweep(sweep, queries, ax)
-
-
-def _drawn(path: Path, draws: list[Callable[[Any], Any]]) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0 * len(draws), 3.8), layout="constrained")
-    for axes, draw in zip(np.atleast_1d(figure.subplots(1, len(draws))), draws, strict=True):
-        draw(axes)
-    written(path, lambda file: figure.savefig(file, format="png", dpi=120))
-
-
-def _report(made: Reproduction) -> str:
+def write_report(made: Reproduction, out: Path) -> None:
+    """Write report.md and its figures."""
+    report.draw(out / "figure_1.png", lambda axes: _draw_convergence(made.convergence, axes))
+    sizes = made.sweep.sizes.tolist()
+    report.draw(out / "figure_2.png", *(_draw_sweep(made.sweep, n) for n in sizes))
     sections = [
-        f"# The 2007 paper's Figures 1 and 2 and Table 1 on {made.parts.name}",
-        f"{PAPER}, repeated by `lambdaboost reproduce yue2007`.",
         "## Figure 1: FDSA and SPSA on RankNet's cost",
         "![Figure 1](figure_1.png)",
-        _costs(made.convergence).markdown(),
+        _costs(made.convergence),
         "## Table 1: NDCG@10 of linear rankers",
-        _accuracy(made.rows).markdown(),
+        _accuracy(made.rows),
         "## Figure 2: NDCG@10 against shifted weights",
         "![Figure 2](figure_2.png)",
         "The five weights of a linear LambdaRank that move the scores most, one shifted at a time, measured on "
-        f"{', '.join(f'{n:,}' for n in made.sweep.sizes)} of the queries that it was trained on: "
-        f"`cubic_polynomial({made.sweep.sizes[-1]}, seed={made.seed})`, whatever DATA is.",
+        f"{', '.join(f'{n:,}' for n in sizes)} of the queries that it was trained on: "
+        f"`cubic_polynomial({sizes[-1]}, seed={made.seed})`, whatever DATA is.",
         "## What holds here",
-        "\n".join(f"- {claim}: **{verdict}** ({figures})" for claim, verdict, figures in _findings(made)),
+        RULE.format("the claims on Table 1") + " The claims on Figure 1 are tested by Welch's t-test over the runs, "
+        "corrected in the same way for the variants of SPSA.",
+        "\n".join(findings(made)),
         "## What differs from the paper",
         _differs(made),
         "## Data",
-        _data(made.parts),
+        f"{made.data.folds[0].name}, trained on its queries with a relevant document.\n\n{made.data.markdown()}",
     ]
-    return "\n\n".join(sections) + "\n"
+    report.write(out, f"The 2007 paper's Figures 1 and 2 and Table 1 on {made.data.name}", PAPER, sections)
 
 
-def _costs(convergence: Convergence) -> Table:
-    last = convergence.evaluations[FDSA][-1]
+def _draw_convergence(convergence: Convergence, axes: Any) -> None:
+    for method, style in zip(METHODS, ("k-", "C0--", "C1-.", "C2:"), strict=True):
+        axes.plot(
+            convergence.evaluations[method], convergence.costs[method].mean(axis=1), style, label=method
+        )
+    axes.set(xlabel="Evaluations of the cost", ylabel="Mean pairwise cross entropy", ylim=(0, None))
+    legend(axes)
+
+
+def _draw_sweep(sweep: WeightSweep, queries: int) -> report.Draw:
+    return lambda axes: plots.plot_weight_sweep(sweep, queries, axes)
+
+
+def _costs(convergence: Convergence) -> str:
     shares = (0.1, 0.25, 0.5, 1.0)
+    last = convergence.evaluations[FDSA][-1]
     rows = []
     for method in METHODS:
-        cells = [f"{_cost_at(convergence, method, share * last).mean():.4f}" for share in shares]
+        cells = [f"{convergence.cost_at(method, share).mean():.4f}" for share in shares]
         spread = convergence.costs[method][-1].std(ddof=1)
-        rows.append((Cell(method), *map(Cell, (f"{convergence.rates[method]:g}", *cells, f"{spread:.4f}"))))
-    header = ("Method", "Rate", *(f"at {share * last:,.0f}" for share in shares), "spread of runs at the end")
-    runs = convergence.costs[FDSA].shape[1]
+        rows.append([method, f"{convergence.rates[method]:g}", *cells, f"{spread:.4f}"])
+    header = ["Method", "Rate", *(f"at {share * last:,.0f}" for share in shares), "spread of runs at the end"]
     caption = (
-        f"Mean pairwise cross entropy of {runs} runs after so many evaluations of it, on {convergence.pairs:,} pairs "
-        f"of {convergence.queries} training queries. The paper gives a plot without figures."
+        f"Mean pairwise cross entropy of {convergence.costs[FDSA].shape[1]} runs after so many evaluations of it, on "
+        f"{convergence.pairs:,} pairs of {convergence.queries} training queries. The paper gives a plot without figures."
     )
-    return Table(header, tuple(rows), caption)
+    return table(header, rows, caption)
 
 
-def _cost_at(convergence: Convergence, method: str, evaluations: float) -> Any:
-    """The cost of each run at the last point that took no more evaluations."""
-    at = np.searchsorted(convergence.evaluations[method], evaluations, side="right") - 1
-    return convergence.costs[method][at]
-
-
-def _accuracy(rows: tuple[Trained, ...]) -> Table:
+def _accuracy(rows: tuple[Trained, ...]) -> str:
     cells = []
     for row in rows:
-        figures = (f"{row.train:.3f}", f"{row.valid:.3f}", f"{row.test.mean():.3f}")
+        means = [f"{figure:.3f}" for figure in (row.train, row.valid, row.test.mean())]
+        selected = f"{row.setting}, iteration {row.iteration} of {row.method.iterations}"
         cells.append(
-            (
-                Cell(row.method.name),
-                *map(Cell, figures),
-                Cell(" / ".join(TABLE_1[row.method.name]) if row.method.name in TABLE_1 else "–"),
-                Cell(f"{row.setting}, iteration {row.iteration} of {row.method.iterations}"),
-                Cell(str(row.runs)),
-            )
+            [row.method.name, *means, TABLE_1.get(row.method.name, "–"), selected, str(row.runs)]
         )
-    header = ("Method", "Train", "Valid", "Test", "Paper: train / valid / test", "Selected", "of runs")
+    header = ["Method", "Train", "Valid", "Test", "Paper: train / valid / test", "Selected", "of runs"]
     caption = (
-        "Mean NDCG@10. Learning rate, step and iteration are selected by the validation part, whose figure therefore "
-        "flatters; a query without a relevant document counts 0."
+        "Mean NDCG@10. Learning rate, step and iteration are selected by the validation part, whose figure is therefore "
+        "optimistic; a query without a relevant document counts 0."
     )
-    return Table(header, tuple(cells), caption)
+    return table(header, cells, caption)
 
 
-def _findings(made: Reproduction) -> list[tuple[str, str, str]]:
-    from scipy import stats
-
-    convergence = made.convergence
-    found = []
-    likeness = convergence.likeness
-    found.append(
-        (
-            "The FDSA gradient is virtually identical to the closed form",
-            "yes" if likeness < 1e-3 else "no",
-            f"largest difference {likeness:.1e} of the largest slope, at step {STEP:g}",
-        )
-    )
-    half = convergence.evaluations[FDSA][-1] / 2
-    for method in DRAWS:
-        a, b = _cost_at(convergence, method, half), _cost_at(convergence, FDSA, half)
-        p = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
-        text = f"{a.mean():.4f} against {b.mean():.4f} at half of the evaluations, Welch's p={p:.2g} over the runs"
-        found.append((f"{method} converges faster than FDSA", _verdict(b.mean() - a.mean(), p), text))
-    at_half = {method: float(_cost_at(convergence, method, half).mean()) for method in DRAWS}
-    gap = max(at_half.values()) - min(at_half.values())
-    behind = float(_cost_at(convergence, FDSA, half).mean()) - max(at_half.values())
-    found.append(
-        (
-            "All variants of SPSA converge about equally fast",
-            "yes" if gap < abs(behind) else "no",
-            f"they lie within {gap:.4f} of each other at half of the evaluations, the slowest {behind:+.4f} from FDSA; "
-            "about equal is here a spread smaller than that distance",
-        )
-    )
-    rows = {row.method.name: row for row in made.rows}
-    for first, second in COMPARED:
-        gain = rows[first].test - rows[second].test
-        p = float(stats.ttest_1samp(gain, 0.0).pvalue) if gain.any() else 1.0
-        text = f"test NDCG@10 {100 * gain.mean():+.1f} points, paired p={p:.2g}"
-        said = "" if {SPSA_4, IN_SCORES} & {first, second} else ", which the paper does not compare here"
-        found.append((f"{first} beats {second}{said}", _verdict(gain.mean(), p), text))
-    roughness = np.nanmean(made.sweep.roughness, axis=1)
+def findings(made: Reproduction) -> list[str]:
+    """The paper's findings, and whether they hold here."""
+    convergence, roughness = made.convergence, np.nanmean(made.sweep.roughness, axis=1)
     few, many = made.sweep.sizes[[0, -1]]
-    found.append(
-        (
+    smoother = "yes" if roughness[-1] < roughness[0] else "no"
+    return [
+        finding(
+            "The FDSA gradient is virtually identical to the closed form",
+            "yes" if convergence.likeness < 1e-3 else "no",
+            f"largest difference {convergence.likeness:.1e} of the largest slope, at step {STEP:g}",
+        ),
+        *_on_convergence(convergence),
+        *_on_accuracy(made.rows),
+        finding(
             "NDCG in a weight gets smoother as it is averaged over more queries",
-            "cannot tell: one size only" if few == many else "yes" if roughness[-1] < roughness[0] else "no",
+            "not testable: one size only" if few == many else smoother,
             f"way up and down over that of one hill: {roughness[0]:.2f} on {few:,}, {roughness[-1]:.2f} on {many:,}",
-        )
+        ),
+    ]
+
+
+def _on_convergence(convergence: Convergence) -> list[str]:
+    at_half = {method: convergence.cost_at(method, 0.5) for method in METHODS}
+    fdsa = at_half[FDSA]
+    tested = significances(
+        (fdsa.mean() - at_half[m].mean(), stats.ttest_ind(at_half[m], fdsa, equal_var=False).pvalue)
+        for m in DRAWS
     )
-    return found
+    found = [
+        finding(
+            f"{method} converges faster than FDSA",
+            verdict([s]),
+            f"{at_half[method].mean():.4f} against {fdsa.mean():.4f} at half of the evaluations, p={s.adjusted:.2g}",
+        )
+        for method, s in zip(DRAWS, tested, strict=True)
+    ]
+    means = [float(at_half[method].mean()) for method in DRAWS]
+    gap, behind = max(means) - min(means), float(fdsa.mean()) - max(means)
+    claim = "All variants of SPSA converge about equally fast"
+    text = (
+        f"they lie within {gap:.4f} of each other at half of the evaluations, the slowest {behind:+.4f} from FDSA; about "
+        "equal is here a spread smaller than that distance, without a test"
+    )
+    return [*found, finding(claim, "yes" if gap < abs(behind) else "no", text)]
 
 
-def _verdict(difference: float, p: float) -> str:
-    if p >= LEVEL or difference == 0:
-        return "undecided"
-    return "yes" if difference > 0 else "no, the opposite"
+def _on_accuracy(rows: tuple[Trained, ...]) -> list[str]:
+    by_name = {row.method.name: Figures(row.method.name, {MEASURE: row.test}) for row in rows}
+    found = [compared(by_name[second], by_name[first], [MEASURE])[0].difference for first, second in COMPARED]
+    lines = []
+    for d, s in zip(found, significances((d.mean, d.p_value) for d in found), strict=True):
+        in_paper = {SPSA_4, IN_SCORES} & {d.system, d.baseline}
+        claim = f"{d.system} beats {d.baseline}{'' if in_paper else ', which the paper does not compare here'}"
+        lines.append(finding(claim, verdict([s]), f"test NDCG@10 {points(s.difference, s.adjusted)}"))
+    return lines
 
 
 def _differs(made: Reproduction) -> str:
@@ -272,17 +242,7 @@ def _differs(made: Reproduction) -> str:
             "- Figure 2: the paper's artificial data, of which it tells the 50 dimensions only, is here the cubic "
             "polynomial of Burges et al. (2005); its smoothness is the way that a curve goes up and down over what one "
             "hill of the same peak and ends would take.",
-            "- One split, one start: p-values speak for these rankers on these test queries.",
-            f"- lambdaboost {__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
-            f"seed {made.seed}.",
+            "- One split, one start: p-values are about these rankers on these test queries.",
+            f"- {report.versions('numpy')}, seed {made.seed}.",
         ]
     )
-
-
-def _data(parts: Parts) -> str:
-    rows = []
-    for name, (x, q) in (("train", parts.train), ("valid", parts.valid), ("test", parts.test)):
-        empty = int((np.maximum.reduceat(np.nan_to_num(q.relevance), q.offsets[:-1]) <= 0).sum())
-        rows.append((Cell(name), *(Cell(f"{n:,}") for n in (q.n_queries, empty, q.n_documents, x.shape[1]))))
-    header = ("Part", "Queries", "without relevant", "Documents", "Features")
-    return Table(header, tuple(rows), f"{parts.origin}.").markdown()

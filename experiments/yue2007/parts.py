@@ -35,6 +35,4 @@ def first_fold(data: Data) -> Parts:
     """The parts of the first fold."""
     parts = data.training_valid_test(data.folds[0])
     scaler = StandardScaler().fit(dense(parts[0].features))
-    return Parts(
-        *((np.clip(scaler.transform(dense(x)), -FARTHEST, FARTHEST), q) for x, q in parts)
-    )
+    return Parts(*((np.clip(scaler.transform(dense(x)), -FARTHEST, FARTHEST), q) for x, q in parts))

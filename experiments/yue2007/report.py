@@ -104,7 +104,8 @@ def write_report(made: Reproduction, out: Path) -> None:
         f"{', '.join(f'{n:,}' for n in sizes)} of the queries that it was trained on: "
         f"`cubic_polynomial({sizes[-1]}, seed={made.seed})`, whatever DATA is.",
         "## What holds here",
-        RULE.format("the claims on Table 1") + " The claims on Figure 1 are tested by Welch's t-test over the runs, "
+        RULE.format("the claims on Table 1")
+        + " The claims on Figure 1 are tested by Welch's t-test over the runs, "
         "corrected in the same way for the variants of SPSA.",
         "\n".join(findings(made)),
         "## What differs from the paper",
@@ -149,9 +150,7 @@ def _accuracy(rows: tuple[Trained, ...]) -> str:
     for row in rows:
         means = [f"{figure:.3f}" for figure in (row.train, row.valid, row.test.mean())]
         selected = f"{row.setting}, iteration {row.iteration} of {row.method.iterations}"
-        cells.append(
-            [row.method.name, *means, TABLE_1.get(row.method.name, "–"), selected, str(row.runs)]
-        )
+        cells.append([row.method.name, *means, TABLE_1.get(row.method.name, "–"), selected, str(row.runs)])
     header = ["Method", "Train", "Valid", "Test", "Paper: train / valid / test", "Selected", "of runs"]
     caption = (
         "Mean NDCG@10. Learning rate, step and iteration are selected by the validation part, whose figure is therefore "
@@ -212,7 +211,9 @@ def _on_accuracy(rows: tuple[Trained, ...]) -> list[str]:
     lines = []
     for d, s in zip(found, significances((d.mean, d.p_value) for d in found), strict=True):
         in_paper = {SPSA_4, IN_SCORES} & {d.system, d.baseline}
-        claim = f"{d.system} beats {d.baseline}{'' if in_paper else ', which the paper does not compare here'}"
+        claim = (
+            f"{d.system} beats {d.baseline}{'' if in_paper else ', which the paper does not compare here'}"
+        )
         lines.append(finding(claim, verdict([s]), f"test NDCG@10 {points(s.difference, s.adjusted)}"))
     return lines
 

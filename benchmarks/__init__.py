@@ -1,1 +1,1 @@
-"""Speed and memory on the user's own machine, beside the engines' own objectives: ``lambdaboost bench``."""
+"""Speed and memory on your machine, beside the engines' own objectives: `python -m benchmarks --help`."""

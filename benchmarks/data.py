@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.bench.plan import Shape
-from lambdaboost.datasets import Queries
+from benchmarks.plan import Shape
+from lambdaboost import Queries
 
 SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of the grades 0 to 4, as in web search data
 FEATURES = 20

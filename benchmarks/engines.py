@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.bench.data import Data
-from lambdaboost.bench.replay import Recorder, Replay, Round
-from lambdaboost.objectives import LambdaRank, Objective
+from benchmarks.data import Data
+from benchmarks.replay import Recorder, Replay, Round
+from lambdaboost import LambdaRank
+from lambdaboost.objectives import Objective
 
 LEAVES = 31
 

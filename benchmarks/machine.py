@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 PACKAGES = ("lambdaboost", "lightgbm", "xgboost", "catboost", "numpy", "numba")
 
@@ -25,10 +24,6 @@ class Machine:
     versions: dict[str, str]
     omp_wait_policy: str
     load: float | None  # processes that ran or waited in the last minute, before anything was measured
-
-    def described(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
     def markdown(self) -> str:
         """One line on the machine, one on the software, one where others used it."""

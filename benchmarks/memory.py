@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lambdaboost.bench.child import measured
-from lambdaboost.bench.plan import Plan
-from lambdaboost.bench.section import Grid, Section, Setting
+from benchmarks.child import measured
+from benchmarks.plan import Plan
+from benchmarks.section import Section
 
 OBJECTIVES = ("LambdaRank()", "RankNet()", "SigmoidLocal()", "graded()", "iteration_dependent()")
 METHOD = """\
@@ -56,14 +56,12 @@ print(json.dumps({{"first": rises[0] / {documents}, "later": rises[2] / {documen
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
 
 
-def memory(plan: Plan, setting: Setting) -> Section:
+def memory(plan: Plan, threads: int) -> Section:
     """Measure each objective on the longest list."""
     n = plan.memory_documents
     found = {}
     for objective in OBJECTIVES:
-        setting.told(objective)
         found[objective] = measured(CODE.format(objective=objective, documents=n), ALLOCATOR)
     rows = tuple((name, f"{one['first']:.0f}", f"{one['later']:.0f}") for name, one in found.items())
     heads = ("objective", "bytes a document, first gradient", "later gradients")
-    figures = {"documents": n, "bytes per document": found}
-    return Section(f"Memory of a gradient of {n:,} documents", METHOD, Grid(heads, rows), figures)
+    return Section(f"Memory of a gradient of {n:,} documents", METHOD, heads, rows)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lambdaboost.bench.data import made
-from lambdaboost.bench.engines import one_pass
-from lambdaboost.bench.plan import Plan, Shape
-from lambdaboost.bench.section import Grid, Section, Setting
-from lambdaboost.bench.speed import recorded_rounds
-from lambdaboost.bench.timing import Figures, alternate
+from benchmarks.data import made
+from benchmarks.engines import one_pass
+from benchmarks.plan import Plan, Shape
+from benchmarks.section import Section
+from benchmarks.speed import recorded_rounds
+from benchmarks.timing import Timed, alternate
 from lambdaboost.objectives import Objective, parse
 
 BASE = "LambdaRank()"
@@ -33,7 +33,7 @@ WANTED = (
 )
 
 
-def objectives() -> dict[str, Objective]:
+def known_objectives() -> dict[str, Objective]:
     """Every objective that this version has; LambdaRank refuses measures that it cannot swap."""
     known = {}
     for text in WANTED:
@@ -44,34 +44,26 @@ def objectives() -> dict[str, Objective]:
     return known
 
 
-def objective_costs(plan: Plan, setting: Setting) -> Section:
+def objective_costs(plan: Plan, threads: int) -> Section:
     """Measure every objective at every shape."""
-    known = objectives()
-    found = {shape: _seconds(shape, known, plan, setting) for shape in plan.shapes}
-    figures = {
-        str(shape): {
-            name: {"ratio": (one / seconds[BASE]).described(), "seconds per round": one.described()}
-            for name, one in seconds.items()
-        }
-        for shape, seconds in found.items()
-    }
+    known = known_objectives()
+    found = {shape: _seconds(shape, known, plan, threads) for shape in plan.shapes}
     rows = tuple((name, *(_cell(name, seconds) for seconds in found.values())) for name in known)
     method = f"{METHOD} {plan.rounds} rounds, {plan.repetitions} repetitions."
     heads = ("objective", *map(str, found))
-    return Section("Objectives beside LambdaRank()", method, Grid(heads, rows), figures)
+    return Section("Objectives beside LambdaRank()", method, heads, rows)
 
 
-def _seconds(shape: Shape, known: dict[str, Objective], plan: Plan, setting: Setting) -> dict[str, Figures]:
+def _seconds(shape: Shape, known: dict[str, Objective], plan: Plan, threads: int) -> dict[str, Timed]:
     """Seconds per round of each objective."""
     data = made(shape)
-    setting.told(f"{shape}: warming up")
-    recorded = recorded_rounds(data, plan.rounds, setting)
+    recorded = recorded_rounds(data, plan.rounds, threads)
     jobs = {name: one_pass(objective, recorded, data) for name, objective in known.items()}
     for job in jobs.values():
         job()
-    seconds = alternate(jobs, plan.repetitions, setting.telling(shape))
+    seconds = alternate(jobs, plan.repetitions)
     return {name: one / plan.rounds for name, one in seconds.items()}
 
 
-def _cell(name: str, seconds: dict[str, Figures]) -> str:
+def _cell(name: str, seconds: dict[str, Timed]) -> str:
     return seconds[BASE].milliseconds() if name == BASE else (seconds[name] / seconds[BASE]).ratio()

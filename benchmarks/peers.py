@@ -1,4 +1,4 @@
-"""Whole trainings of everybody's LambdaMART."""
+"""Whole trainings with each library's LambdaMART."""
 
 from __future__ import annotations
 
@@ -8,48 +8,41 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from lambdaboost.bench.data import Data, made
-from lambdaboost.bench.engines import LEAVES, lightgbm, xgboost
-from lambdaboost.bench.numpy_objective import numpy_lambdarank
-from lambdaboost.bench.plan import Plan, Shape
-from lambdaboost.bench.section import Grid, Section, Setting
-from lambdaboost.bench.timing import Figures, alternate
-from lambdaboost.objectives import LambdaRank
+from benchmarks.data import Data, made
+from benchmarks.engines import LEAVES, lightgbm, xgboost
+from benchmarks.numpy_objective import numpy_lambdarank
+from benchmarks.plan import Plan, Shape
+from benchmarks.section import Section
+from benchmarks.timing import Timed, alternate
+from lambdaboost import LambdaRank
 
-BASE = "LightGBM with LambdaRank() of ours"
+BASE = "LightGBM with LambdaRank()"
 CATBOOST = "CatBoost YetiRank"
 NUMPY = "LightGBM with LambdaRank in NumPy"
 METHOD = f"""\
 Seconds per boosting round of whole trainings on data that the engine has already binned, all pairs, {LEAVES} leaves \
-(CatBoost: its own symmetric trees of depth 5), and how many times longer than LightGBM with our LambdaRank() in the \
+(CatBoost: its own symmetric trees of depth 5), and how many times longer than LightGBM with LambdaRank() in the \
 same repetition: medians with the lowest and highest. The objectives differ: this compares waiting times, not \
 rankings. The NumPy objective loops over queries and holds n × n matrices."""
 
 Training = tuple[Callable[[int], Any], int]  # a training of so many rounds, and the rounds it is given
 
 
-def peers(plan: Plan, setting: Setting) -> Section:
-    """Measure everybody at every shape."""
-    remarks = [] if has_catboost() else [f"{CATBOOST} was left out: pip install 'lambdaboost[bench]'."]
+def peers(plan: Plan, threads: int) -> Section:
+    """Measure every library at every shape."""
+    remarks = [] if has_catboost() else [f"{CATBOOST} was left out: pip install catboost."]
     found = {}
     for shape in plan.shapes:
-        found[shape], refused = _shape(shape, plan, setting)
+        found[shape], refused = _shape(shape, plan, threads)
         remarks += refused
-    figures = {
-        str(shape): {
-            name: {"ratio": (one / seconds[BASE]).described(), "seconds per round": one.described()}
-            for name, one in seconds.items()
-        }
-        for shape, seconds in found.items()
-    }
     names = dict.fromkeys(name for seconds in found.values() for name in seconds)
     rows = tuple((name, *(_cell(name, seconds) for seconds in found.values())) for name in names)
     method = f"{METHOD} {plan.rounds} rounds, {plan.repetitions} repetitions; fewer where pairs are many."
     heads = ("training", *map(str, found))
-    return Section("Whole trainings of the peers", method, Grid(heads, rows), figures, tuple(remarks))
+    return Section("Whole trainings of the peers", method, heads, rows, tuple(remarks))
 
 
-def _cell(name: str, seconds: dict[str, Figures]) -> str:
+def _cell(name: str, seconds: dict[str, Timed]) -> str:
     if name not in seconds:
         return "refused"
     ratio = (seconds[name] / seconds[BASE]).ratio()
@@ -62,10 +55,9 @@ def has_catboost() -> bool:
     return find_spec("catboost") is not None
 
 
-def _shape(shape: Shape, plan: Plan, setting: Setting) -> tuple[dict[str, Figures], list[str]]:
+def _shape(shape: Shape, plan: Plan, threads: int) -> tuple[dict[str, Timed], list[str]]:
     """Seconds per round of each training, and who refused the shape."""
-    setting.told(f"{shape}: warming up")
-    trainings = _trainings(made(shape), shape, plan, setting.threads)
+    trainings = _trainings(made(shape), shape, plan, threads)
     refused = []
     for name, (train, _) in list(trainings.items()):
         try:
@@ -76,7 +68,7 @@ def _shape(shape: Shape, plan: Plan, setting: Setting) -> tuple[dict[str, Figure
             refused.append(f"{name} refuses {shape}: {str(error).splitlines()[0]}")
             del trainings[name]
     jobs = {name: partial(train, rounds) for name, (train, rounds) in trainings.items()}
-    seconds = alternate(jobs, plan.repetitions_at(shape), setting.telling(shape))
+    seconds = alternate(jobs, plan.repetitions_at(shape))
     return {name: seconds[name] / rounds for name, (_, rounds) in trainings.items()}, refused
 
 
@@ -88,7 +80,7 @@ def _trainings(data: Data, shape: Shape, plan: Plan, threads: int) -> dict[str, 
     found: dict[str, Training] = {
         BASE: (lambda rounds: light.train(LambdaRank(), rounds), rounds_here),
         "LightGBM lambdarank": (lambda rounds: light.train(None, rounds, n), rounds_here),
-        "XGBoost with LambdaRank() of ours": (
+        "XGBoost with LambdaRank()": (
             lambda rounds: extreme.train(LambdaRank(), rounds),
             rounds_here,
         ),

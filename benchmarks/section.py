@@ -6,56 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lambdaboost.bench.timing import Told
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of text."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def markdown(self) -> str:
-        """With the figures to the right."""
-        lines = [self.columns, ("---", *("---:" for _ in self.columns[1:])), *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+from experiments.common.report import table
 
 
 @dataclass(frozen=True)
 class Section:
-    """What one part of the benchmark found.
-
-    Attributes
-    ----------
-    title, method : str
-        What was measured, and how.
-    grid : Grid
-        The figures for reading, ratios first.
-    figures : dict
-        All figures, for JSON.
-    remarks : tuple of str
-        What a reader must know of these very figures.
-    draw : callable, optional
-        Draws the section's picture into a matplotlib Axes.
-
-    """
+    """A table, how it was measured, what a reader must know of these very figures, and a picture if there is one."""
 
     title: str
     method: str
-    grid: Grid
-    figures: dict[str, Any]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
     remarks: tuple[str, ...] = ()
-    draw: Callable[[Any], None] | None = None
+    draw: Callable[[Any], None] | None = None  # into a matplotlib Axes
 
-
-@dataclass(frozen=True)
-class Setting:
-    """What every section is told."""
-
-    threads: int
-    told: Told = lambda step: None
-
-    def telling(self, where: object) -> Told:
-        """Tells what is timed next there."""
-        return lambda name: self.told(f"{where}: {name}")
+    def markdown(self) -> str:
+        """The section without its picture."""
+        remarks = "\n".join(f"- {remark}" for remark in self.remarks)
+        parts = [f"## {self.title}", table(self.header, self.rows), self.method, remarks]
+        return "\n\n".join(filter(None, parts))

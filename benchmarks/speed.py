@@ -2,114 +2,107 @@
 
 from __future__ import annotations
 
-from typing import Any
+from benchmarks.data import Data, made
+from benchmarks.engines import ENGINES, Engine, one_pass
+from benchmarks.plan import Case, Plan
+from benchmarks.replay import Replay, Round
+from benchmarks.section import Section
+from benchmarks.timing import Job, Timed, alternate
+from lambdaboost import NDCG, LambdaRank
 
-from lambdaboost.bench.data import Data, made
-from lambdaboost.bench.engines import ENGINES, Engine, one_pass
-from lambdaboost.bench.plan import Case, Plan
-from lambdaboost.bench.replay import Replay, Round
-from lambdaboost.bench.section import Grid, Section, Setting
-from lambdaboost.bench.timing import Figures, Job, alternate
-from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives import LambdaRank
-
-OURS = "λ and μ of ours"
+LAMBDARANK = "λ and μ of LambdaRank()"
 METHOD = """\
-λ and μ of a round: an engine's own objective costs what its training takes longer than the same training with the \
-recorded gradients of that objective handed in, which grows the same trees; ours is timed by itself on the scores of \
-LightGBM's training. Whole training: the engine with our objective plugged in against the engine with its own. All \
-pairs unless a truncation is named. Each figure is the median of alternating repetitions, with the lowest and highest; \
-ratios are taken inside a repetition. Above 1× ours is faster."""
+λ and μ of a round: native λ time = native training time − training time with replayed gradients, which grows the same \
+trees; LambdaRank() is timed by itself on the scores of LightGBM's training. Whole training: the engine with \
+LambdaRank() against the engine with its own objective. All pairs unless a truncation is named. Each figure is the \
+median of alternating repetitions, with the lowest and highest; ratios are taken inside a repetition. Above 1× \
+LambdaRank() is faster."""
 
 
-def speed(plan: Plan, setting: Setting) -> Section:
+def speed(plan: Plan, threads: int) -> Section:
     """Measure all cases."""
-    found = {str(case): _case(case, plan, setting) for case in plan.cases}
-    figures = {
-        case: {name: one.described() for name, one in of_case.items()} for case, of_case in found.items()
-    }
+    found = {str(case): measure_case(case, plan, threads) for case in plan.cases}
     heads = (
         "queries × documents",
         "against",
         "λ and μ",
         "whole training",
-        "ours, a round",
-        "theirs, a round",
+        "LambdaRank(), a round",
+        "native, a round",
     )
     rows = tuple(_row(case, name, of_case) for case, of_case in found.items() for name in ENGINES)
     return Section(
         "λ and μ against the engines' own objectives",
         f"{METHOD} {plan.rounds} rounds, {plan.repetitions} repetitions; fewer repetitions where pairs are many.",
-        Grid(heads, rows),
-        figures,
-        _remarks(figures),
+        heads,
+        rows,
+        _remarks(found),
     )
 
 
-def _row(case: str, name: str, found: dict[str, Figures]) -> tuple[str, ...]:
+def _row(case: str, name: str, found: dict[str, Timed]) -> tuple[str, ...]:
     """One engine in one case, ratios first."""
     ratios = (found[f"{name} λ ratio"].ratio(), found[f"{name} training ratio"].ratio())
-    return case, name, *ratios, found[OURS].milliseconds(), found[f"{name} λ"].milliseconds()
+    return case, name, *ratios, found[LAMBDARANK].milliseconds(), found[f"{name} λ"].milliseconds()
 
 
-def _case(case: Case, plan: Plan, setting: Setting) -> dict[str, Figures]:
+def measure_case(case: Case, plan: Plan, threads: int) -> dict[str, Timed]:
     data = made(case.shape)
     truncation = case.truncation or case.shape.documents
-    ours = LambdaRank(NDCG(k=case.truncation))
-    setting.told(f"{case}: warming up")
-    engines = {name: make(data, setting.threads) for name, make in ENGINES.items()}
+    objective = LambdaRank(NDCG(k=case.truncation))
+    engines = {name: make(data, threads) for name, make in ENGINES.items()}
     recorded = {name: engine.record(truncation, plan.rounds) for name, engine in engines.items()}
-    jobs: dict[str, Job] = {OURS: one_pass(ours, recorded["LightGBM"], data)}
+    jobs: dict[str, Job] = {LAMBDARANK: one_pass(objective, recorded["LightGBM"], data)}
     for name, engine in engines.items():
-        jobs |= _trainings(name, engine, recorded[name], ours, truncation)
+        jobs |= _trainings(name, engine, recorded[name], objective, truncation)
     strays = {name: engine.strays(recorded[name], truncation) for name, engine in engines.items()}
     for name, job in jobs.items():
         if not name.endswith("native"):  # these have just been trained, and can take minutes
             job()
-    seconds = alternate(jobs, plan.repetitions_at(case.shape), setting.telling(case))
+    seconds = alternate(jobs, plan.repetitions_at(case.shape))
     return _compared(seconds, plan.rounds) | {
-        f"{name} replay strays": Figures((far,)) for name, far in strays.items()
+        f"{name} replay strays": Timed((far,)) for name, far in strays.items()
     }
 
 
 def _trainings(
-    name: str, engine: Engine, recorded: list[Round], ours: LambdaRank, truncation: int
+    name: str, engine: Engine, recorded: list[Round], objective: LambdaRank, truncation: int
 ) -> dict[str, Job]:
     rounds = len(recorded)
     replay = Replay(recorded)
     return {
         f"{name} native": lambda: engine.train(None, rounds, truncation),
         f"{name} replay": lambda: engine.train(replay, rounds),
-        f"{name} with ours": lambda: engine.train(ours, rounds),
+        f"{name} with LambdaRank()": lambda: engine.train(objective, rounds),
     }
 
 
-def _compared(seconds: dict[str, Figures], rounds: int) -> dict[str, Figures]:
+def _compared(seconds: dict[str, Timed], rounds: int) -> dict[str, Timed]:
     """Per-round costs and ratios of one case."""
-    found = {OURS: seconds[OURS] / rounds}
+    found = {LAMBDARANK: seconds[LAMBDARANK] / rounds}
     for name in ENGINES:
         native = seconds[f"{name} native"]
         found[f"{name} λ"] = (native - seconds[f"{name} replay"]) / rounds
-        found[f"{name} λ ratio"] = found[f"{name} λ"] / found[OURS]
-        found[f"{name} training ratio"] = native / seconds[f"{name} with ours"]
-    return found | {f"{job}, seconds": figures for job, figures in seconds.items() if job != OURS}
+        found[f"{name} λ ratio"] = found[f"{name} λ"] / found[LAMBDARANK]
+        found[f"{name} training ratio"] = native / seconds[f"{name} with LambdaRank()"]
+    return found | {f"{job}, seconds": figures for job, figures in seconds.items() if job != LAMBDARANK}
 
 
-def _remarks(figures: dict[str, Any]) -> tuple[str, ...]:
-    """Differences that the noise swallows are told."""
+def _remarks(cases: dict[str, dict[str, Timed]]) -> tuple[str, ...]:
+    """What limits a figure: noise, or a replay that grew other trees."""
     remarks = []
-    for case, found in figures.items():
+    for case, found in cases.items():
         for name in ENGINES:
-            if found[f"{name} λ"]["low"] <= 0:
+            if min(found[f"{name} λ"].values) <= 0:
                 remarks.append(
                     f"{case}: in some repetition {name}'s training was no slower than the replay; "
                     "its λ is below the noise of this machine."
                 )
-            if found[f"{name} replay strays"]["median"] > 1e-3:
+            if found[f"{name} replay strays"].median > 1e-3:
                 remarks.append(f"{case}: the replay on {name} grew other trees than its own objective.")
     return tuple(remarks)
 
 
-def recorded_rounds(data: Data, rounds: int, setting: Setting) -> list[Round]:
+def recorded_rounds(data: Data, rounds: int, threads: int) -> list[Round]:
     """The rounds of a training of LightGBM, for the scores in them: as a training has them, round by round."""
-    return ENGINES["LightGBM"](data, setting.threads).record(30, rounds)
+    return ENGINES["LightGBM"](data, threads).record(30, rounds)

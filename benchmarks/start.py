@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 
-from lambdaboost.bench.child import measured
-from lambdaboost.bench.plan import Plan
-from lambdaboost.bench.section import Grid, Section, Setting
-from lambdaboost.bench.timing import Figures
+from benchmarks.child import measured
+from benchmarks.plan import Plan
+from benchmarks.section import Section
+from benchmarks.timing import Timed
 
 OBJECTIVES = ("LambdaRank()", "iteration_dependent()", "graded()")
 METHOD = """\
@@ -39,24 +39,23 @@ print(json.dumps({{"first": first - start, "next": time.perf_counter() - first}}
 """
 
 
-def start(plan: Plan, setting: Setting) -> Section:
+def start(plan: Plan, threads: int) -> Section:
     """Measure imports and first gradients."""
-    found = _imports(plan, setting)
+    found = _imports(plan, threads)
     for objective in OBJECTIVES:
-        found |= _first_gradients(objective, plan, setting)
+        found |= _first_gradients(objective, plan, threads)
     return Section(
         "Start",
         f"{METHOD} {plan.start_repetitions} processes each.",
-        Grid(("what", "seconds"), tuple((name, one.text(" s")) for name, one in found.items())),
-        {name: one.described() for name, one in found.items()},
+        ("what", "seconds"),
+        tuple((name, one.text(" s")) for name, one in found.items()),
     )
 
 
-def _imports(plan: Plan, setting: Setting) -> dict[str, Figures]:
+def _imports(plan: Plan, threads: int) -> dict[str, Timed]:
     measured(IMPORT)
     found = []
     for _ in range(plan.start_repetitions):
-        setting.told("import")
         found.append(measured(IMPORT))
     return {
         "import lambdaboost, beyond numpy and numba": _collected(one["lambdaboost"] for one in found),
@@ -64,14 +63,12 @@ def _imports(plan: Plan, setting: Setting) -> dict[str, Figures]:
     }
 
 
-def _first_gradients(objective: str, plan: Plan, setting: Setting) -> dict[str, Figures]:
+def _first_gradients(objective: str, plan: Plan, threads: int) -> dict[str, Timed]:
     code = FIRST.format(objective=objective)
     cold, warm = [], []
     for _ in range(plan.start_repetitions):
         with tempfile.TemporaryDirectory() as cache:
-            setting.told(f"{objective}: compiling")
             cold.append(measured(code, {"NUMBA_CACHE_DIR": cache}))
-            setting.told(f"{objective}: loading")
             warm.append(measured(code, {"NUMBA_CACHE_DIR": cache}))
     return {
         f"{objective}, first gradient, kernels on disk": _collected(one["first"] for one in warm),
@@ -80,5 +77,5 @@ def _first_gradients(objective: str, plan: Plan, setting: Setting) -> dict[str, 
     }
 
 
-def _collected(values: Iterable[float]) -> Figures:
-    return Figures(tuple(values))
+def _collected(values: Iterable[float]) -> Timed:
+    return Timed(tuple(values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Queries
+from lambdaboost import Queries
 from lambdaboost.objectives import Objective, RankNet, SigmoidLocal
 
 Floats = NDArray[np.float64]

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+from scipy.stats import linregress
+
 Job = Callable[[], Any]
-Told = Callable[[str], None]  # hears what is timed next
 
 
 @dataclass(frozen=True)
-class Figures:
+class Timed:
     """One figure for each repetition: seconds, or a ratio of what stood side by side in a repetition."""
 
     values: tuple[float, ...]
@@ -23,13 +25,13 @@ class Figures:
         """The middle of the repetitions."""
         return median(self.values)
 
-    def __sub__(self, other: Figures) -> Figures:
-        return Figures(tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
+    def __sub__(self, other: Timed) -> Timed:
+        return Timed(tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
 
-    def __truediv__(self, other: Figures | float) -> Figures:
-        if isinstance(other, Figures):
-            return Figures(tuple(a / b for a, b in zip(self.values, other.values, strict=True)))
-        return Figures(tuple(a / other for a in self.values))
+    def __truediv__(self, other: Timed | float) -> Timed:
+        if isinstance(other, Timed):
+            return Timed(tuple(a / b for a, b in zip(self.values, other.values, strict=True)))
+        return Timed(tuple(a / other for a in self.values))
 
     def text(self, unit: str = "", scale: float = 1.0) -> str:
         """The median with the lowest and highest, to three digits: ``2.10 ms (1.98–2.40)``."""
@@ -45,24 +47,13 @@ class Figures:
         """Seconds shown as milliseconds."""
         return self.text(" ms", 1e3)
 
-    def described(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "median": self.median,
-            "low": min(self.values),
-            "high": max(self.values),
-            "values": list(self.values),
-        }
-
 
 def _digits(x: float) -> str:
     """Three significant digits, whole from 100 on."""
     return f"{x:,.0f}" if abs(x) >= 99.95 else f"{x:.1f}" if abs(x) >= 9.995 else f"{x:.3g}"
 
 
-def alternate(
-    jobs: Mapping[str, Job], repetitions: int, told: Told = lambda name: None
-) -> dict[str, Figures]:
+def alternate(jobs: Mapping[str, Job], repetitions: int) -> dict[str, Timed]:
     """Seconds of each job, A B C A B C …, so that a machine that slows down slows all of them.
 
     Jobs are not warmed up here: whoever makes them knows how to.
@@ -70,8 +61,24 @@ def alternate(
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repetitions):
         for name, job in jobs.items():
-            told(name)
             start = time.perf_counter()
             job()
             seconds[name].append(time.perf_counter() - start)
-    return {name: Figures(tuple(values)) for name, values in seconds.items()}
+    return {name: Timed(tuple(values)) for name, values in seconds.items()}
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Of seconds over documents, both as logarithms, with its standard error."""
+
+    slope: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.slope:.3f} ± {self.error:.3f}"
+
+
+def fitted(seconds: Mapping[int, float]) -> Slope:
+    """The slope through some medians."""
+    found = linregress(np.log(list(seconds)), np.log(list(seconds.values())))
+    return Slope(float(found.slope), float(found.stderr))

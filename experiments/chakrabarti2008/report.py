@@ -66,8 +66,8 @@ def figure_9(results: Results) -> str:
         cells += [_decimals(figure) for figure in theirs[name]] if name in theirs else ["–"] * 3
     caption = (
         f"Means over {results.figures[RANDOM].n_queries} test queries. Bold: the highest mean of a column, which "
-        "is known only from these figures; ▼ worse than it. The paper's: means of its Figure 9 over OHSUMED, TD2003 and TD2004, "
-        "other data, so only the order of its rows compares."
+        "is known only from these figures; ▼ worse than it. The paper's: means of its Figure 9 over OHSUMED, TD2003 "
+        "and TD2004, other data, so only the order of its rows compares."
     )
     header = ["Trained by", *paper.COLUMNS, *(f"paper's {column}" for column in paper.COLUMNS)]
     return table(header, rows.values(), caption)

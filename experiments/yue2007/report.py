@@ -140,7 +140,7 @@ def _costs(convergence: Convergence) -> str:
     header = ["Method", "Rate", *(f"at {share * last:,.0f}" for share in shares), "spread of runs at the end"]
     caption = (
         f"Mean pairwise cross entropy of {convergence.costs[FDSA].shape[1]} runs after so many evaluations of it, on "
-        f"{convergence.pairs:,} pairs of {convergence.queries} training queries. The paper gives a plot without figures."
+        f"{convergence.pairs:,} pairs of {convergence.queries} training queries. The paper gives a plot alone."
     )
     return table(header, rows, caption)
 
@@ -153,8 +153,8 @@ def _accuracy(rows: tuple[Trained, ...]) -> str:
         cells.append([row.method.name, *means, TABLE_1.get(row.method.name, "–"), selected, str(row.runs)])
     header = ["Method", "Train", "Valid", "Test", "Paper: train / valid / test", "Selected", "of runs"]
     caption = (
-        "Mean NDCG@10. Learning rate, step and iteration are selected by the validation part, whose figure is therefore "
-        "optimistic; a query without a relevant document counts 0."
+        "Mean NDCG@10. Learning rate, step and iteration are selected by the validation part, whose figure is "
+        "therefore optimistic; a query without a relevant document counts 0."
     )
     return table(header, cells, caption)
 
@@ -199,8 +199,8 @@ def _on_convergence(convergence: Convergence) -> list[str]:
     gap, behind = max(means) - min(means), float(fdsa.mean()) - max(means)
     claim = "All variants of SPSA converge about equally fast"
     text = (
-        f"they lie within {gap:.4f} of each other at half of the evaluations, the slowest {behind:+.4f} from FDSA; about "
-        "equal is here a spread smaller than that distance, without a test"
+        f"they lie within {gap:.4f} of each other at half of the evaluations, the slowest {behind:+.4f} from FDSA; "
+        "about equal is here a spread smaller than that distance, without a test"
     )
     return [*found, finding(claim, "yes" if gap < abs(behind) else "no", text)]
 

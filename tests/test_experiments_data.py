@@ -1,14 +1,22 @@
-"""What `reproduce svore2011` reads: layouts, click columns, and every wrong input once."""
+"""What the experiments read: layouts, click columns, and every wrong input once."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, Queries, web_search_log, write_letor
-from lambdaboost.reproduce.clicks import Clicks
-from lambdaboost.reproduce.folders import read_folder
-from lambdaboost.reproduce.synthetic import synthetic
+pytest.importorskip("matplotlib")
 
+from experiments.common.clicks import Clicks
+from experiments.common.folders import read_folder
+from experiments.common.synthetic import synthetic
+from experiments.svore2011.__main__ import main
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection, web_search_log, write_letor
+
+ROOT = Path(__file__).parent.parent
 COUNTS = 3  # the column that holds clicks
 FIVE = ("S1", "S2", "S3", "S4", "S5")
 ONE_FOLD = ("train", "vali", "test", "test_extra")
@@ -100,25 +108,29 @@ def test_synthetic_settings_differ_in_clicks_only():
         (["--drop", "x"], "--drop 'x': expected column numbers"),
         (["--clicks", "url=3", "--drop", "3"], "column 3 is asked for twice"),
         (["--clicks", "url=3", "--clicks", "url=4"], "give each setting its own name"),
-        (["--clicks", "url=3:unit"], "CNDCG wants [0, 1]"),
+        (["--clicks", "url=3:unit"], "CNDCG needs [0, 1]"),
         (["--drop", ",".join(map(str, range(1, 17)))], "leave no feature"),
-        (["--rounds", "0"], "Invalid value for '--rounds'"),
-        (["--engine", "catboost"], "Invalid value for '--engine'"),
+        (["--rounds", "0"], "argument --rounds: is 0: give a whole number from 1 on"),
+        (["--engine", "catboost"], "argument --engine: invalid choice: 'catboost'"),
     ],
     ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "",
 )
 def test_wrong_options_are_told_before_anything_runs(options, told, five, tmp_path, capsys):
     out = tmp_path / "out"
-    exit_code = 2 if told.startswith("Invalid value") else 1
-    assert run(["reproduce", "svore2011", str(five), "--out", str(out), *options]) == exit_code
-    assert told in capsys.readouterr().err
+    assert told in refused(capsys, str(five), "--out", str(out), *options)
     assert not (out / "runs").exists()
+
+
+def refused(capsys, *arguments):
+    """What is said of wrong arguments."""
+    with pytest.raises((SystemExit, ValueError, OSError)) as error:
+        main(arguments)
+    return str(error.value) if error.type is not SystemExit else capsys.readouterr().err
 
 
 def test_wrong_folders(tmp_path, capsys):
     def told(data, *options):
-        assert run(["reproduce", "svore2011", str(data), *options]) == 1
-        return capsys.readouterr().err
+        return refused(capsys, str(data), *options)
 
     out = ["--out", str(tmp_path / "out")]
     assert "give a folder of LETOR text, or the word synthetic" in told(tmp_path / "nowhere", *out)
@@ -138,3 +150,10 @@ def test_wrong_folders(tmp_path, capsys):
     nothing.mkdir()
     write_parts(nothing, ONE_FOLD, relevant=False)
     assert "no training query of the one fold has a relevant document" in told(nothing, *out)
+
+
+def test_the_command_tells_a_mistake_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "experiments.svore2011", str(tmp_path / "nowhere")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: DATA is") and done.stderr.count("\n") == 1

@@ -88,7 +88,8 @@ class Workers:
 
 def load(path: Path) -> Outcome | None:
     """A kept outcome, None where it is missing or damaged."""
-    with suppress(OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error), np.load(path) as kept:
+    damaged = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+    with suppress(*damaged), path.open("rb") as file, np.load(file) as kept:
         return {name: kept[name] for name in kept.files}
     return None
 

@@ -1,6 +1,7 @@
 # make demo   train against LightGBM's own objective and print the table, nothing installed by hand
 # make test   the whole test suite          make lint   ruff and mypy
 # make bench  speed against the engines     make docs   the documentation, in build/docs
+# make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
 # make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: demo test test-oldest lint format bench docs dist clean
+.PHONY: demo test test-oldest lint format bench reproduce docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -50,7 +51,11 @@ docs: .venv/installed
 	$(BIN)/python -m sphinx -qEW --keep-going docs build/docs
 
 bench: .venv/developing
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python -m benchmarks $(ARGS)
+
+PAPER ?= svore2011
+reproduce: .venv/developing
+	$(BIN)/python -m experiments.$(PAPER) $(DATA) $(ARGS)
 
 # Without isolation, so that what builds is what constraints.txt pins.
 dist: .venv/developing

@@ -1,6 +1,5 @@
 """The benchmark on tiny sizes: what it compares is the same thing, and what it writes can be read. No clocks."""
 
-import json
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -8,18 +7,19 @@ import numba
 import numpy as np
 import pytest
 
+pytest.importorskip("matplotlib")
+
+import benchmarks.__main__ as command
+from benchmarks import memory, numpy_objective, peers, start, sums, timing
+from benchmarks.child import measured
+from benchmarks.data import SHARES, made
+from benchmarks.engines import ENGINES
+from benchmarks.machine import this_machine
+from benchmarks.objective_costs import BASE, known_objectives
+from benchmarks.plan import FULL, QUICK, Case, Shape
+from benchmarks.speed import measure_case
+from benchmarks.timing import Timed, fitted
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.bench import memory, numpy_objective, peers, run, start, sums, timing
-from lambdaboost.bench.child import measured
-from lambdaboost.bench.data import SHARES, made
-from lambdaboost.bench.engines import ENGINES
-from lambdaboost.bench.machine import this_machine
-from lambdaboost.bench.objective_costs import BASE, objectives
-from lambdaboost.bench.plan import FULL, QUICK, Case, Shape
-from lambdaboost.bench.scaling import fitted
-from lambdaboost.bench.section import Setting
-from lambdaboost.bench.timing import Figures
-from lambdaboost.cli.run import run as command_line
 
 TINY = replace(
     QUICK,
@@ -38,20 +38,20 @@ def threads():
 
 
 def test_repetitions_alternate():
-    done, told = [], []
-    found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3, told.append)
-    assert "".join(done) == "".join(told) == "ababab"
+    done = []
+    found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3)
+    assert "".join(done) == "ababab"
     assert len(found["a"].values) == len(found["b"].values) == 3
 
 
 def test_figures_stay_side_by_side():
-    a, b = Figures((2.0, 4.0, 90.0)), Figures((1.0, 2.0, 3.0))
+    a, b = Timed((2.0, 4.0, 90.0)), Timed((1.0, 2.0, 3.0))
     assert (a / b).values == (2.0, 2.0, 30.0)
     assert (a - b).values == (1.0, 2.0, 87.0)
     assert (a / b).median == 2.0
     assert (a / b).ratio() == "2× (2–30.0)"
-    assert Figures((0.0123,)).milliseconds() == "12.3 ms"
-    assert (a / 2).described() == {"median": 2.0, "low": 1.0, "high": 45.0, "values": [1.0, 2.0, 45.0]}
+    assert Timed((0.0123,)).milliseconds() == "12.3 ms"
+    assert (a / 2).values == (1.0, 2.0, 45.0)
 
 
 def test_slope_of_a_power():
@@ -103,7 +103,7 @@ def test_sampled_sums(objective):
 
 
 def test_objectives_that_there_are():
-    known = objectives()
+    known = known_objectives()
     assert next(iter(known)) == BASE
     assert {"RankNet()", "SigmoidLocal()", "ClickTier()", "graded()", "iteration_dependent()"} <= set(known)
 
@@ -117,76 +117,58 @@ def test_machine_is_named():
     assert "busy" not in replace(machine, load=0.0).markdown()
 
 
-def bench(capsys, *args):
-    """Exit code, standard output and standard error."""
-    capsys.readouterr()
-    code = command_line(["bench", *map(str, args)])
-    return code, *capsys.readouterr()
+def test_speed_compares_the_same_trees():
+    for case in TINY.cases:
+        found = measure_case(case, TINY, 1)
+        for engine in ENGINES:
+            assert found[f"{engine} replay strays"].median <= 1e-6
+            assert len(found[f"{engine} λ ratio"].values) == TINY.repetitions
 
 
-def test_command_prints_and_writes(capsys, tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr(run, "QUICK", TINY)
-    parts = ["speed", "objectives", "peers", "scaling"]
+def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "QUICK", TINY)
+    parts = ["speed", "objectives", "scaling"]
     only = [word for part in parts for word in ("--only", part)]
-    code, out, err = bench(capsys, "--quick", *only, "--threads", 1, "--out", tmp_path / "new", "--json")
-    assert code == 0, err
-    written = json.loads((tmp_path / "new/bench.json").read_text())
-    assert json.loads(out) == written
-    assert written["machine"]["threads"] == 1
-    assert list(written["sections"]) == parts
-
-    speed = written["sections"]["speed"]["figures"]
-    assert list(speed) == ["10 × 20", "10 × 20, truncation 5"]
-    for case in speed.values():
-        assert case["LightGBM replay strays"]["median"] <= 1e-6
-        assert len(case["XGBoost λ ratio"]["values"]) == 2
-    assert written["sections"]["objectives"]["figures"]["10 × 20"][BASE]["ratio"]["median"] == 1
-    assert "XGBoost rank:ndcg" in written["sections"]["peers"]["figures"]["10 × 20"]
-    scaling = written["sections"]["scaling"]["figures"]["LambdaRank()"]
-    assert max(scaling["largest error of λ"].values()) < 1e-5
-    assert list(scaling["seconds"]) == ["100", "200", "400"]
-
-    text = (tmp_path / "new/bench.md").read_text()
+    found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
+    assert list(found) == parts
+    assert [row[0] for row in found["speed"].rows] == ["10 × 20"] * 2 + ["10 × 20, truncation 5"] * 2
+    assert {row[1] for row in found["speed"].rows} == set(ENGINES)
+    assert found["objectives"].rows[0][0] == BASE
+    assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
+    assert found["scaling"].header[2:5] == ("100", "200", "400")
+    text = (tmp_path / "new/bench.md").read_text(encoding="utf-8")
     assert "| queries × documents | against | λ and μ |" in text and "![One long list](scaling.png)" in text
+    assert all(section.markdown() in text for section in found.values())
+    assert found["scaling"].markdown() in capsys.readouterr().out
     assert (tmp_path / "new/scaling.png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.json", "bench.md", "scaling.png"]
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.md", "scaling.png"]
 
 
-def test_tables_without_matplotlib(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "QUICK", TINY)
-    for module in ("run", "report"):
-        monkeypatch.setattr(f"lambdaboost.bench.{module}.has_matplotlib", lambda: False)
-    code, out, err = bench(capsys, "--quick", "--only", "scaling", "--out", tmp_path)
-    assert code == 0 and "One long list" in out
-    assert "pip install 'lambdaboost[plots]'" in err
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bench.json", "bench.md"]
-
-
-def test_catboost_is_told_where_it_is_missing(monkeypatch):
-    monkeypatch.setattr(peers, "has_catboost", lambda: False)
-    found = peers.peers(TINY, Setting(1))
-    assert "pip install 'lambdaboost[bench]'" in found.remarks[0]
-    assert peers.CATBOOST not in found.figures["10 × 20"]
-
-
-@pytest.mark.skipif(find_spec("catboost") is None, reason="CatBoost is not installed")
-def test_catboost_takes_part():
-    assert peers.CATBOOST in peers.peers(TINY, Setting(1)).figures["10 × 20"]
+def test_peers_are_the_engines_and_catboost_where_it_is_installed():
+    found = peers.peers(TINY, 1)
+    names = {row[0] for row in found.rows}
+    assert {peers.BASE, "LightGBM lambdarank", "XGBoost rank:ndcg", peers.NUMPY} <= names
+    if find_spec("catboost") is None:
+        assert peers.CATBOOST not in names and "pip install catboost" in found.remarks[0]
+    else:
+        assert peers.CATBOOST in names and not found.remarks
 
 
 def test_start(monkeypatch):
     monkeypatch.setattr(start, "OBJECTIVES", ())  # compiling from nothing takes too long for a test
-    found = start.start(TINY, Setting(1))
-    assert set(found.figures) == {"import lambdaboost, beyond numpy and numba", "import numpy and numba"}
+    found = start.start(TINY, 1)
+    assert {row[0] for row in found.rows} == {
+        "import lambdaboost, beyond numpy and numba",
+        "import numpy and numba",
+    }
     assert set(measured(start.FIRST.format(objective="graded()"))) == {"first", "next"}
 
 
 def test_memory(monkeypatch):
     monkeypatch.setattr(memory, "OBJECTIVES", ("RankNet()",))
-    found = memory.memory(replace(TINY, memory_documents=100_000), Setting(1))
+    found = memory.memory(replace(TINY, memory_documents=100_000), 1)
     # The result alone has 8 bytes a document; all pairs would take a hundred thousand.
-    assert 8 <= found.figures["bytes per document"]["RankNet()"]["later"] < 1000
+    assert found.rows[0][0] == "RankNet()" and 8 <= float(found.rows[0][2]) < 1000
 
 
 def test_a_measuring_process_that_fails_says_why():
@@ -194,17 +176,14 @@ def test_a_measuring_process_that_fails_says_why():
         measured("1 / 0")
 
 
-def refused(capsys, *args):
-    code, out, err = bench(capsys, *args)
-    assert (code, out) == (2 if " --help.\n" in err else 1, "")
-    assert err.startswith("lambdaboost: ") and err.count("\n") == 1
-    return err
-
-
 def test_mistakes(capsys, tmp_path):
     (tmp_path / "file").write_text("")
-    assert "at most" in refused(capsys, "--threads", 10_000, "--out", tmp_path / "new")
-    assert "--threads" in refused(capsys, "--threads", 0)
-    assert "'rockets' is not one of" in refused(capsys, "--only", "rockets")
-    assert f"{tmp_path / 'file'}: File exists" in refused(capsys, "--out", tmp_path / "file")
+    with pytest.raises(ValueError, match="--threads is 10000: at most"):
+        command.main(["--threads", "10000", "--out", str(tmp_path / "new")])
+    with pytest.raises(FileExistsError):
+        command.main(["--out", str(tmp_path / "file")])
+    for option, value in (("--threads", "0"), ("--only", "rockets")):
+        with pytest.raises(SystemExit):
+            command.main([option, value])
+        assert f"argument {option}" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["file"]

@@ -1,4 +1,4 @@
-"""`reproduce chakrabarti2008` on tiny data: every rule trained, the report whole, wrong input told."""
+"""`experiments.chakrabarti2008` on tiny data: every rule trained, the report whole, wrong input told."""
 
 import csv
 
@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lambdaboost.cli.run import run
-from lambdaboost.datasets import Collection, Queries, write_letor
-from lambdaboost.reproduce.chakrabarti2008 import paper
-from lambdaboost.reproduce.chakrabarti2008.experiment import (
-    QUICK_GRID,
-    RANDOM,
-    Request,
-    reproduce_chakrabarti2008,
-)
-from lambdaboost.reproduce.chakrabarti2008.preparation import prepared
-from lambdaboost.reproduce.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES
+pytest.importorskip("clarabel")
+pytest.importorskip("matplotlib")
+
+import experiments.chakrabarti2008.__main__ as command
+from experiments.chakrabarti2008 import paper
+from experiments.chakrabarti2008.preparation import prepared
+from experiments.chakrabarti2008.report import against, ranked
+from experiments.chakrabarti2008.results import QUICK_GRID, RANDOM
+from experiments.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,9 @@ def out(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(out):
-    return reproduce_chakrabarti2008(Request(None, 2.0, 24, True, 0, out))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command.numba, "set_num_threads", lambda threads: None)
+        return command.main(["--queries", "24", "--quick", "--out", str(out)])
 
 
 def test_everything_is_written(results, out):
@@ -36,12 +38,12 @@ def test_everything_is_written(results, out):
         "figures_4_to_6.png",
         "figure_8.png",
     }
-    report = (out / "report.md").read_text()
+    report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Figure 9", "## What holds here", results.data.digest, *HINGES, MCRANK, RANDOM):
         assert said in report
     for name in ("figures_4_to_6.png", "figure_8.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    rows = list(csv.DictReader((out / "per_query.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((out / "per_query.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == (len(HINGES) + 2) * results.figures[RANDOM].n_queries
 
 
@@ -63,6 +65,19 @@ def test_selection_is_by_validation_alone(results):
         assert all(run.slack <= run.slack_at_0 + 0.01 for run in runs)
 
 
+def test_figure_9_marks_the_best_and_what_is_worse(results, out):
+    report = (out / "report.md").read_text(encoding="utf-8")
+    rows = {
+        line.split("|")[1].strip(): line.split("|")[2:5] for line in report.splitlines() if " | ." in line
+    }
+    for column, measure in enumerate(MEASURES):
+        best = ranked(results, measure, results.trainers)[0]
+        assert "**" in rows[best][column]
+        for name, significance in against(results, best, measure).items():
+            assert ("▼" in rows[name][column]) == significance.is_worse, (name, measure)
+            assert "**" not in rows[name][column]
+
+
 def test_preparation():
     """Unit range within each query, grades by threshold, queries without both left out, sparse or not."""
     x = np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 5.0], [9.0, 0.0], [4.0, 1.0]], dtype=np.float32)
@@ -80,25 +95,18 @@ def test_the_papers_figures():
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    ("arguments", "said"),
     [
         (["nowhere"], "DATA is 'nowhere': give a folder of LETOR text, or the word synthetic"),
         (["--threshold", "0"], "--threshold is 0: give the lowest grade"),
         (["--threshold", "nan"], "--threshold is nan"),
         (["--threshold", "7", "--queries", "6"], "grade of at least 7 and others: give another --threshold"),
-        (["--queries", "4"], "Invalid value for '--queries'"),
+        (["--queries", "4"], "argument --queries: is 4: give a whole number from 5 on"),
+        ([".", "--queries", "9"], "--queries 9 is for synthetic data"),
     ],
 )
-def test_wrong_input(args, message, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    exit_code = 2 if message.startswith("Invalid value") else 1
-    assert run(["reproduce", "chakrabarti2008", *args]) == exit_code
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
-def test_queries_of_a_folder(tmp_path, capsys):
-    for name in ("train", "vali", "test"):
-        write_letor(tmp_path / f"{name}.txt", Collection(np.eye(2), Queries([0, 1], ids=[1, 1])))
-    assert run(["reproduce", "chakrabarti2008", str(tmp_path), "--queries", "9"]) == 1
-    assert "--queries 9 is for synthetic data" in capsys.readouterr().err
+def test_wrong_input(arguments, said, tmp_path, capsys):
+    with pytest.raises((SystemExit, ValueError)) as error:
+        command.main([*arguments, "--out", str(tmp_path / "out")])
+    assert said in f"{error.value}{capsys.readouterr().err}"
+    assert not (tmp_path / "out").exists()

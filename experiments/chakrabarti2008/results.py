@@ -65,7 +65,7 @@ def train_all(
         hinge.violators(np.zeros(q.n_documents), q)  # compiles, or loads, before anything is timed
     runs = {}
     for fold in data.folds:
-        parts = tuple(data.joined(names) for names in (fold.train, fold.valid, fold.test))
+        parts = data.joined(fold.train), data.joined(fold.valid), data.joined(fold.test)
         for name, hinge in HINGES.items():
             runs[name, fold.name] = tuple(train(hinge, C, parts) for C in grid)
         runs[MCRANK, fold.name] = (train_mcrank(parts, seed),)

@@ -60,9 +60,9 @@ def diagnose(results: Results) -> Diagnosis:
     grades = tuple(g for g in (3, 4) if g <= highest) or (highest,)
     pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
     every = max(1, setting.rounds // POINTS)
-    options = {"every": every, "sample": SAMPLE, "seed": setting.seed}
-    on_train = Recorder(*part, LambdaRank(), pairs, 3, grades, **options)
-    on_valid = Recorder(*data.joined(fold.valid), LambdaRank(), (), 3, (), **options)
+    (X, q), (X_valid, q_valid) = part, data.joined(fold.valid)
+    on_train = Recorder(X, q, LambdaRank(), pairs, 3, grades, every, SAMPLE, setting.seed)
+    on_valid = Recorder(X_valid, q_valid, LambdaRank(), (), 3, (), every, SAMPLE, setting.seed)
     train(trial, setting, training_data(setting.engine, part), [on_train, on_valid])
     return Diagnosis(on_train, on_valid, grades)
 

@@ -65,8 +65,14 @@ def _lightgbm(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any
     if trial.objective is None:
         booster = lgb.train(params | {"objective": "lambdarank"}, data, setting.rounds)
     else:
-        chosen = {"objective": trial.objective, "leaves": trial.leaves, "callbacks": list(recorders)}
-        booster = train_lightgbm(params, data, setting.rounds, **chosen)
+        booster = train_lightgbm(
+            params,
+            data,
+            setting.rounds,
+            objective=trial.objective,
+            leaves=trial.leaves,
+            callbacks=recorders,
+        )
 
     def scores(collection: Collection) -> Callable[[int, int], NDArray[np.float64]]:
         def of_trees(first: int, last: int) -> NDArray[np.float64]:
@@ -96,9 +102,15 @@ def _xgboost(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any]
         own = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
         booster = xgb.train(params | own, data, setting.rounds, verbose_eval=False)
     else:
-        callbacks = [recorder.xgboost() for recorder in recorders]
-        chosen = {"objective": trial.objective, "leaves": trial.leaves, "callbacks": callbacks}
-        booster = train_xgboost(params, data, setting.rounds, verbose_eval=False, **chosen)
+        booster = train_xgboost(
+            params,
+            data,
+            setting.rounds,
+            objective=trial.objective,
+            leaves=trial.leaves,
+            callbacks=[recorder.xgboost() for recorder in recorders],
+            verbose_eval=False,
+        )
 
     def scores(collection: Collection) -> Callable[[int, int], NDArray[np.float64]]:
         # Without a margin each call would add the intercept again.

@@ -57,8 +57,10 @@ def ndcg(measure, scores, labels):
 
 def average_precision(measure, scores, labels):
     hits = relevant(measure, ranked(scores, labels))
-    precisions = [sum(hits[:r]) / r for r in range(1, len(hits) + 1) if hits[r - 1]]
-    return sum(precisions) / len(precisions) if precisions else nan
+    if True not in hits:
+        return nan
+    k = len(hits) if measure.k is None else min(measure.k, len(hits))
+    return sum(sum(hits[:r]) / r for r in range(1, k + 1) if hits[r - 1]) / min(sum(hits), k)
 
 
 def reciprocal_rank(measure, scores, labels):
@@ -112,7 +114,14 @@ def pair_accuracy(measure, scores, labels):
 
 
 def kendall_tau(measure, scores, labels):
-    return 2 * share_of_pairs(ranked(scores, labels)) - 1
+    """By its counts: right and wrong pairs, pairs of equal label, all pairs of labelled documents."""
+    order = [l for l in ranked(scores, labels) if not isnan(l)]
+    pairs = [(order[i], order[j]) for i in range(len(order)) for j in range(i + 1, len(order))]
+    right, wrong = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+    if right + wrong == 0:
+        return nan
+    both = right + wrong if measure.variant == "gamma" else ((right + wrong) * len(pairs)) ** 0.5
+    return (right - wrong) / both
 
 
 def auc(measure, scores, labels):

@@ -127,6 +127,8 @@ RULES = [
     Rule(LambdaRank(CNDCG(k=4)), lambda s, y, m: naive.lambdarank(s, y["clicks"], 4, gain=naive.click_gain)),
     _swap(MAP()),
     _swap(MAP(threshold=2)),
+    _swap(MAP(k=1)),
+    _swap(MAP(k=5, threshold=2)),
     Rule(
         LambdaRank(MAP(), sigma=2.5),
         lambda s, y, m: naive.by_swap(MAP(), s, y["relevance"], lambda o: naive.logistic(o, 2.5)),

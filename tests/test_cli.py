@@ -490,9 +490,10 @@ def test_demo(capsys, engine):
     assert told["queries"] == {"train": 6, "valid": 6, "test": 12}
     native, *ours = told["systems"]
     assert len(ours) == 3
-    assert native["p_value"] is None and native["name"].startswith(engine)
+    assert native["significance"] is None and native["name"].startswith(engine)
     for system in ours:
-        assert set(system["measures"]) == set(system["p_value"])
+        assert set(system["measures"]) == set(system["significance"])
+        assert all(0 <= s["p"] <= s["adjusted"] <= 1 for s in system["significance"].values())
         assert {f"NDCG(k={k})" for k in range(1, 11)} < set(system["measures"])
         best = max(system["validation"], key=system["validation"].get)
         assert float(best) == system["learning_rate"] and system["seconds"] > 0

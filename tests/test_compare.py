@@ -234,7 +234,9 @@ def test_equivalence_is_two_one_sided_tests():
         below = stats.ttest_1samp(x, margin, alternative="less").pvalue
         assert d.equivalence(margin) == pytest.approx(max(above, below))
     assert d.equivalence(0.001) > 0.05 > d.equivalence(0.02)
-    assert figures([0.5] * 4, [0.5] * 4).equivalence(0.01) == 2**-4  # no difference on four queries shows little
+    assert (
+        figures([0.5] * 4, [0.5] * 4).equivalence(0.01) == 2**-4
+    )  # no difference on four queries shows little
     assert figures([0.5] * 5, [0.5] * 5).equivalence(0.01) < 0.05
 
 
@@ -259,9 +261,16 @@ def null_p_values(n_comparisons, n_queries, weight=None, seed=0):
 @pytest.mark.parametrize("n_queries", [30, 200])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_five_percent_of_comparisons_without_a_difference_are_significant(n_queries, weighted):
-    weight = np.random.default_rng(9).lognormal(0, 0.7, n_queries) if weighted else None
+    weight = np.linspace(1, 3, n_queries) if weighted else None
     found = null_p_values(2_000, n_queries, weight)
     assert rate_is(sum(d.p_value < 0.05 for d in found), 2_000, 0.05)
+
+
+@pytest.mark.parametrize("n_queries", [10, 30, 200])
+def test_no_more_than_five_percent_are_where_few_queries_carry_most_of_the_weight(n_queries):
+    weight = np.random.default_rng(9).lognormal(0, 1, n_queries)
+    found = null_p_values(2_000, n_queries, weight)
+    assert sum(d.p_value < 0.05 for d in found) <= stats.binom.ppf(1 - 5e-5, 2_000, 0.05)
 
 
 def test_few_queries_are_never_too_often_significant():
@@ -288,7 +297,7 @@ def test_five_percent_of_families_have_a_false_mark():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_95_percent_of_intervals_hold_the_true_difference(weighted):
     rng = np.random.default_rng(4)
-    weight = rng.lognormal(0, 0.7, 50) if weighted else None
+    weight = np.linspace(1, 3, 50) if weighted else None
     x = 0.02 + rng.normal(0, 0.1, (2_000, 50))
     intervals = [figures(np.zeros(50), of_one, weight).interval() for of_one in x]
     assert rate_is(sum(low <= 0.02 <= high for low, high in intervals), 2_000, 0.95)
@@ -331,7 +340,7 @@ def test_figures_of_folds():
     assert repr(together) == "Figures('all', 3 queries)" and together.weight is None
     weighted = Figures.concat("all", Figures("f", {M: [0.1, 0.2]}, weight=[2, 3]), folds[1])
     assert weighted.weight.tolist() == [2, 3, 1]
-    with pytest.raises(ValueError, match=r"no figures of WTA\(\), only of NDCG\(k=3\)"):
+    with pytest.raises(ValueError, match=r"no values of WTA\(\), only of NDCG\(k=3\)"):
         together.per_query(WTA())
 
 
@@ -360,8 +369,8 @@ def test_markdown():
         r"| sure & \|safe\| | **▲ 60.00** |",
         "| lost | ▼ 40.00 |",
         "",
-        "Means over 40 queries, times 100. ▲ better, ▼ worse than base (paired t-test, p < 0.05 after Holm's correction "
-        "for 4 comparisons).",
+        "Means over 40 queries, times 100. ▲ better, ▼ worse than base (paired t-test, p < 0.05 after Holm's "
+        "correction for 4 comparisons).",
     ]
 
 
@@ -444,7 +453,7 @@ def test_details():
         (lambda: Figures("a", {}), "values of 'a' is empty"),
         (lambda: Figures("a", {M: []}), "NDCG(k=3) of 'a'"),
         (lambda: Figures("a", {M: [float("inf")]}), "NDCG(k=3) of 'a'"),
-        (lambda: Figures("a", {M: [0.5], MAP(): [0.5, 0.5]}), "measures of 'a' have [1, 2] figures"),
+        (lambda: Figures("a", {M: [0.5], MAP(): [0.5, 0.5]}), "measures of 'a' have [1, 2] values"),
         (lambda: compare(WEAK, measures=M), "only 'weak' is given"),
         (lambda: compare(WEAK, WEAK, measures=M), "systems are named ['weak', 'weak']"),
         (lambda: compare(WEAK, STRONG, measures=()), "measures is ()"),

@@ -1,8 +1,8 @@
-"""Measures: golden figures, the naive reference, and what every measure has in common."""
+"""Measures: golden values, the naive reference, and what every measure has in common."""
 
 import copy
 import pickle
-from math import log2, nan
+from math import log2, nan, sqrt
 
 import naive_measures as naive
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
@@ -43,6 +44,9 @@ ALL = [
     CNDCG(2, scale=2.5),
     MAP(),
     MAP(threshold=2),
+    MAP(1),
+    MAP(5, threshold=2),
+    MAP(17),
     MRR(),
     MRR(2, threshold=3),
     ERR(),
@@ -61,6 +65,7 @@ ALL = [
     BPref(threshold=2),
     KendallTau(),
     KendallTau(source="relevance"),
+    KendallTau(source="relevance", variant="b"),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 
@@ -93,7 +98,7 @@ def drawn(n_queries=30, seed=0, ties=False):
     return scores, Queries(rng.integers(0, 5, n), sizes, clicks=rng.random(n))
 
 
-# Golden figures
+# Golden values
 
 
 def test_every_measure_is_in_the_table():
@@ -112,6 +117,11 @@ def test_every_measure_is_in_the_table():
         (CNDCG(2), (2 ** (4 * 0.5) - 1) / log2(3) / (2 ** (4 * 0.5) - 1 + (2 ** (4 * 0.25) - 1) / log2(3))),
         (MAP(), (1 / 1 + 2 / 2 + 3 / 4) / 3),
         (MAP(threshold=2), 1 / 2),
+        (MAP(1), 1 / 1 / 1),
+        (MAP(2), (1 / 1 + 2 / 2) / 2),
+        (MAP(3), (1 / 1 + 2 / 2) / 3),
+        (MAP(12), (1 / 1 + 2 / 2 + 3 / 4) / 3),
+        (MAP(1, threshold=2), 0.0),
         (MRR(), 1 / 1),
         (MRR(threshold=3), 1 / 2),
         (MRR(1, threshold=3), 0.0),
@@ -130,6 +140,7 @@ def test_every_measure_is_in_the_table():
         (AUC(threshold=2), 2 / 3),
         (BPref(), (1 + 1 + (1 - 1 / 1)) / 3),
         (KendallTau(), (2 - 3) / (2 + 3)),
+        (KendallTau(variant="b"), (2 - 3) / sqrt((2 + 3) * 6)),
     ],
     ids=str,
 )
@@ -184,6 +195,22 @@ def test_curve_agrees_with_each_cutoff(case, cutoffs):
 def test_curve_takes_other_gains():
     scores, q = drawn()
     assert_allclose(ndcg_curve(scores, q, [3], gain="linear")[:, 0], NDCG(3, "linear").per_query(scores, q))
+
+
+@pytest.mark.parametrize("n_labels", [2, 5, 1_000])
+def test_kendall_tau_b_is_scipys_and_gamma_is_its_definition(n_labels):
+    """On rankings, which have no ties, and labels with many, some and none."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n = rng.integers(2, 40)
+        clicks = rng.choice(1_000, n, replace=False) if n_labels == 1_000 else rng.integers(0, n_labels, n)
+        scores, q = rng.permutation(n) * 1.0, one_query(*[0] * n, clicks=clicks)
+        tau_b = KendallTau(variant="b", empty=nan)(scores, q)
+        gamma = KendallTau(empty=nan)(scores, q)
+        assert tau_b == pytest.approx(stats.kendalltau(scores, clicks, variant="b").statistic, nan_ok=True)
+        assert gamma == pytest.approx(stats.somersd(clicks, scores).statistic, nan_ok=True)
+        if n_labels == 1_000:
+            assert tau_b == pytest.approx(gamma)
 
 
 # What all measures have in common
@@ -349,6 +376,8 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: CNDCG(scale="4"), "scale is '4'"),
         (lambda: CNDCG(source=3), "source is 3"),
         (lambda: KendallTau(source=None), "source is None"),
+        (lambda: KendallTau(variant="c"), "variant is 'c': give 'gamma' or 'b'"),
+        (lambda: MAP(k=0), "k is 0"),
         (lambda: MAP(threshold=0), "threshold is 0"),
         (lambda: MAP(threshold=nan), "threshold is nan"),
         (lambda: MRR(threshold="1"), "threshold is '1'"),
@@ -396,7 +425,7 @@ def test_wrong_use_is_refused_in_words(make, says):
     assert any(part in str(refusal.value) for part in says.split("|"))
 
 
-def test_the_bare_room_is_refused():
+def test_the_bare_folder_is_refused():
     import pathlib
     import runpy
 

@@ -134,6 +134,15 @@ def mq2008():
     return Queries(grades, ids=qid)
 
 
+@pytest.mark.parametrize("k", [1, 5, 12])
+def test_map_at_k_is_trec_evals_but_for_the_denominator(k):
+    """trec_eval's map_cut divides by R, MAP(k) by min(R, k)."""
+    scores, q = drawn(seed=7, missing=0.3, ties=True)
+    n = np.add.reduceat(q.relevance >= 1, q.offsets[:-1], dtype=float)
+    expected = oracle(AP @ k, scores, q) * n / np.maximum(np.minimum(n, k), 1)
+    assert_allclose(MAP(k).per_query(scores, q), expected, rtol=0, atol=1e-9)
+
+
 @rows
 def test_real_judgments(ours, theirs, atol, mq2008):
     scores = np.random.default_rng(0).permutation(mq2008.n_documents).astype(float)

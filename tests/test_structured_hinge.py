@@ -311,6 +311,7 @@ def test_pairwise_hinge(grades):
         (ValueError, r"for MAP\(\) inference is known by po", lambda: StructuredHinge(MAP(), "dorm")),
         (ValueError, r"for MRR\(\) inference is known by mrr and po", lambda: StructuredHinge(MRR(), "dorm")),
         (ValueError, "clip is 0, expected a rank", lambda: StructuredHinge(NDCG(), clip=0)),
+        (ValueError, "inference for MAP knows no cutoff", lambda: StructuredHinge(MAP(k=3))),
         (ValueError, "clip is True, expected a rank", lambda: StructuredHinge(NDCG(), clip=True)),
         (ValueError, r"clip is 3, but MAP\(\) counts all ranks", lambda: StructuredHinge(MAP(), clip=3)),
         (ValueError, "grade 0 must gain 0", lambda: StructuredHinge(NDCG(gain=(1, 2)))),

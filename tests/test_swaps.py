@@ -35,7 +35,8 @@ def err(metric, labels):
 
 def average_precision(metric, labels):
     hits = labels >= metric.threshold
-    return (hits.cumsum() / np.arange(1, labels.size + 1))[hits].mean()
+    precisions = hits * hits.cumsum() / np.arange(1, labels.size + 1)
+    return precisions[: metric.k].sum() / min(hits.sum(), metric.k or hits.sum())
 
 
 def reciprocal_rank(metric, labels):
@@ -102,7 +103,8 @@ def check(objective, scores, relevance, rows=3):
         assert abs(hess[row] - mu) <= 1e-5 * max(largest, np.abs(hess).max())
 
 
-METRICS = [MAP(), MAP(threshold=4), MRR(), MRR(k=40, threshold=4), ERR(), ERR(k=100), WTA(), Precision(k=50)]
+METRICS = [MAP(), MAP(threshold=4), MAP(k=12), MAP(k=700, threshold=2), MRR(), MRR(k=40, threshold=4)]
+METRICS += [ERR(), ERR(k=100), WTA(), Precision(k=50)]
 METRICS += [PairAccuracy()]
 
 
@@ -121,6 +123,24 @@ def test_a_long_list_that_is_almost_sorted(metric):
     rng = np.random.default_rng(2)
     relevance = np.sort(rng.choice(5, p=SHARES, size=N))[::-1] * 1.0
     check(LambdaRank(metric), -np.arange(N) * 0.05 + rng.normal(size=N), relevance)
+
+
+def test_average_precision_at_a_cutoff_by_hand():
+    """AP@2 of a list of which the second and third are relevant: (1/2)/2; after a swap with the first, 1/2 and 1."""
+    grad, hess = LambdaRank(MAP(k=2)).gradient([3.0, 2.0, 1.0], Queries([0, 1, 1], sizes=[3]))
+    second, third = 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-2))
+    lam = [-0.25 * second - 0.75 * third, 0.25 * second, 0.75 * third]
+    mu = [0.25 * second * (1 - second), 0.75 * third * (1 - third)]
+    np.testing.assert_allclose(-grad, lam, rtol=1e-6)
+    np.testing.assert_allclose(hess, [sum(mu), *mu], rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 31, 32, 33, 64, 65, 5_000])
+def test_average_precision_at_each_cutoff(k):
+    """Relevant documents last, where a cutoff leaves most of them out."""
+    rng = np.random.default_rng(6)
+    relevance = np.sort(rng.random(200) < 0.2) * 1.0
+    check(LambdaRank(MAP(k=k)), -np.arange(200) * 0.05 + rng.normal(size=200) * 0.1, relevance)
 
 
 @pytest.mark.parametrize("levels", [2, 40, 5_000])

@@ -23,6 +23,7 @@ from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.datasets._files import check_place
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
+from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
 from lambdaboost.objectives import LambdaRank, Objective, graded
 
 DOCUMENTS = 50  # of a query, on average
@@ -97,7 +98,7 @@ def run_demo(
         print_json(_as_json(engine, outcomes, comparison, parts, rounds, seed, compiling))
         return
     OUT.print(_table(outcomes, comparison))
-    tell(_caption(engine, parts, rounds, seed, compiling))
+    tell(_caption(engine, parts, comparison.criterion, rounds, seed, compiling))
     if page is not None:
         tell(f"The same with pictures, query by query: {page}")
 
@@ -151,15 +152,15 @@ def _table(outcomes: list[Outcome], comparison: Comparison) -> Table:
         column.justify = "right"
     for at, measure in enumerate(MEASURES):
         first = comparison[outcomes[1].contender.name, measure]
-        cells = [_percent(first.before.mean())]
+        cells = [_percent(first.mean_before)]
         for outcome in outcomes[1:]:
-            difference = comparison[outcome.contender.name, measure]
-            cells.append(_marked(_percent(difference.after.mean()), difference.p_value))
+            key = outcome.contender.name, measure
+            cells.append(_marked(_percent(comparison[key].mean_after), comparison.significance[key]))
         last = measure is MEASURES[-1] or not isinstance(MEASURES[at + 1], type(measure))
         table.add_row(repr(measure), *cells, end_section=last)
     assert comparison.baseline == baseline
-    table.add_row("learning rate", *(f"{o.learning_rate:g} " for o in outcomes))
-    table.add_row("seconds", *(f"{o.seconds:.2f} " for o in outcomes))
+    table.add_row("learning rate", *(f"{o.learning_rate:g}" for o in outcomes))
+    table.add_row("seconds", *(f"{o.seconds:.2f}" for o in outcomes))
     return table
 
 
@@ -167,24 +168,19 @@ def _percent(figure: float) -> str:
     return f"{100 * figure:.2f}"
 
 
-def _marked(text: str, p_value: float) -> str:
-    """As in the 2011 paper's tables, and with a symbol where type does not survive."""
-    if p_value < 0.05:
-        return f"[bold]{text}[/bold]*"
-    if p_value < 0.10:
-        return f"[italic]{text}[/italic]~"
-    return f"{text} "
+def _marked(text: str, found: Significance) -> str:
+    cell = found.marked(text)
+    return f"[bold]{cell.text}[/bold]" if cell.style == "bold" else cell.text
 
 
-def _caption(engine: Engine, parts: Parts, rounds: int, seed: int, compiling: float) -> str:
+def _caption(engine: Engine, parts: Parts, criterion: str, rounds: int, seed: int, compiling: float) -> str:
     sizes = (
         f"{parts.train.queries.n_queries} / {parts.valid.queries.n_queries} / {parts.test.queries.n_queries}"
     )
     return (
         f"Means times 100 on the test queries of a made-up search log (seed {seed}; train / valid / test "
         f"{sizes} queries, about {DOCUMENTS} documents each).\n"
-        f"Differs from {engine.name} {engine.native} in a paired t-test: bold and * at the 95 % level, italic and ~ "
-        "at 90 %.\n"
+        f"{LEGEND} than {engine.name} {engine.native} ({criterion}).\n"
         f"{rounds} rounds each, {engine.name}'s default parameters; learning rate of "
         f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} chosen by NDCG@3 on the validation part.\n"
         f"Seconds: the faster of {TIMED} trainings at that rate, data binned before; kernels were compiled or loaded "
@@ -208,15 +204,17 @@ def _as_json(
             comparison[name if outcome is not outcomes[0] else comparison.systems[0], m] for m in MEASURES
         ]
         is_baseline = outcome is outcomes[0]
-        figures = [d.before if is_baseline else d.after for d in of_system]
+        figures = [d.mean_before if is_baseline else d.mean_after for d in of_system]
         systems.append(
             {
                 "name": name,
                 "learning_rate": outcome.learning_rate,
                 "seconds": outcome.seconds,
                 "validation": {f"{rate:g}": value for rate, value in outcome.validation.items()},
-                "measures": {repr(m): float(f.mean()) for m, f in zip(MEASURES, figures, strict=True)},
-                "p_value": None if is_baseline else {repr(d.measure): d.p_value for d in of_system},
+                "measures": {repr(m): f for m, f in zip(MEASURES, figures, strict=True)},
+                "significance": None
+                if is_baseline
+                else {repr(m): comparison.significance[name, m].as_dict() for m in MEASURES},
             }
         )
     return {

@@ -1,4 +1,4 @@
-"""Floor 2: ranking measures, value per query; significance and reports.
+"""Ranking measures by query, comparison of systems with significance, reports.
 
 Imports only `lambdaboost.datasets`.
 """
@@ -15,6 +15,7 @@ from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.rank_changes import RankChanges, rank_changes
+from lambdaboost.evaluation.comparison.significance import Significance, significances
 from lambdaboost.evaluation.comparison.system import Figures, System
 from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.evaluation.err import ERR
@@ -57,6 +58,7 @@ __all__ = [
     "Precision",
     "RankChanges",
     "Recall",
+    "Significance",
     "System",
     "compare",
     "from_run",
@@ -68,6 +70,7 @@ __all__ = [
     "read_trec_run",
     "read_value",
     "report",
+    "significances",
     "to_qrels",
     "to_run",
     "top_grades",

@@ -1,4 +1,4 @@
-"""Checks of the arguments of measures; each returns the argument in its one spelling."""
+"""Checks of the arguments of measures; each returns the argument in its canonical form."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def whole(name: str, given: Any, remedy: str) -> int:
 
 
 def cutoff(given: Any) -> int | None:
-    """A rank that the measure stops at, from 1, or None for all documents."""
+    """The last rank that counts, ≥ 1, or None for all documents."""
     return None if given is None else whole("k", given, "give a whole number ≥ 1, or None for all documents")
 
 
 def number(name: str, given: Any, remedy: str) -> int | float:
-    """A real number, not infinite; whole ones as int, so that 1 and 1.0 make the same value."""
+    """A real number, not infinite; integral ones as int, so that 1 and 1.0 give equal measures."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name} is {given!r}: {remedy}")
     x = float(given)
@@ -40,7 +40,7 @@ def number(name: str, given: Any, remedy: str) -> int | float:
 
 
 def empty(given: Any) -> float:
-    """What an undefined query counts as; every NaN as the one `math.nan`, which equals itself in tuples."""
+    """The value of an undefined query; every NaN becomes `math.nan`, which equals itself in tuples."""
     x = float(number("empty", given, "give a number, or float('nan') to leave such queries out"))
     return math.nan if math.isnan(x) else x
 
@@ -69,7 +69,7 @@ def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remed
 
 
 def scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
-    """One finite score a document as float64 (n_documents,); −inf says that the document was not retrieved."""
+    """One finite score a document, float64 (n_documents,); −inf for a document that was not retrieved."""
     try:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

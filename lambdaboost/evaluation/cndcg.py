@@ -14,7 +14,7 @@ from lambdaboost.evaluation.ndcg import DiscountedGain
 
 @dataclass(frozen=True, repr=False)
 class CNDCG(DiscountedGain):
-    r"""Click NDCG: NDCG of click labels c in [0, 1], spread over the range of the grades.
+    r"""Click NDCG: NDCG of click labels c in [0, 1], scaled to the range of the grades.
 
     .. math:: \mathrm{CNDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{4 c(r)} - 1}{\log_2(1 + r)}
 
@@ -26,9 +26,9 @@ class CNDCG(DiscountedGain):
     k : int, optional
         The last rank that counts; None counts all.
     source : str, default "clicks"
-        The label source, of figures in [0, 1].
+        The label source, with values in [0, 1].
     scale : float, default 4
-        The 4 above: the highest grade that clicks are to compare with.
+        The factor 4 above: the highest grade, so that gains compare with those of grades.
     empty : float, default 0.0
         What a query without clicks counts as.
 

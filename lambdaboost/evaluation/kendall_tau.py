@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,41 +11,63 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.pair_accuracy import share_of_pairs
+from lambdaboost.evaluation.pair_accuracy import n_pairs, share_of_pairs
+
+Variant = Literal["gamma", "b"]
 
 
 @dataclass(frozen=True, repr=False)
 class KendallTau(Measure):
-    r"""Kendall's τ between the order and the pairwise preferences of clicks.
+    r"""Kendall's τ between the ranking and the pairwise preferences of clicks.
 
-    .. math:: \tau = \frac{P - Q}{P + Q}
+    .. math:: \gamma = \frac{P - Q}{P + Q}, \qquad \tau_b = \frac{P - Q}{\sqrt{(P + Q)\, n (n - 1) / 2}}
 
-    with P the pairs of different label in the right order and Q those in the wrong one; pairs of equal label
-    say nothing, and a tie of scores counts by the input order (Joachims 2002; Svore, Volkovs and Burges 2011,
-    §4.1, prefer CNDCG for its weight on the top). In [−1, 1]; undefined where there is no pair.
+    with P the pairs of different label in the right order, Q those in the wrong one and n the labelled documents.
+    Documents of equal score rank in input order, so only labels tie. Without tied labels both are Kendall's τ. With
+    ties they differ: γ (Goodman and Kruskal 1954) leaves tied pairs out, as Joachims (2002) does for click preferences,
+    so a ranking that contradicts no preference has 1; τ_b (Kendall 1945) counts them, so only a ranking of untied
+    labels can reach 1. Svore, Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its weight on the top. In
+    [−1, 1]; undefined where no two labels differ.
 
     Parameters
     ----------
     source : str, default "clicks"
         The label source that the preferences come from.
+    variant : {"gamma", "b"}
+        What tied labels do: ``"gamma"`` leaves them out, ``"b"`` is the τ_b of `scipy.stats.kendalltau`.
     empty : float, default 0.0
         What a query without a pair counts as.
 
     Examples
     --------
     >>> from lambdaboost.datasets import Queries
-    >>> q = Queries([1, 1, 0], sizes=[3], clicks=[0.5, 0.2, 0.1])
-    >>> KendallTau().per_query([3.0, 1.0, 2.0], q).round(4)
-    array([0.3333])
+    >>> q = Queries([1, 1, 0, 0], sizes=[4], clicks=[0.5, 0.2, 0.1, 0.1])
+    >>> KendallTau().per_query([4.0, 1.0, 3.0, 2.0], q).round(4)
+    array([0.2])
+    >>> KendallTau(variant="b").per_query([4.0, 1.0, 3.0, 2.0], q).round(4)
+    array([0.1826])
 
     """
 
     source: str = "clicks"
+    variant: Variant = "gamma"
     empty: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.variant not in get_args(Variant):
+            raise ValueError(f"variant is {self.variant!r}: give 'gamma' or 'b'")
         self._set(source=_checks.source(self.source))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return 2.0 * share_of_pairs(scores, q.source(self.source), q) - 1.0
+        labels = q.source(self.source)
+        gamma = 2.0 * share_of_pairs(scores, labels, q) - 1.0
+        return gamma if self.variant == "gamma" else gamma * _untied(labels, q)
+
+
+def _untied(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
+    """The square root of the share of untied pairs, τ_b / γ; NaN where there is no pair."""
+    n = np.add.reduceat(~np.isnan(labels), q.offsets[:-1], dtype=np.float64)
+    pairs = n * (n - 1) / 2
+    share = np.divide(n_pairs(labels, q), pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
+    return np.sqrt(share)

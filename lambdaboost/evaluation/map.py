@@ -12,20 +12,25 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ranking import longest, over_rankings, retrieved
+from lambdaboost.evaluation.ranking import ALL, longest, over_rankings, retrieved
 
 
 @dataclass(frozen=True, repr=False)
 class MAP(Measure):
     r"""Mean average precision: the precision at the rank of each relevant document, averaged over these.
 
-    .. math:: \mathrm{AP} = \frac{1}{R} \sum_{i=1}^{R} \frac{i}{r_i}
+    .. math:: \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i : r_i \le k} \frac{i}{r_i}
 
     with r_1 < … < r_R the ranks of the relevant documents (Burges, Ragno and Le 2006, §2; Chakrabarti et al.
     2008, §2.2.4). In [0, 1]; undefined where no document is relevant.
 
+    At a cutoff the denominator is min(R, k), so that a perfect ranking has 1: as in LightGBM's and XGBoost's ``map@k``
+    and Kaggle's MAP@k. trec_eval's ``map_cut_k`` divides by R.
+
     Parameters
     ----------
+    k : int, optional
+        The last rank that counts; None counts all.
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
@@ -37,39 +42,43 @@ class MAP(Measure):
     >>> q = Queries([2, 0, 1, 0, 0], sizes=[3, 2])
     >>> MAP().per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
     array([0.5833, 0.    ])
+    >>> MAP(k=2).per_query([0.1, 0.3, 0.2, 0.4, 0.5], q).round(4)
+    array([0.25, 0.  ])
 
     """
 
+    k: int | None = None
     threshold: float = 1
     empty: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(threshold=_checks.threshold(self.threshold))
+        self._set(k=_checks.cutoff(self.k), threshold=_checks.threshold(self.threshold))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: 1/R if it is relevant; float32 (n_documents,)."""
-        return q.memo((MAP, self.threshold, "swap gains"), lambda: _one_over_relevant(q, self.threshold))
+        """What a document is worth in a swap: 1 / min(R, k) if it is relevant; float32 (n_documents,)."""
+        key = (MAP, self.k, self.threshold, "swap gains")
+        return q.memo(key, lambda: _one_over_counted(q, self.k, self.threshold))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
         return over_rankings(
-            _average_precisions, labels, scores, q.offsets, None, np.float32(self.threshold), n
+            _average_precisions, labels, scores, q.offsets, self.k, np.float32(self.threshold), n
         )
 
 
-def _one_over_relevant(q: Queries, threshold: float) -> NDArray[np.float32]:
-    """1/R for each relevant document, 0 for the others."""
+def _one_over_counted(q: Queries, k: int | None, threshold: float) -> NDArray[np.float32]:
+    """1 / min(R, k) for each relevant document, 0 for the others."""
     hits = relevant(q, threshold)
-    n = n_relevant(q, threshold).astype(np.float64)
+    n = np.minimum(n_relevant(q, threshold), ALL if k is None else k).astype(np.float64)
     return (hits / np.repeat(np.maximum(n, 1), q.sizes)).astype(np.float32)
 
 
 @inlined
-def _sum_of_precisions(ranked, threshold, ranks):  # type: ignore[no-untyped-def]
+def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-def]
     n = 0
-    for r in range(ranked.size):
+    for r in range(min(ranked.size, k)):
         ranks[n] = r + 1  # overwritten where r is no hit, for a branch would be guessed wrong
         n += ranked[r] >= threshold
     total = 0.0
@@ -83,4 +92,5 @@ def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, 
     ranks = np.empty(longest(first, last, offsets), dtype=np.int64)
     for q in range(first, last):
         in_order = ranked[offsets[q] : offsets[q + 1]]
-        out[q] = _sum_of_precisions(in_order, threshold, ranks) / n_relevant[q] if n_relevant[q] else np.nan
+        n = min(n_relevant[q], k)
+        out[q] = _sum_of_precisions(in_order, k, threshold, ranks) / n if n else np.nan

@@ -22,19 +22,19 @@ class Measure(Value, ABC):
 
     The order is by score, descending; ties stay in input order. A document whose label is missing (NaN)
     keeps its rank and gains nothing. A document of score −inf was not retrieved: it counts in the ideal, in the
-    number of relevant documents and in pairs, as the lower one, but gains nothing where it stands. A measure is
-    a frozen dataclass, ``empty: float = 0.0`` its last field.
+    number of relevant documents and in pairs, as the lower one, but gains nothing at its own rank. A measure is a
+    frozen dataclass whose last field is ``empty: float = 0.0``.
 
     Attributes
     ----------
     empty : float
-        What a query counts as where the measure is undefined, such as one without a relevant document: NaN
-        leaves the query out of the mean, 1.0 is what LightGBM and XGBoost report.
+        The value of a query where the measure is undefined, such as one without a relevant document: NaN leaves the
+        query out of the mean, 1.0 is what LightGBM and XGBoost report.
 
     Raises
     ------
     ValueError, TypeError
-        Where a parameter is off, naming it, its value and what is expected.
+        Where a parameter is invalid, naming it, its value and what is expected.
 
     """
 
@@ -81,18 +81,18 @@ class Measure(Value, ABC):
         return np.where(np.isnan(values), self.empty, values)
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
-        """The mean over queries, or the same in whichever form an engine asks for.
+        """The mean over queries, in the form that the caller expects.
 
-        Called with ``(scores, Queries)`` it gives the mean weighted by ``q.query_weight``, less the queries
-        that are NaN. It is also, as it stands,
+        ``(scores, Queries)`` gives the mean weighted by ``q.query_weight``, over the queries that are not NaN. A
+        measure also works as
 
         - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` gives ``(name, value, True)``;
         - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` gives the same;
         - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``;
         - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` gives the mean, X a frame with a column ``qid``.
 
-        The name is the `repr` without spaces; for XGBoost in lower case, and where it would not begin with
-        ndcg, map, pre or auc, after ``pre-``: XGBoost's early stopping minimises every other name.
+        The reported name is the `repr` without spaces. For XGBoost it is in lower case, with the prefix ``pre-`` unless
+        it begins with ndcg, map, pre or auc: XGBoost's early stopping minimises every other name.
         """
         if isinstance(queries, Queries):
             return self._mean(scores, queries)

@@ -47,18 +47,26 @@ class PairAccuracy(Measure):
 
 def _one_over_pairs(q: Queries) -> NDArray[np.float32]:
     """1/N of each document's query, N its pairs of different grade; 0 where there is none."""
-    has = ~np.isnan(q.relevance)
-    query, grade = q.query_of_row[has], q.relevance[has]
-    order = np.lexsort((grade, query))
-    query, grade = query[order], grade[order]
-    new = np.ones(query.size, dtype=bool)
-    new[1:] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
-    starts = np.flatnonzero(new)
-    of_one_grade = np.diff(np.append(starts, query.size)).astype(np.float64)
-    n = np.bincount(query, minlength=q.n_queries).astype(np.float64)
-    pairs = (n**2 - np.bincount(query[starts], weights=of_one_grade**2, minlength=q.n_queries)) / 2
+    pairs = n_pairs(q.relevance, q)
     one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
     return np.repeat(one_over, q.sizes).astype(np.float32)
+
+
+def n_pairs(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
+    """The pairs of different label in each query, float64 (n_queries,)."""
+    has = ~np.isnan(labels)
+    query, label = q.query_of_row[has], labels[has]
+    order = np.lexsort((label, query))
+    query, label = query[order], label[order]
+    new = np.ones(query.size, dtype=bool)
+    new[1:] = (query[1:] != query[:-1]) | (label[1:] != label[:-1])
+    starts = np.flatnonzero(new)
+    of_one_label = np.diff(np.append(starts, query.size)).astype(np.float64)
+    n = np.bincount(query, minlength=q.n_queries).astype(np.float64)
+    pairs: NDArray[np.float64] = (
+        n**2 - np.bincount(query[starts], weights=of_one_label**2, minlength=q.n_queries)
+    ) / 2
+    return pairs
 
 
 def share_of_pairs(

@@ -1,6 +1,6 @@
-"""`ranking`: the documents of each query from the highest score down, ties in input order.
+"""`ranking`: the documents of each query by descending score, ties in input order.
 
-`ranked` gives what is known of each document in that order, and `over_rankings` hands it to the kernel of a measure.
+`ranked` gives a value of each document in that order, and `over_rankings` passes them to the kernel of a measure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.evaluation._order import order_documents, room_to_order
 
-ALL = np.iinfo(np.int64).max  # the cutoff that cuts nothing
+ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
 
 def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -46,7 +46,7 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
 def ranked(
     values: NDArray[Any], scores: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None = None
 ) -> NDArray[Any]:
-    """What `values` says of the documents, in rank order; meaningless past the k-th rank of each query.
+    """The `values` of the documents in rank order; undefined past the k-th rank of each query.
 
     >>> ranked(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), np.array([0, 3, 5]))
     array([6, 7, 5, 9, 8])
@@ -64,7 +64,7 @@ def over_rankings(
     k: int | None,
     *args: Any,
 ) -> NDArray[np.float64]:
-    """One figure a query: what ``function(first, last, offsets, k, ranked values, *args, out)`` writes to `out`."""
+    """One value a query: what ``function(first, last, offsets, k, ranked values, *args, out)`` writes to `out`."""
     out = np.empty(offsets.size - 1)
     in_order = ranked(values, scores, offsets, k)
     over_queries(function, offsets, ALL if k is None else k, in_order, *args, out)
@@ -84,7 +84,7 @@ def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: floa
 
 @kernel
 def longest(first, last, offsets):  # type: ignore[no-untyped-def]
-    """Documents of the longest of some queries."""
+    """Number of documents of the longest query."""
     n = 0
     for q in range(first, last):
         n = max(n, offsets[q + 1] - offsets[q])

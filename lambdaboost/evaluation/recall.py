@@ -1,4 +1,4 @@
-"""`Recall`: the share of relevant documents that the top holds."""
+"""`Recall`: the share of the relevant documents in the first ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 @dataclass(frozen=True, repr=False)
 class Recall(Measure):
-    r"""Recall at k: the share of the relevant documents that the first k ranks hold.
+    r"""Recall at k: the share of the relevant documents in the first k ranks.
 
     .. math:: \mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} [l(r) \ge t]
 

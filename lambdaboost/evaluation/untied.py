@@ -9,14 +9,14 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.ranking import ranking
 
-APART = 1 << 34  # more than two floats and the documents of a query can differ by
+APART = 1 << 34  # more than the keys and positions of one query can span
 
 
 def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
-    """Scores of the same order without ties, lowered by as few steps of a float32 as that takes.
+    """Scores of the same order without ties, lowered by as few float32 steps as possible.
 
-    Written to a run file, they keep the order that the measures here see, ties in input order, in any other tool:
-    trec_eval keeps scores as float32 and ranks documents of equal score by their ids.
+    In a run file they keep lambdaboost's order, ties in input order, for any other tool: some keep scores as float32,
+    and trec_eval ranks documents of equal score by their ids.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _too_large(s: NDArray[np.float64], lost: NDArray[np.bool_]) -> ValueError:
 
 
 def _key(x: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Whole numbers in the order of the floats, neighbours one apart."""
+    """Integers in the order of the floats; adjacent floats differ by 1."""
     bits = x.view(np.int32).astype(np.int64)
     return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
 

@@ -34,16 +34,16 @@ class LambdaRank(Objective):
     =================== =======================================================================================
     NDCG@k, CNDCG@k     :math:`|(2^{l_i} - 2^{l_j})(D(r_i) - D(r_j))| / Z^*`, D zero past k
     Precision@k, WTA    :math:`1/k` where :math:`p \le k < r`; WTA is Precision@1
-    MAP                 :math:`\frac1R |\frac{C(p)}{p} - \frac{C(r)}{r} + S(r) - S(p)|`, C one higher where j is above
-    MRR@k               :math:`|\max(v(r_j), x_i) - Z|`, v(r) = 1/r, x_i what the other relevant documents give
+    MAP@k               :math:`\frac1M |C(p)v(p) - C(r)v(r) + S(r) - S(p)|`, C one higher where j is above
+    MRR@k               :math:`|\max(v(r_j), x_i) - Z|`, x_i what the other relevant documents give
     ERR@k               :math:`|R_i - R_j| \, (V(p) - V(r)) / (1 - R_u)`
     PairAccuracy        :math:`(1 + \sum_{p < \rho < r} \mathrm{sgn}(l_i - l_\rho) - \mathrm{sgn}(l_j - l_\rho)) / N`
     =================== =======================================================================================
 
-    R and N are the relevant documents and the pairs of the query; C(r) counts the relevant documents up to rank r and
-    S(r) sums one over their ranks; R_i is the chance that i satisfies, P(r) the product of 1 − R above rank r, and
-    :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k zero. A pair on the same side of a binary
-    measure's threshold weighs 0.
+    R and N are the relevant documents and the pairs of the query, M = min(R, k), and v(r) = 1/r, 0 past k; C(r) counts
+    the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the chance that i satisfies, P(r) the
+    product of 1 − R above rank r, and :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k zero.
+    A pair on the same side of a binary measure's threshold weighs 0.
 
     Parameters
     ----------

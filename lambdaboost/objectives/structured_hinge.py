@@ -90,6 +90,8 @@ class StructuredHinge(Hinge):
             raise ValueError(
                 f"feature_map is {self.feature_map!r}: for {self.metric!r} inference is known by {' and '.join(known)}"
             )
+        if isinstance(self.metric, MAP) and self.metric.k is not None:
+            raise ValueError(f"metric is {self.metric!r}: inference for MAP knows no cutoff, leave k out")
         self._check_clip()
         gain = getattr(self.metric, "gain", None)
         if isinstance(gain, tuple) and not (len(gain) > 1 and gain[0] == 0 < gain[1]):
@@ -103,7 +105,7 @@ class StructuredHinge(Hinge):
             raise ValueError(
                 f"clip is {self.clip!r}, expected a rank ≥ 1, False for none, or None for the measure's"
             )
-        if not hasattr(self.metric, "k"):
+        if isinstance(self.metric, MAP) or not hasattr(self.metric, "k"):
             raise ValueError(f"clip is {self.clip!r}, but {self.metric!r} counts all ranks: leave clip out")
 
     @property

@@ -1,4 +1,4 @@
-"""`rank_changes`: how much of a ranking another round changed."""
+"""`rank_changes`: the share of ranks that another boosting round changed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lambdaboost.evaluation.ranking import ranking
 
 
 class RankChanges(NamedTuple):
-    """Shares of ranks that hold another document than before, in [0, 1]: of the first k, and of all."""
+    """Shares of ranks that hold a different document, in [0, 1]: of the first k ranks, and of all."""
 
     top: float
     full: float
 
 
 def rank_changes(before: ArrayLike, after: ArrayLike, q: Queries, k: int = 3) -> RankChanges:
-    """The share of ranks that hold another document than before (Svore, Volkovs and Burges 2011, fig. 4).
+    """The share of ranks that hold a different document (Svore, Volkovs and Burges 2011, fig. 4).
 
-    Taken in each query, at the top over its first k ranks (all, where it has fewer), then averaged over queries.
+    Computed for each query, over its first k ranks and over all ranks, then averaged over queries.
 
     Parameters
     ----------

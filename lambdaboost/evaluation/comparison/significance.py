@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.evaluation.comparison.table import Cell
 
 LEVEL = 0.05
-BETTER, WORSE = "▲", "▼"
+BETTER: Literal["▲"] = "▲"
+WORSE: Literal["▼"] = "▼"
 LEGEND = f"{BETTER} better, {WORSE} worse"
 
 
@@ -20,8 +21,8 @@ LEGEND = f"{BETTER} better, {WORSE} worse"
 class Significance:
     """A mean difference with its p-value, alone and adjusted for the number of comparisons.
 
-    Everything that calls a difference significant (marks, bold type, sentences, JSON) reads this object. `significances`
-    makes it for all comparisons of one table.
+    Everything that calls a difference significant (marks, bold type, sentences, JSON) reads this object.
+    `significances` makes it for all comparisons of one table.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""`System` and `Figures`: what is compared, a name with a figure for each query."""
+"""`System` and `Figures`: a name with scores, or with values per query, to compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class System:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Its name in tables.
     scores : array of shape (n_documents,)
         Finite scores; −inf for a document that was not retrieved.
     queries : Queries
@@ -30,7 +30,7 @@ class System:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is off, naming the system.
+        Where an argument is invalid, naming the system.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class System:
 
     @classmethod
     def concat(cls, name: str, *parts: System) -> System:
-        """One system out of several, such as the test parts of five folds, one after the other.
+        """Join systems, such as the test parts of five folds, one after the other.
 
         >>> fold = System("fold", [0.2, 0.1], Queries([1, 0], sizes=[2]))
         >>> System.concat("all folds", fold, fold)
@@ -91,7 +91,7 @@ class Figures:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Its name in tables.
     values : mapping of Measure to array of shape (n_queries,)
         The measure for each query; NaN where it is undefined.
     weight : array of shape (n_queries,), optional
@@ -100,7 +100,7 @@ class Figures:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is off, naming the system.
+        Where an argument is invalid, naming the system.
 
     Examples
     --------
@@ -121,12 +121,12 @@ class Figures:
         values = {m: np.array(v, dtype=np.float64) for m, v in self.values.items()}
         for measure, figures in values.items():
             if figures.ndim != 1 or figures.size == 0 or np.isinf(figures).any():
-                raise ValueError(f"{measure!r} of {self.name!r}: give one finite figure (or NaN) a query")
+                raise ValueError(f"{measure!r} of {self.name!r}: give one finite value (or NaN) per query")
             figures.flags.writeable = False
         sizes = {figures.size for figures in values.values()}
         if len(sizes) > 1:
             raise ValueError(
-                f"measures of {self.name!r} have {sorted(sizes)} figures: give one a query to each"
+                f"measures of {self.name!r} have {sorted(sizes)} values: give one per query for each"
             )
         object.__setattr__(self, "values", MappingProxyType(values))
         if self.weight is not None:
@@ -149,12 +149,12 @@ class Figures:
         """The measure for each query, float64 (n_queries,)."""
         if measure not in self.values:
             known = ", ".join(map(repr, self.values))
-            raise ValueError(f"{self.name!r} has no figures of {measure!r}, only of {known}")
+            raise ValueError(f"{self.name!r} has no values of {measure!r}, only of {known}")
         return np.asarray(self.values[measure])
 
     @classmethod
     def concat(cls, name: str, *parts: Figures) -> Figures:
-        """One system out of several, of the measures that all parts have."""
+        """Join figures, on the measures that all parts have."""
         _check_parts(name, parts)
         shared = [m for m in parts[0].values if all(m in part.values for part in parts)]
         values = {m: np.concatenate([part.per_query(m) for part in parts]) for m in shared}
@@ -231,7 +231,7 @@ def _check_parts(name: str, parts: tuple[object, ...]) -> None:
 
 
 def _joined(parts: list[Queries]) -> Queries:
-    """All queries one after the other; their ids, which folds may share, are left out."""
+    """All queries one after the other, without their ids, which folds may share."""
     sources = list(parts[0].labels)
     for part in parts:
         if list(part.labels) != sources:

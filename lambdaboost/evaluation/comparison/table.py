@@ -1,4 +1,4 @@
-"""`Table`: a small table that prints in a terminal, as Markdown, as LaTeX and as HTML."""
+"""`Table`: a small table for the terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LATEX_ESCAPES = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
     | {"<": "$<$", ">": "$>$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
 )
-# What Markdown would read as markup: a tag, an entity, emphasis, code, a link, an escape, the edge of a cell.
+# Markdown reads these as an escape, a cell border, emphasis, code or a link; and the next as a tag or an entity.
 MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|(?<!\w)_|_(?!\w)")
 HTML_IN_MARKDOWN = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A text and how it is set."""
+    """A text and its style."""
 
     text: str
     style: Style = "plain"
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under a header, the first column set left and the others right; prints in plain text.
+    """A header and rows of cells, the first column aligned left and the others right; prints as plain text.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Table:
     caption: str
 
     def markdown(self) -> str:
-        """The table as Markdown (GitHub's); texts show as they are, whatever is in them."""
+        """The table as GitHub Markdown, with special characters escaped."""
 
         def line(cells: Iterable[Cell]) -> str:
             texts = (MARKDOWN[c.style].format(_markdown(c.text)) for c in cells)
@@ -125,6 +125,6 @@ class Table:
 
 
 def _markdown(text: str) -> str:
-    """A text on one line that Markdown shows as it is."""
+    """A text on one line with Markdown's special characters escaped."""
     text = HTML_IN_MARKDOWN.sub(lambda found: html.escape(found[0]), " ".join(text.splitlines()))
     return MARKDOWN_SPECIAL.sub(lambda found: "\\" + found[0], text)

@@ -1,4 +1,4 @@
-"""`top_grades`: which grades stand at the top of the rankings."""
+"""`top_grades`: the distribution of grades at the top of the rankings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.ranking import ranking
 
-HIGHEST = 255  # grades above it are surely no grades, and a distribution over them no figure
+HIGHEST = 255  # higher values are no grades, and a distribution over them means nothing
 
 
 def n_grades(q: Queries) -> int:
-    """Grades from 0 to the highest there is; refuses what is no whole grade."""
+    """The number of grades, from 0 to the highest; raises where a grade is not whole."""
     labels = q.relevance
     bad = (labels != np.floor(labels)) & ~np.isnan(labels) | (labels > HIGHEST)
     _checks.refuse_labels("relevance", labels, bad, f"give whole grades from 0 to {HIGHEST}, or round them")
@@ -23,7 +23,7 @@ def n_grades(q: Queries) -> int:
 def top_grades(scores: ArrayLike, q: Queries, k: int = 3) -> NDArray[np.float64]:
     """How the grades are distributed over the first k ranks (Svore, Volkovs and Burges 2011, fig. 3b).
 
-    Each query counts the same, however few documents it has; a query without a grade in its first k ranks is left out.
+    Every query counts the same; a query without a grade in its first k ranks is left out.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ With weights :math:`h_i = w_i / \sum w`, the mean :math:`m = \sum h_i x_i` has t
 
 and t = m / √V̂ has Satterthwaite's degrees of freedom. Both are those of Bell and McCaffrey (2002) for a regression on a
 constant: V̂ is robust to unequal variances, and unbiased where the variances are equal. Equal weights give the paired
-t-test with n − 1 degrees of freedom exactly.
+t-test with n − 1 degrees of freedom exactly; where few queries carry most of the weight the test is conservative.
 
 A t-test takes a small spread of few values for certainty: two equal improvements would give p = 0. A test that flips
 signs cannot give less than 2 / 2^m for m values other than 0, so neither does this one.

@@ -28,7 +28,11 @@ History = Mapping[str, Mapping[str, Curve]]
 
 def ndcg_by_cutoff(systems: Sequence[System]) -> Picture:
     """Mean NDCG of each system at the cutoffs 1 to 10."""
-    means = {s.name: 100 * ndcg_curve(s.scores, s.queries, CUTOFFS).mean(axis=0) for s in systems}
+    weight = systems[0].query_weight
+    means = {
+        s.name: 100 * np.average(ndcg_curve(s.scores, s.queries, CUTOFFS), axis=0, weights=weight)
+        for s in systems
+    }
 
     def draw(axes: Any) -> None:
         for at, (name, values) in enumerate(means.items()):
@@ -61,8 +65,7 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
     told = "; ".join(f"{name} {x:.2f} and {y:.2f}" for name, ((x, y), _) in points.items())
     caption = (
         f"Two label sources at once: {across!r} against {up!r}, up and right is better. The line joins systems that "
-        f"no other surpasses in both. Bars are 95% paired bootstrap intervals of the difference to "
-        f"{comparison.baseline}."
+        f"no other surpasses in both. Bars are 95% confidence intervals of the difference to {comparison.baseline}."
     )
     alt = f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {told}. On the front: {', '.join(names)}."
     return Picture(draw, caption, alt)
@@ -117,16 +120,16 @@ def _points(
 ) -> dict[str, tuple[tuple[float, float], NDArray[np.float64] | None]]:
     """Of each system both means times 100, and how far the intervals reach: (2, 2, 1), left and right, down and up."""
     first = comparison.systems[0]
-    before = tuple(100 * float(comparison[first, m].before.mean()) for m in (across, up))
+    before = tuple(100 * comparison[first, m].mean_before for m in (across, up))
     points: dict[str, Any] = {comparison.baseline: (before, None)}
     for system in comparison.systems:
         middle, reach = [], []
         for measure in (across, up):
             d = comparison[system, measure]
             low, high = d.interval()
-            middle.append(100 * float(d.after.mean()))
-            reach.append([[100 * max(d.mean - low, 0.0)], [100 * max(high - d.mean, 0.0)]])
-        points[system] = tuple(middle), np.array(reach)
+            middle.append(100 * d.mean_after)
+            reach.append([[100 * (d.mean - low)], [100 * (high - d.mean)]])
+        points[system] = tuple(middle), np.array(reach) if np.isfinite(reach).all() else None
     return points
 
 

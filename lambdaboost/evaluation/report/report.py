@@ -119,7 +119,7 @@ def _checked(*systems: System) -> tuple[System, ...]:
     for system in systems:
         if not isinstance(system, System):
             raise TypeError(f"cannot report on a {type(system).__name__}: give System(name, scores, queries)")
-        check_same_queries(systems[0], system)
+    check_same_queries(*systems)
     return systems
 
 
@@ -168,11 +168,7 @@ def _lead(systems: tuple[System, ...], q: Queries) -> str:
 
 def _compared(page: Page, comparison: Comparison) -> None:
     page.section("Comparison")
-    n = len(comparison.differences)
-    page.text(
-        f"At the 95% level of a paired t-test over {comparison.n_queries:,} queries"
-        + (f", corrected for {n} comparisons (Benjamini and Hochberg):" if n > 1 else ":")
-    )
+    page.text(f"Significance: {comparison.criterion}.")
     page.points(words.findings(comparison))
     page.table(comparison.table())
     page.table(comparison.details())

@@ -1,4 +1,4 @@
-"""What a report says in words and figures: the findings, the queries that changed most, the data, the run."""
+"""The texts and tables of a report: findings, the queries that changed most, the data, the run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def means(system: System, measures: Iterable[Measure]) -> Table:
     cells = (Cell("–" if np.isnan(value) else f"{100 * value:.2f}") for value in values)
     weight = system.query_weight
     counts = {measure: int((~np.isnan(system.per_query(measure)) & (weight > 0)).sum()) for measure in chosen}
-    caption = means_over(counts, system.n_queries, weighted=np.ptp(weight) > 0)
+    caption = means_over(counts, system.n_queries, weighted=bool(np.ptp(weight) > 0))
     return Table(("System", *map(repr, chosen)), ((Cell(system.name), *cells),), caption)
 
 
@@ -61,18 +61,18 @@ def changed_most(d: Difference, q: Queries, n: int = 10) -> Table:
             figures = (d.before[i], d.after[i])
             cells = (Cell(str(q.sizes[query])), *(Cell(f"{100 * f:.2f}") for f in figures))
             rows.append((Cell(query_name(q, query)), *cells, Cell(f"{100 * d.per_query[i]:+.2f}")))
-    by = "its id" if q.ids is not None else "its place, from 0"
-    caption = f"The queries that changed most in {d.measure!r}, times 100; a query is named by {by}."
+    by = "id" if q.ids is not None else "position, from 0"
+    caption = f"The queries that changed most in {d.measure!r}, times 100; queries are named by {by}."
     return Table(("Query", "Documents", d.baseline, d.system, "Difference"), tuple(rows), caption)
 
 
 def query_name(q: Queries, query: int) -> str:
-    """The id of a query, or its place."""
+    """The id of a query, or its position."""
     return str(query) if q.ids is None else str(q.ids[query])
 
 
 def data_facts(q: Queries) -> dict[str, str]:
-    """What was measured on."""
+    """The queries and labels that the systems are measured on."""
     sizes = q.sizes
     facts = {
         "Queries": f"{q.n_queries:,}",
@@ -91,7 +91,7 @@ def data_facts(q: Queries) -> dict[str, str]:
 
 
 def digest(q: Queries) -> str:
-    """SHA-256 of where queries begin and of every label source, in hex."""
+    """SHA-256 of the query offsets and every label source, in hex."""
     total = hashlib.sha256(q.offsets.astype("<i8").tobytes())
     for name, labels in q.labels.items():
         total.update(name.encode())
@@ -100,13 +100,13 @@ def digest(q: Queries) -> str:
 
 
 def software() -> dict[str, str]:
-    """Versions, of the engines those that are in use."""
+    """The versions of the libraries, and of the engines that are loaded."""
     used = (*LIBRARIES, *(name for name in ENGINES if name in sys.modules))
     return {"Python": platform.python_version()} | {name: version(name) for name in used}
 
 
 def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Names and texts, what lies in mappings after the name that it lies under."""
+    """Names and texts; entries of a nested mapping follow its name."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{before}{name} · ")
@@ -122,7 +122,7 @@ def _change(measure: Measure, s: Significance) -> str:
 
 
 def _without(q: Queries, source: str) -> int:
-    """Queries without a label above 0."""
+    """Number of queries without a label above 0."""
     return int((np.fmax.reduceat(np.nan_to_num(q.labels[source]), q.offsets[:-1]) == 0).sum())
 
 
@@ -130,8 +130,8 @@ def _grades(q: Queries) -> str:
     known = q.relevance[~np.isnan(q.relevance)]
     grades, counts = np.unique(known, return_counts=True)
     if grades.size > 12:
-        return f"{grades.size} different ones, {grades.min():g} to {grades.max():g}"
-    told = [f"{count:,} of {grade:g}" for grade, count in zip(grades, counts, strict=True)]
+        return f"{grades.size} values, {grades.min():g} to {grades.max():g}"
+    parts = [f"{count:,} of {grade:g}" for grade, count in zip(grades, counts, strict=True)]
     if known.size < q.n_documents:
-        told.append(f"{q.n_documents - known.size:,} missing")
-    return ", ".join(told)
+        parts.append(f"{q.n_documents - known.size:,} missing")
+    return ", ".join(parts)

@@ -1,13 +1,15 @@
 r"""The swap of average precision.
 
-Let C(r) be the number of relevant documents up to rank r, S(r) the sum of 1/ρ over their ranks ρ ≤ r, R all of them.
-A relevant document that falls from rank p to r takes C(p)/p away, adds C(r)/r, and costs each relevant document between
-1/ρ; one that rises from r to p the other way around, its own count one higher at p:
+Let v(r) = 1/r, 0 past the cutoff k; C(r) the number of relevant documents up to rank r, S(r) the sum of v(ρ) over their
+ranks ρ ≤ r, R all of them and M = min(R, k). Then M AP@k is the sum of C v over the ranks of relevant documents. One
+that falls from rank p to r takes C(p) v(p) away, adds C(r) v(r), and costs each relevant document between v(ρ); one
+that rises from r to p the other way around, its own count one higher at p:
 
-    R w = (C(p)/p − S(p)) − (C(r)/r − S(r))              where the relevant document stands above,
-    R w = ((C(p) + 1)/p − S(p)) − ((C(r) + 1)/r − S(r))  where it stands below.
+    M w = (C(p) v(p) − S(p)) − (C(r) v(r) − S(r))              where the relevant document stands above,
+    M w = ((C(p) + 1) v(p) − S(p)) − ((C(r) + 1) v(r) − S(r))  where it stands below.
 
-With h = 1/(2r) and d = C/r − S + h both are |d_i − d_j| − (h_i − h_j), i the relevant document, whichever stands above.
+With h = v/2 and d = C v − S + h both are |d_i − d_j| − (h_i − h_j), i the relevant document, whichever stands above.
+Past the cutoff d is −S(k) at every rank and h is 0, so two documents there weigh 0.
 """
 
 from __future__ import annotations
@@ -18,18 +20,22 @@ from lambdaboost._jit import inlined
 
 
 @inlined
-def _average_precision_figures(gains, by_rank, d, h):  # type: ignore[no-untyped-def]
+def _average_precision_figures(gains, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
     relevant, reciprocals = 0, 0.0
-    for r in range(by_rank.size):
+    depth = min(cutoff, by_rank.size)
+    for r in range(depth):
         if gains[by_rank[r]] > 0:
             relevant += 1
             reciprocals += 1 / (r + 1)
         h[r] = 0.5 / (r + 1)
         d[r] = (relevant + 0.5) / (r + 1) - reciprocals
+    d[depth : by_rank.size] = -reciprocals
+    h[depth : by_rank.size] = 0
+    return depth
 
 
 class AveragePrecision(NamedTuple):
-    """MAP; a relevant document's gain is 1/R."""
+    """MAP; a relevant document's gain is 1/M."""
 
     @staticmethod
     def has_h() -> bool:
@@ -43,11 +49,10 @@ class AveragePrecision(NamedTuple):
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
-        """R w of a relevant document i and another j."""
+        """M w of a relevant document i and another j."""
         return abs(d_i - d_j) - (h_i - h_j)
 
     @staticmethod
     def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
-        """C/r − S + 1/(2r) and 1/(2r) of each rank."""
-        _average_precision_figures(gains, by_rank, d_room, h_room)
-        return d_room, h_room, cutoff
+        """C v − S + v/2 and v/2 of each rank."""
+        return d_room, h_room, _average_precision_figures(gains, by_rank, cutoff, d_room, h_room)

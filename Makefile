@@ -1,6 +1,7 @@
 # make demo   train against LightGBM's own objective and print the table, nothing installed by hand
 # make test   the whole test suite          make lint   ruff and mypy
 # make bench  speed against the engines     make docs   the documentation, in build/docs
+# make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
 # make test-bounds  the kernels with every index checked, at lists and cutoffs beside whole vectors
 # make test-python PYTHON=python3.13  the core tests with another interpreter
@@ -15,7 +16,7 @@ CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py value
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
 	xgboost_ranker.py save.py kernel_cache.py)
 
-.PHONY: demo test test-bounds test-oldest test-python lint format bench docs dist clean
+.PHONY: demo test test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -73,7 +74,11 @@ docs: .venv/installed
 	$(BIN)/python -m sphinx -qEW --keep-going docs build/docs
 
 bench: .venv/developing
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python -m benchmarks $(ARGS)
+
+PAPER ?= svore2011
+reproduce: .venv/developing
+	$(BIN)/python -m experiments.$(PAPER) $(DATA) $(ARGS)
 
 # Without isolation, so that what builds is what constraints.txt pins.
 dist: .venv/developing

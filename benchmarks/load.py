@@ -1,8 +1,10 @@
-"""Time and peak memory of long trainings beside the engines' own objectives: `load.py [documents] [rounds]`.
+"""Time and peak memory of long trainings beside the engines' own objectives.
+
+Usage: python -m benchmarks.load [documents] [rounds]
 
 A hundredth as many queries as documents, of sizes like those of web search data, with 136 features. Each training has a
-process of its own; one with the engine's own objective never imports lambdaboost, so that Numba counts as ours. What
-runs on the cores beside it lengthens every figure but the processor time of one thread: `taskset -c 0 … load.py`.
+process of its own; one with the engine's own objective never imports lambdaboost, so Numba counts as lambdaboost's.
+What runs on the cores beside it lengthens every figure but the processor time of one thread: `taskset -c 0`.
 """
 
 import json
@@ -18,7 +20,7 @@ FEATURES = 136  # as in MSLR-WEB10K, which has this many queries and a fifth mor
 SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of its grades
 LEAVES = 31
 ENGINES = ("LightGBM", "XGBoost")
-OURS = "LambdaRank()"
+LAMBDARANK = "LambdaRank()"
 NATIVE = {"LightGBM": "lambdarank", "XGBoost": "rank:ndcg"}
 HEADS = (
     "engine",
@@ -35,9 +37,9 @@ HEADS = (
 
 
 def main(documents: int = 1_000_000, rounds: int = 200) -> None:
+    from benchmarks.machine import this_machine
+    from experiments.common.report import table
     from lambdaboost import LambdaRank, Queries
-    from lambdaboost.bench.machine import this_machine
-    from lambdaboost.bench.section import Grid
 
     machine = this_machine(len(os.sched_getaffinity(0)))
     LambdaRank().gradient(np.zeros(3), Queries([0, 1, 2], sizes=[3]))  # compiles, once per installation
@@ -47,11 +49,11 @@ def main(documents: int = 1_000_000, rounds: int = 200) -> None:
         for engine in ENGINES:
             native = trained(folder, engine, NATIVE[engine], rounds)
             rows.append((engine, NATIVE[engine], *cells(native, native)))
-            rows.append((engine, OURS, *cells(trained(folder, engine, OURS, rounds), native)))
+            rows.append((engine, LAMBDARANK, *cells(trained(folder, engine, LAMBDARANK, rounds), native)))
     print(
         f"{documents:,} documents in {sizes.size:,} queries of {sizes.min()} to {sizes.max()}, {rounds} rounds.\n"
     )
-    print(f"{Grid(HEADS, tuple(rows)).markdown()}\n\n{machine.markdown()}")
+    print(f"{table(HEADS, rows)}\n\n{machine.markdown()}")
 
 
 def cells(one: dict[str, float], native: dict[str, float]) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ def write(folder: str, documents: int) -> np.ndarray:
 
 def trained(folder: str, engine: str, objective: str, rounds: int) -> dict[str, float]:
     print(f"{engine} {objective} …", file=sys.stderr)
-    child = [sys.executable, __file__, "--child", folder, engine, objective, str(rounds)]
+    child = [sys.executable, "-m", "benchmarks.load", "--child", folder, engine, objective, str(rounds)]
     return json.loads(
         subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
     )
@@ -103,7 +105,7 @@ def lightgbm(features, grades, sizes, objective):
     data = lgb.Dataset(features, grades, group=sizes, params={"verbose": -1}).construct()
     own = {"objective": NATIVE["LightGBM"], "lambdarank_truncation_level": int(sizes.max())}
     params = {"num_leaves": LEAVES, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
-    params |= {"objective": ours()} if objective == OURS else own
+    params |= {"objective": lambdarank()} if objective == LAMBDARANK else own
     return lambda rounds: lgb.train(params, data, rounds)
 
 
@@ -123,11 +125,11 @@ def xgboost(features, grades, sizes, objective):
         "base_score": 0,
         "disable_default_eval_metric": True,
     }
-    own = ours() if objective == OURS else None
+    own = lambdarank() if objective == LAMBDARANK else None
     return lambda rounds: xgb.train(params, data, rounds, obj=own)
 
 
-def ours():
+def lambdarank():
     from lambdaboost import LambdaRank
 
     return LambdaRank()

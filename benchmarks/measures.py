@@ -1,4 +1,6 @@
-"""Measures against ir-measures and ranx, side by side in one run: `measures.py [queries] [documents]`.
+"""Measures against ir-measures and ranx, side by side in one run.
+
+Usage: python -m benchmarks.measures [queries] [documents]
 
 Each library gets judgments and scores in the form that it is fastest with, made beforehand: arrays and Queries; dicts
 of dicts with ir-measures' evaluator already built, so what it does with the qrels is not counted; ranx's Qrels and Run.
@@ -15,11 +17,11 @@ import numpy as np
 from ir_measures import AP, RR, Bpref, P, R, nDCG
 from ir_measures import ERR as GdevalERR
 
+from benchmarks.machine import this_machine
+from benchmarks.timing import alternate
+from experiments.common.report import table
 from lambdaboost import ERR, MAP, MRR, NDCG, BPref, Precision, Queries, Recall
 from lambdaboost._threads import threads
-from lambdaboost.bench.machine import this_machine
-from lambdaboost.bench.section import Grid
-from lambdaboost.bench.timing import alternate
 from lambdaboost.evaluation import ndcg_curve
 
 REPETITIONS = 9
@@ -32,7 +34,7 @@ def curve(scores, q):
     return ndcg_curve(scores, q, CURVE).mean(axis=0)
 
 
-# Ours, ir-measures', ranx's.
+# lambdaboost's, ir-measures', ranx's.
 ROWS = {
     "NDCG": (NDCG(), nDCG(gains=GAINS), "ndcg_burges"),
     "NDCG@10": (NDCG(10), nDCG(gains=GAINS) @ 10, "ndcg_burges@10"),
@@ -58,25 +60,25 @@ def main(n_queries: int = 10_000, n_documents: int = 100) -> None:
     theirs = IrMeasures(grades, scores, n_documents)
     ranx = Ranx(theirs.qrels, theirs.run) if find_spec("ranx") else None
     rows = []
-    for name, (ours, measure, metric) in ROWS.items():
+    for name, (own, measure, metric) in ROWS.items():
         print(f"{name} …", file=sys.stderr)
-        jobs = {"ours": partial(ours, scores, q), "ir-measures": theirs.job(measure)}
+        jobs = {"lambdaboost": partial(own, scores, q), "ir-measures": theirs.job(measure)}
         if ranx and metric:
             jobs["ranx"] = ranx.job(metric)
         rows.append((name, *cells(jobs, 1 if name == "ERR@10" else REPETITIONS)))
     print(f"{n_queries:,} queries × {n_documents:,} documents: medians of {REPETITIONS} repetitions in turns")
-    print(f"(lowest–highest), times as multiples of ours.\n\n{Grid(HEADS, tuple(rows)).markdown()}\n")
+    print(f"(lowest–highest), times as multiples of lambdaboost's.\n\n{table(HEADS, rows)}\n")
     print(machine.markdown())
 
 
 def cells(jobs, repetitions):
     means = {library: np.asarray(job()) for library, job in jobs.items()}  # compiles, too
     seconds = alternate(jobs, repetitions)
-    found = [seconds["ours"].milliseconds()]
+    found = [seconds["lambdaboost"].milliseconds()]
     for library in ("ir-measures", "ranx"):
         if library in jobs:
-            apart = np.abs(means["ours"] - means[library]).max()
-            found += [(seconds[library] / seconds["ours"]).ratio(), f"{apart:.0e}"]
+            apart = np.abs(means["lambdaboost"] - means[library]).max()
+            found += [(seconds[library] / seconds["lambdaboost"]).ratio(), f"{apart:.0e}"]
         else:
             found += ["–", "–"]
     return found

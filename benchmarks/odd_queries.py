@@ -1,4 +1,6 @@
-"""Queries of odd shapes against the float64 reference: `odd_queries.py [queries] [seed] [long lists]`.
+"""Queries of odd shapes against the float64 reference.
+
+Usage: python -m benchmarks.odd_queries [queries] [seed] [long lists]
 
 Short queries by the thousand, and lists of 100,000 documents: single documents, all tied, scores of ±1e6, differences
 of 1e-30, both at once, no gain, labels missing in part or altogether. Ends with 1 where any figure is wrong or not
@@ -14,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import odd
 
-from lambdaboost.bench.section import Grid
+from experiments.common.report import table as markdown
 
 HEADS = ("objective", "queries", "documents", "farthest from the reference", "wrong", "not finite")
 
@@ -48,7 +50,7 @@ def table(found) -> str:
         (repr(o), f"{c.queries:,}", f"{c.documents:,}", f"{c.worst:.0e}", str(c.wrong), str(c.not_finite))
         for o, c in found.items()
     )
-    return Grid(HEADS, rows).markdown()
+    return markdown(HEADS, rows)
 
 
 if __name__ == "__main__":

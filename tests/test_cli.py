@@ -16,7 +16,7 @@ import typer
 from lambdaboost import __version__
 from lambdaboost.cli.app import app
 from lambdaboost.cli.columns import Columns, Source
-from lambdaboost.cli.contents import DATA, ORDER, PAPERS, SPEED
+from lambdaboost.cli.contents import DATA, ORDER
 from lambdaboost.cli.contents import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.contents import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.data_file import open_data
@@ -409,14 +409,12 @@ def test_every_command(capsys, monkeypatch, words):
 
 def test_help_is_a_table_of_contents(capsys):
     assert call(capsys, "--version") == (0, f"lambdaboost {__version__}\n", "")
-    sections = (TRAIN_PANEL, MEASURE_PANEL, PAPERS, DATA, SPEED)
+    sections = (TRAIN_PANEL, MEASURE_PANEL, DATA)
     for args in ([], ["--help"]):
         code, out, _ = call(capsys, *args)
         places = [out.index(f" {section} ") for section in sections]
         assert code == 0 and places == sorted(places)
         assert re.findall("^│ ([a-z]\\w+)  ", out, re.M) == list(ORDER)
-    code, out, _ = call(capsys, "reproduce")
-    assert code == 0 and all(paper in out for paper in ("burges2006", "yue2007", "svore2011"))
     assert "Did you mean 'train'? See lambdaboost --help" in refused(capsys, "trian")
 
 
@@ -429,7 +427,6 @@ def test_help_is_a_table_of_contents(capsys):
         ("lambdaboost report x --measure E", {"ERR"}),
         ("lambdaboost train x --leaves n", {"newton"}),
         ("lambdaboost fetch mslr", {"mslr-web10k", "mslr-web30k"}),
-        ("lambdaboost reproduce sv", {"svore2011"}),
     ],
 )
 def test_shells_complete(capsys, monkeypatch, words, completed):

@@ -19,8 +19,6 @@ NOT_RUN = (
     "python ",
     "make ",
     "lambdaboost demo",
-    "lambdaboost bench",
-    "lambdaboost reproduce",
     "lambdaboost fetch",
 )
 NEEDS = {"nets": "torch", "distributed": "dask.dataframe"}

@@ -1,11 +1,9 @@
-"""Slopes in weight space, and the 2007 paper's figures and table by the command line."""
+"""Slopes in weight space."""
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from lambdaboost import MAP, NDCG, LambdaRank, Queries, RankNet
-from lambdaboost.cli.app import app
 from lambdaboost.datasets import web_search_log
 from lambdaboost.linear_search import (
     CrossEntropy,
@@ -94,38 +92,3 @@ def test_spalls_gains():
 def test_wrong_values(error, message, call):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_reproduce_yue2007(tmp_path, monkeypatch):
-    from lambdaboost.reproduce.yue2007 import parts, report
-
-    monkeypatch.setattr(parts, "FEATURES", 16)
-    monkeypatch.setattr(report, "QUICK", report.Effort(queries=5, iterations=2, runs=3, share=0.03, swept=20))
-    out = tmp_path / "made"
-    call = ["reproduce", "yue2007", "--quick", "--queries", "20", "--documents", "8", "--out", str(out)]
-    result = CliRunner().invoke(app, call, catch_exceptions=False)
-    assert result.exit_code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["figure_1.png", "figure_2.png", "report.md"]
-    text = (out / "report.md").read_text()
-    assert "| FDSA |" in text
-    assert "| LambdaRank | 0." in text
-    assert "0.721 / 0.713 / 0.707" in text
-    assert "virtually identical to the closed form: **yes**" in text
-
-
-def test_reproduce_yue2007_of_nothing(tmp_path):
-    with pytest.raises(ValueError, match="give a folder of LETOR text, or the word synthetic"):
-        CliRunner().invoke(app, ["reproduce", "yue2007", str(tmp_path / "none")], catch_exceptions=False)
-
-
-def test_reproduce_yue2007_of_a_folder(data, tmp_path):
-    from lambdaboost.reproduce.yue2007.parts import folder_parts
-
-    for path in (data / "mslr_web30k_sample").iterdir():
-        if path.is_file() and not path.name.endswith(".npz"):
-            (tmp_path / path.name).symlink_to(path)
-    made = folder_parts(tmp_path, seed=0)
-    X, q = made.train
-    assert X.shape[0] == q.n_documents
-    assert np.abs(X).max() <= 5
-    assert made.valid[1].n_queries > 0

@@ -9,12 +9,9 @@ from typing import Annotated
 import typer
 
 from lambdaboost import __version__
-from lambdaboost.bench.command import bench
 from lambdaboost.cli.contents import (
     DATA,
     MEASURE,
-    PAPERS,
-    SPEED,
     TRAIN,
     Contents,
     complete_dataset,
@@ -23,7 +20,6 @@ from lambdaboost.cli.contents import (
     prose,
     with_home,
 )
-from lambdaboost.reproduce.command import app as reproduce
 
 app = typer.Typer(
     name="lambdaboost",
@@ -37,13 +33,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-
-app.add_typer(reproduce, name="reproduce", rich_help_panel=PAPERS)
-app.command(
-    epilog="Example: lambdaboost bench --only speed --threads 2 --out bench",
-    short_help="Measure speed and memory on this machine, beside the engines' own objectives.",
-    rich_help_panel=SPEED,
-)(bench)
 
 
 PAGE = Path("lambdaboost-report.html")  # which the demo and report write here
@@ -466,7 +455,7 @@ def fetch(
     run_fetch(name, folder, yes, as_json)
 
 
-for _info in (*app.registered_commands, *reproduce.registered_commands):
+for _info in app.registered_commands:
     assert _info.callback is not None
     _info.help = prose(_info.callback.__doc__)
     _info.callback = with_home(_info.callback)

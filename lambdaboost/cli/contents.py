@@ -12,14 +12,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-TRAIN, MEASURE, PAPERS, DATA, SPEED = (
-    "Train and predict",
-    "Measure and compare",
-    "Reproduce papers",
-    "Data",
-    "Speed",
-)
-ORDER = ("demo", "train", "predict", "evaluate", "report", "reproduce", "fetch", "bench")
+TRAIN, MEASURE, DATA = ("Train and predict", "Measure and compare", "Data")
+ORDER = ("demo", "train", "predict", "evaluate", "report", "fetch")
 # A line of a list, such as "speed: λ, μ and whole trainings …", stays a line.
 ITEM = re.compile(r"\w+: ")
 

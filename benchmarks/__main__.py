@@ -1,0 +1,88 @@
+"""Measure speed and memory on your machine: `python -m benchmarks --help`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numba
+
+from benchmarks.machine import this_machine
+from benchmarks.memory import memory
+from benchmarks.objective_costs import objective_costs
+from benchmarks.peers import peers
+from benchmarks.plan import FULL, QUICK, Plan
+from benchmarks.scaling import scaling
+from benchmarks.section import Section
+from benchmarks.speed import speed
+from benchmarks.start import start
+from experiments.common.report import draw
+from experiments.common.script import at_least, note, run
+
+SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
+    "speed": speed,
+    "objectives": objective_costs,
+    "peers": peers,
+    "scaling": scaling,
+    "start": start,
+    "memory": memory,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
+    """Measure, print every section as soon as it is there, and write them into a folder."""
+    options = _parser().parse_args(arguments)
+    most = numba.config.NUMBA_NUM_THREADS
+    if options.threads is not None and options.threads > most:
+        raise ValueError(f"--threads is {options.threads}: at most {most} here (cores, or NUMBA_NUM_THREADS)")
+    threads = options.threads or min(2, most)
+    options.out.mkdir(parents=True, exist_ok=True)
+    numba.set_num_threads(threads)
+    machine = this_machine(threads).markdown()
+    note(machine)
+    found, texts = {}, ["# Benchmarks of lambdaboost", machine]
+    for name in options.only or SECTIONS:
+        note(f"measuring: {name}")
+        section = found[name] = SECTIONS[name](QUICK if options.quick else FULL, threads)
+        texts.append(section.markdown())
+        print(texts[-1], end="\n\n", flush=True)
+        if section.draw:
+            draw(options.out / f"{name}.png", section.draw, width=6.4)
+            texts.append(f"![{section.title}]({name}.png)")
+    (options.out / "bench.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    note(f"written: {options.out / 'bench.md'}")
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        "python -m benchmarks",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+speed: λ, μ and whole trainings against the engines' own objectives.
+objectives: each objective beside LambdaRank().
+peers: whole trainings, CatBoost (if it is installed) and a NumPy objective included.
+scaling: one list of up to 512,000 documents.
+start: importing and compiling.
+memory: what a gradient needs beyond its inputs.
+
+Leave the machine alone meanwhile: all parts take the better part of an hour.""",
+    )
+    made.add_argument(
+        "--only", action="append", choices=list(SECTIONS), help="one part instead of all; may be repeated"
+    )
+    made.add_argument("--threads", type=at_least(1), help="threads of everything measured (default: 2)")
+    made.add_argument("--quick", action="store_true", help="tiny sizes; not for quoting")
+    made.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lambdaboost-bench"),
+        metavar="DIR",
+        help="(default: lambdaboost-bench)",
+    )
+    return made
+
+
+if __name__ == "__main__":
+    run(main)

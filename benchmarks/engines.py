@@ -1,0 +1,117 @@
+"""One training on each engine, the same for everybody who is compared: 31 leaves, learning rate 0.1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.data import Data
+from benchmarks.replay import Recorder, Replay, Round
+from lambdaboost import LambdaRank
+from lambdaboost.objectives import Objective
+
+LEAVES = 31
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """An engine that holds the data.
+
+    Attributes
+    ----------
+    name : str
+    native : str
+        Its own objective.
+    train : callable
+        ``train(objective, rounds, truncation=None)`` → booster; an objective of None is the engine's own.
+    scores : callable
+        ``scores(booster)`` on the training data.
+
+    """
+
+    name: str
+    native: str
+    train: Callable[..., Any]
+    scores: Callable[[Any], NDArray[Any]]
+
+    def record(self, truncation: int, rounds: int) -> list[Round]:
+        """The rounds of a training on a copy of the engine's own objective, equal to the bit."""
+        recorder = Recorder(LambdaRank(convention=self.name, truncation=truncation))  # type: ignore[arg-type]
+        self.train(recorder, rounds)
+        return recorder.rounds
+
+    def strays(self, recorded: list[Round], truncation: int) -> float:
+        """How far the scores of the replay end from the engine's own training: the trees must be the same."""
+        rounds = len(recorded)
+        native = self.scores(self.train(None, rounds, truncation))
+        replayed = self.scores(self.train(Replay(recorded), rounds))
+        return float(np.abs(native - replayed).max())
+
+
+def lightgbm(data: Data, threads: int) -> Engine:
+    """LightGBM with `data`."""
+    import lightgbm as lgb
+
+    dataset = lgb.Dataset(
+        data.features,
+        data.queries.relevance,
+        group=data.queries.sizes,
+        free_raw_data=False,
+        params={"verbose": -1},
+    ).construct()
+    params = {
+        "num_leaves": LEAVES,
+        "learning_rate": 0.1,
+        "num_threads": threads,
+        "verbose": -1,
+        "metric": "None",
+    }
+
+    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
+        own = {"objective": "lambdarank", "lambdarank_truncation_level": truncation or 30}
+        return lgb.train(params | (own if objective is None else {"objective": objective}), dataset, rounds)
+
+    return Engine("lightgbm", "lambdarank", train, lambda booster: booster.predict(data.features))
+
+
+def xgboost(data: Data, threads: int) -> Engine:
+    """XGBoost with `data`."""
+    import xgboost as xgb
+
+    q = data.queries
+    matrix = xgb.QuantileDMatrix(data.features, q.relevance, group=q.sizes, nthread=threads)
+    params = {
+        "objective": "rank:ndcg",
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": LEAVES,
+        "max_depth": 0,
+        "learning_rate": 0.1,
+        "base_score": 0,
+        "nthread": threads,
+        "disable_default_eval_metric": True,
+        "lambdarank_pair_method": "topk",
+    }
+
+    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
+        pairs = {"lambdarank_num_pair_per_sample": truncation or 32}
+        return xgb.train(params | pairs, matrix, rounds, obj=objective)
+
+    return Engine("xgboost", "rank:ndcg", train, lambda booster: booster.predict(matrix, output_margin=True))
+
+
+ENGINES: dict[str, Callable[[Data, int], Engine]] = {"LightGBM": lightgbm, "XGBoost": xgboost}
+
+
+def one_pass(objective: Objective, recorded: list[Round], data: Data) -> Callable[[], None]:
+    """A job: the gradient on the scores of each recorded round."""
+
+    def job() -> None:
+        for iteration, now in enumerate(recorded):
+            objective.gradient(now.scores, data.queries, iteration)
+
+    return job

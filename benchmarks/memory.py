@@ -1,0 +1,67 @@
+"""Memory of a gradient beyond its inputs."""
+
+from __future__ import annotations
+
+from benchmarks.child import measured
+from benchmarks.plan import Plan
+from benchmarks.section import Section
+
+OBJECTIVES = ("LambdaRank()", "RankNet()", "SigmoidLocal()", "graded()", "iteration_dependent()")
+METHOD = """\
+How far the memory of a process rises above what it held before a gradient of one list (peak resident set, each \
+objective in a process of its own), per document: beyond the scores and Queries, including the 8 bytes of the result. \
+The first gradient includes what Queries keeps from then on; the column after it is what a later round needs on top of \
+that. Without the kernels' code, which a small list has loaded before."""
+
+# A peak is per process for its whole life, and on Linux getrusage starts it at the parent's: so the kernel's own peak
+# of this process, reset before the gradient.
+CODE = """
+import gc, json, sys
+import numpy as np
+from lambdaboost import *
+
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
+    except OSError:
+        import resource
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+def held():
+    try:
+        with open("/proc/self/clear_refs", "w") as reset:
+            reset.write("5")
+    except OSError:
+        pass
+    return peak()
+
+def made(n):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=n), Queries(rng.integers(0, 5, n), sizes=[n], clicks=rng.random(n))
+
+for small in (200, 15_000):
+    {objective}.gradient(*made(small))
+scores, q = made({documents})
+gc.collect()
+rises = []
+for _ in range(3):
+    before = held()
+    result = {objective}.gradient(scores, q)
+    rises.append(peak() - before)
+    del result
+print(json.dumps({{"first": rises[0] / {documents}, "later": rises[2] / {documents}}}))
+"""
+# Otherwise the allocator keeps freed memory for later, and less would seem to be needed.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
+
+
+def memory(plan: Plan, threads: int) -> Section:
+    """Measure each objective on the longest list."""
+    n = plan.memory_documents
+    found = {}
+    for objective in OBJECTIVES:
+        found[objective] = measured(CODE.format(objective=objective, documents=n), ALLOCATOR)
+    rows = tuple((name, f"{one['first']:.0f}", f"{one['later']:.0f}") for name, one in found.items())
+    heads = ("objective", "bytes a document, first gradient", "later gradients")
+    return Section(f"Memory of a gradient of {n:,} documents", METHOD, heads, rows)

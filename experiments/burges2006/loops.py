@@ -1,0 +1,147 @@
+"""RankNet in plain compiled loops, one document after the other as in 2006: pair by pair, and factored.
+
+A net of one layer scores a document by w·x, one of two layers by w·tanh(Vx + b). These loops are what the paper
+compares and are here to be timed; nets are trained by `lambdaboost.torch`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+# Sums may be reordered and products fused, which is what lets loops fill vector lanes.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+inlined = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
+kernel = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)
+
+
+class Net(NamedTuple):
+    """The weights of a net, or the gradient in them."""
+
+    hidden: Floats  # V, (n_hidden, n_features); no rows in a net of one layer
+    bias: Floats  # b, (n_hidden,)
+    last: Floats  # w, (n_hidden,), or (n_features,) in a net of one layer
+
+
+def a_net(n_features: int, n_hidden: int, seed: int = 0) -> Net:
+    """A net of random weights; of one layer where `n_hidden` is 0."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n_hidden, n_features)) / math.sqrt(n_features)
+    last = rng.normal(size=n_hidden or n_features) / math.sqrt(n_hidden or n_features)
+    return Net(hidden.astype(np.float32), np.zeros(n_hidden, np.float32), last.astype(np.float32))
+
+
+def nothing(net: Net) -> Net:
+    """The gradient before anything is added to it."""
+    return Net(np.zeros_like(net.hidden), np.zeros_like(net.bias), np.zeros_like(net.last))
+
+
+@inlined
+def _forward(x, net, activation):  # type: ignore[no-untyped-def]
+    """The score of a document; what its hidden nodes give is left in `activation`."""
+    hidden, bias, last = net
+    score = np.float32(0)
+    if hidden.shape[0] == 0:
+        for f in range(x.size):
+            score += last[f] * x[f]
+    for h in range(hidden.shape[0]):
+        a = bias[h]
+        row = hidden[h]
+        for f in range(x.size):
+            a += row[f] * x[f]
+        activation[h] = math.tanh(a)
+        score += last[h] * activation[h]
+    return score
+
+
+@inlined
+def _backward(slope, x, net, activation, gradient):  # type: ignore[no-untyped-def]
+    """Add slope · ∂s/∂weights of a document."""
+    hidden, _, last = net
+    d_hidden, d_bias, d_last = gradient
+    if hidden.shape[0] == 0:
+        for f in range(x.size):
+            d_last[f] += slope * x[f]
+    for h in range(hidden.shape[0]):
+        y = activation[h]
+        d_last[h] += slope * y
+        inner = slope * last[h] * (np.float32(1) - y * y)
+        d_bias[h] += inner
+        row = d_hidden[h]
+        for f in range(x.size):
+            row[f] += inner * x[f]
+
+
+@inlined
+def _descend(rate, net, gradient):  # type: ignore[no-untyped-def]
+    """Move the weights against the gradient, and clear it for the next query."""
+    for h in range(net[0].shape[0]):
+        net[1][h] -= rate * gradient[1][h]
+        gradient[1][h] = 0
+        for f in range(net[0].shape[1]):
+            net[0][h, f] -= rate * gradient[0][h, f]
+            gradient[0][h, f] = 0
+    for f in range(net[2].size):
+        net[2][f] -= rate * gradient[2][f]
+        gradient[2][f] = 0
+
+
+@kernel
+def pairwise_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
+    """V1: both documents of each pair go forward and back (eq. 6); weights move after each query."""
+    n_hidden = net[0].shape[0]
+    act_i, act_j = np.empty(n_hidden, np.float32), np.empty(n_hidden, np.float32)
+    for q in range(offsets.size - 1):
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(offsets[q], offsets[q + 1]):
+                if grades[i] > grades[j]:
+                    o = _forward(x[i], net, act_i) - _forward(x[j], net, act_j)
+                    rho = np.float32(1) / (np.float32(1) + math.exp(o))
+                    _backward(-rho, x[i], net, act_i, gradient)
+                    _backward(rho, x[j], net, act_j, gradient)
+        _descend(rate, net, gradient)
+
+
+@kernel
+def factored_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
+    """V2: λ of each document first, then every document goes back once (eq. 7); weights move after each query."""
+    activation = np.empty(net[0].shape[0], np.float32)
+    scores, lam = np.empty(grades.size, np.float32), np.zeros(grades.size, np.float32)
+    for q in range(offsets.size - 1):
+        a, b = offsets[q], offsets[q + 1]
+        for i in range(a, b):
+            scores[i] = _forward(x[i], net, activation)
+        for i in range(a, b):
+            lam[i] = 0
+        for i in range(a, b):
+            for j in range(a, b):
+                if grades[i] > grades[j]:
+                    rho = np.float32(1) / (np.float32(1) + math.exp(scores[i] - scores[j]))
+                    lam[i] += rho
+                    lam[j] -= rho
+        for i in range(a, b):
+            _forward(x[i], net, activation)  # again, as the paper counts it: activations are not stored
+            _backward(-lam[i], x[i], net, activation, gradient)
+        _descend(rate, net, gradient)
+
+
+@kernel
+def all_forward(x, net, scores):  # type: ignore[no-untyped-def]
+    """The score of every document."""
+    activation = np.empty(net[0].shape[0], np.float32)
+    for i in range(scores.size):
+        scores[i] = _forward(x[i], net, activation)
+
+
+@kernel
+def all_backward(x, grad, net, gradient):  # type: ignore[no-untyped-def]
+    """Every document goes forward once more and back once, with the gradient in its score."""
+    activation = np.empty(net[0].shape[0], np.float32)
+    for i in range(grad.size):
+        _forward(x[i], net, activation)
+        _backward(grad[i], x[i], net, activation, gradient)

@@ -1,0 +1,167 @@
+"""Section 6.3: nets of one and two layers, trained by RankNet and by LambdaRank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from experiments.common.data import Data, Fold, dense
+from lambdaboost import NDCG, LambdaRank, Queries, RankNet
+from lambdaboost.evaluation import Figures
+from lambdaboost.objectives import Objective
+from lambdaboost.torch import Loss, query_batches
+
+CUTOFFS = tuple(range(1, 11))
+SELECTED_BY = NDCG(10)
+HIDDEN = {"one layer": 0, "two layers": 10}
+SLOWER = 0.8  # what the rate is multiplied by where the training cost rose
+
+
+@dataclass(frozen=True)
+class NetSystem:
+    """An objective and a net, with the learning rates that are swept."""
+
+    objective: Objective
+    layers: str
+    rates: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """As in the paper's legends."""
+        return f"{type(self.objective).__name__}, {self.layers}"
+
+
+# λ of RankNet sums over pairs that weigh 1, λ of LambdaRank over pairs that weigh about 1 together.
+RATES: dict[Objective, tuple[float, ...]] = {RankNet(): (1e-5, 1e-4, 1e-3), LambdaRank(): (1e-3, 1e-2, 1e-1)}
+SYSTEMS = tuple(
+    NetSystem(objective, layers, rates) for layers in HIDDEN for objective, rates in RATES.items()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One training: validation figure after each epoch, and the test scores of the best."""
+
+    system: NetSystem
+    rate: float
+    valid: tuple[float, ...]
+    test_scores: NDArray[np.float64]
+
+    @property
+    def figure(self) -> float:
+        """What a run is selected by; 0 where it diverged in its first epoch."""
+        return max(self.valid, default=0.0)
+
+    @property
+    def best_epoch(self) -> int:
+        """Counted from 1, the first of equals; 0 where it diverged in its first epoch."""
+        return 1 + int(np.argmax(self.valid)) if self.valid else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Every run by system and fold, and figures of the selected ones on all test queries."""
+
+    data: Data
+    epochs: int
+    runs: dict[tuple[str, str], tuple[Run, ...]]
+
+    def selected(self, system: NetSystem, fold: Fold) -> Run:
+        """The run that validates best, the first of equals."""
+        return max(self.runs[system.name, fold.name], key=lambda run: run.figure)
+
+    def figures(self, system: NetSystem) -> Figures:
+        """NDCG at 1 to 10 of all test queries, fold after fold."""
+        parts = []
+        for fold in self.data.folds:
+            q, scores = self.data.joined(fold.test).queries, self.selected(system, fold).test_scores
+            parts.append(Figures(system.name, {NDCG(k): NDCG(k).per_query(scores, q) for k in CUTOFFS}))
+        return Figures.concat(system.name, *parts)
+
+
+def train_all(data: Data, epochs: int, seed: int, tell: Callable[[str], None]) -> Accuracy:
+    """Every system at every rate on every fold."""
+    runs = {}
+    for fold in data.folds:
+        parts = prepared(data, fold)
+        for system in SYSTEMS:
+            tell(f"{fold.name}: {system.name}")
+            runs[system.name, fold.name] = tuple(
+                train(system, rate, parts, epochs, seed) for rate in system.rates
+            )
+    return Accuracy(data, epochs, runs)
+
+
+Part = tuple[Any, Queries]  # features as a tensor
+
+
+def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
+    """Training, validation and test part, features scaled to mean 0 and deviation 1 in training."""
+    parts = data.training_valid_test(fold)
+    scaler = StandardScaler().fit(dense(parts[0].features))
+    train, valid, test = (
+        (torch.from_numpy(scaler.transform(dense(x)).astype(np.float32)), q) for x, q in parts
+    )
+    return train, valid, test
+
+
+def train(system: NetSystem, rate: float, parts: tuple[Part, Part, Part], epochs: int, seed: int) -> Run:
+    """Gradient descent, weights moved after each query; the epoch that validates best is kept."""
+    (x, q), (x_valid, q_valid), (x_test, q_test) = parts
+    net = torch_net(x.shape[1], HIDDEN[system.layers], seed)
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    loss = Loss(system.objective, SELECTED_BY)
+    batches = [(x[rows], queries) for rows, queries in query_batches(q)]
+    order = np.random.default_rng(seed)
+    valid: list[float] = []
+    cost, test_scores = float("inf"), np.zeros(q_test.n_documents)
+    for _ in range(epochs):
+        before, cost = cost, _epoch(net, optimizer, loss, batches, order.permutation(len(batches)))
+        scores = _scores(net, x_valid)
+        if not np.isfinite(cost) or not np.isfinite(scores).all():  # the rate is too high for this net
+            break
+        if cost > before:
+            optimizer.param_groups[0]["lr"] *= SLOWER
+        valid.append(SELECTED_BY(scores, q_valid))
+        if valid[-1] > max(valid[:-1], default=-1.0):
+            test_scores = _scores(net, x_test)
+    return Run(system, rate, tuple(valid), test_scores)
+
+
+def _epoch(net: Any, optimizer: Any, loss: Any, batches: list[Part], order: NDArray[np.int64]) -> float:
+    """One pass over the queries; the sum of the losses, NaN where a score is no longer finite."""
+    cost = 0.0
+    for at in order:
+        documents, queries = batches[at]
+        scores = net(documents)
+        if not scores.isfinite().all():
+            return float("nan")
+        optimizer.zero_grad()
+        value = loss(scores, queries)
+        value.backward()
+        optimizer.step()
+        cost += value.item()
+    return cost
+
+
+def torch_net(n_features: int, n_hidden: int, seed: int) -> Any:
+    """A net of one layer, or with a layer of hidden tanh nodes; its weights are drawn from the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        if not n_hidden:
+            return torch.nn.Linear(n_features, 1)
+        return torch.nn.Sequential(
+            torch.nn.Linear(n_features, n_hidden), torch.nn.Tanh(), torch.nn.Linear(n_hidden, 1)
+        )
+
+
+def _scores(net: Any, x: Any) -> NDArray[np.float64]:
+    with torch.no_grad():
+        scores: NDArray[np.float64] = net(x)[:, 0].double().numpy()
+    return scores

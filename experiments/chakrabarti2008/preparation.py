@@ -1,0 +1,49 @@
+"""Data as the paper takes them: grades 0 and 1, features in 0 to 1 within each query, queries with both grades."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.common.data import Data, dense
+from experiments.common.folders import read_folder
+from experiments.common.synthetic import synthetic
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection
+
+DOCUMENTS = 60  # of a query of synthetic data
+
+
+def load(folder: Path | None, queries: int, threshold: float, seed: int) -> Data:
+    """The data of a folder, or synthetic ones, prepared."""
+    if not 0 < threshold < np.inf:
+        raise ValueError(f"--threshold is {threshold:g}: give the lowest grade that counts as good, above 0")
+    data = read_folder(folder, seed=seed) if folder else synthetic(queries, DOCUMENTS, seed)
+    parts = {}
+    for name, part in data.parts.items():
+        if not _both(part.queries, threshold).any():
+            raise ValueError(
+                f"no query of {name} has documents of a grade of at least {threshold:g} and others: "
+                "give another --threshold"
+            )
+        parts[name] = prepared(part, threshold)
+    return Data(data.name, parts, data.folds, (), data.origin)
+
+
+def prepared(part: Collection, threshold: float) -> Collection:
+    """A part with binary grades and features of unit range, less the queries without both grades."""
+    X, q = part
+    X = dense(X)
+    starts = q.offsets[:-1]
+    low, high = (np.repeat(f.reduceat(X, starts), q.sizes, axis=0) for f in (np.minimum, np.maximum))
+    unit = (X - low) / np.where(high > low, high - low, 1.0)
+    binary = Queries(np.where(np.isnan(q.relevance), np.nan, q.relevance >= threshold), q.sizes)
+    return Collection(unit, binary).take(np.flatnonzero(_both(q, threshold)))
+
+
+def _both(q: Queries, threshold: float) -> NDArray[np.bool_]:
+    """Which queries have documents of at least a grade, and others."""
+    good = np.logical_or.reduceat(q.relevance >= threshold, q.offsets[:-1])
+    return good & np.logical_or.reduceat(q.relevance < threshold, q.offsets[:-1])

@@ -1,0 +1,78 @@
+"""`Clicks`: a feature column that serves as the click labels of one setting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection, click_rate
+
+Scale = Callable[[NDArray[np.float64], Queries], NDArray[np.float64]]
+
+
+def _over_largest(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    largest = np.fmax.reduceat(values, q.offsets[:-1])  # fmax passes over NaN
+    return values / np.where(largest > 0, largest, 1.0)[q.query_of_row]
+
+
+# How a column becomes labels in [0, 1], and how reports put it.
+SCALES: dict[str, tuple[Scale, str]] = {
+    "rate": (click_rate, "log1p(count) / largest log1p(count) of the query"),
+    "max": (_over_largest, "value / largest value of the query"),
+    "percent": (lambda values, q: values / 100, "value / 100"),
+    "unit": (lambda values, q: values, "the value, which is in [0, 1]"),
+}
+TEXT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<column>[0-9]+)(:(?P<scale>\w+))?")
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """Column `column`, counted from 1 as in LETOR, as click labels `name` in [0, 1]; None for synthetic data.
+
+    >>> Clicks.parse("url=135"), Clicks.parse("spam=2:percent")
+    (Clicks(name='url', column=135, scale='rate'), Clicks(name='spam', column=2, scale='percent'))
+    """
+
+    name: str
+    column: int | None
+    scale: str = "unit"
+
+    @classmethod
+    def parse(cls, text: str) -> Clicks:
+        """Read ``NAME=COLUMN`` or ``NAME=COLUMN:SCALE``."""
+        found = TEXT.fullmatch(text.strip())
+        if not found or (scale := found["scale"] or "rate") not in SCALES:
+            raise ValueError(
+                f"--clicks {text!r}: expected NAME=COLUMN or NAME=COLUMN:SCALE, such as url=135 for counts, "
+                f"SCALE one of {', '.join(SCALES)}"
+            )
+        return cls(found["name"], int(found["column"]), scale)
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.column}:{self.scale}"
+
+    @property
+    def described(self) -> str:
+        """Where the labels come from, in words."""
+        if self.column is None:
+            return "drawn by the click model"
+        return f"column {self.column}, label = {SCALES[self.scale][1]}; the column is no feature"
+
+    def taken_from(self, collection: Collection, where: str) -> Collection:
+        """The collection with the column as label source; a ValueError where its labels leave [0, 1]."""
+        try:
+            made = collection.source_from_feature(self.name, str(self.column), SCALES[self.scale][0])
+        except ValueError as error:
+            raise ValueError(f"--clicks {self} of {where}: {error}") from None
+        highest = np.nanmax(made.queries.labels[self.name], initial=0.0)
+        if highest > 1:
+            raise ValueError(
+                f"--clicks {self} of {where}: labels run to {highest:g}, CNDCG needs [0, 1]; choose another scale, "
+                f"such as --clicks {self.name}={self.column}:rate for counts"
+            )
+        return made

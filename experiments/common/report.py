@@ -1,0 +1,67 @@
+"""The text and figures of reports."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from lambdaboost.diagnostics import plots
+
+Draw = Callable[[Any], Any]  # draws into a matplotlib Axes
+COLOURS = plots.COLOURS
+
+
+def write(out: Path, title: str, paper: str, sections: Iterable[str]) -> None:
+    """Write report.md, with notes.md of the folder, if there is one, after its head."""
+    notes = out / "notes.md"
+    said = [notes.read_text(encoding="utf-8").strip()] if notes.exists() else []
+    text = "\n\n".join([f"# {title}", paper, *said, *sections]) + "\n"
+    (out / "report.md").write_text(text, encoding="utf-8")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table as Markdown, the first column set left and the others right.
+
+    >>> print(table(["Method", "@3"], [["LightGBM", "61.66"]]))
+    | Method | @3 |
+    |:---|---:|
+    | LightGBM | 61.66 |
+    """
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    lines.insert(1, f"|:---|{'---:|' * (len(header) - 1)}")
+    return "\n".join([*lines, *(["", caption] if caption else [])])
+
+
+def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
+    """Draw panels side by side into a PNG file."""
+    figure = Figure(figsize=(width * len(panels), 3.8), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        panel(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    figure.savefig(path, dpi=120)
+
+
+def legend(axes: Any, **options: Any) -> None:
+    """A legend without a frame."""
+    axes.legend(frameon=False, fontsize=8, **options)
+
+
+def versions(*packages: str) -> str:
+    """Versions of lambdaboost, some packages and Python."""
+    named = [f"{name} {version(name)}" for name in ("lambdaboost", *packages)]
+    return ", ".join([*named, f"Python {platform.python_version()}"])
+
+
+def points(difference: float, p: float) -> str:
+    """A difference times 100 with its p-value.
+
+    >>> points(0.0123, 0.04)
+    '+1.2 points, p=0.04'
+    """
+    return f"{100 * difference:+.1f} points, p={p:.2g}"

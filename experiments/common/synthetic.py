@@ -1,0 +1,26 @@
+"""A synthetic search log with two click settings, in place of the 2011 paper's two."""
+
+from __future__ import annotations
+
+from experiments.common.clicks import Clicks
+from experiments.common.data import Data, one_fold
+from lambdaboost import Queries
+from lambdaboost.datasets import Collection, web_search_log
+
+MODELS = ("cascade", "position")
+# Of all queries; the test part is large since it tells small differences from chance.
+SHARES = (0.4, 0.2, 0.4)
+
+
+def synthetic(queries: int, documents: int, seed: int = 0) -> Data:
+    """One search log whose users click by the cascade model in one setting and by position in the other."""
+    # Pages and grades are drawn before any click, so the logs differ in clicks (and in noise columns) alone.
+    logs = [web_search_log(queries, documents, seed=seed, click_model=model) for model in MODELS]
+    clicks = {model: log.queries.labels["clicks"] for model, log in zip(MODELS, logs, strict=True)}
+    first = logs[0].queries
+    whole = Collection(
+        logs[0].features, Queries(first.relevance, first.sizes, **clicks), None, logs[0].feature_names
+    )
+    made = f"lambdaboost.datasets.web_search_log({queries}, {documents}, seed={seed})"
+    settings = tuple(Clicks(model, None) for model in MODELS)
+    return one_fold(whole, SHARES, seed, f"{made}, clicks by {' and '.join(MODELS)}", settings)

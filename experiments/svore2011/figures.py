@@ -1,0 +1,151 @@
+"""The 2011 paper's Figures 2 to 7; Figures 2 to 4 are recorded while the Newton baseline trains once more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.common.report import Draw, draw, legend
+from experiments.svore2011.protocol import Results
+from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
+from experiments.svore2011.training import train, training_data
+from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
+from lambdaboost.diagnostics import Recorder, TrainingShare, plots
+from lambdaboost.diagnostics.recorder import agreement_column
+from lambdaboost.objectives import Objective
+
+POINTS = 60  # recorded rounds, enough for a curve
+SAMPLE = 500  # queries
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Recorded rounds of the Newton baseline, with its selected parameters, on the first fold."""
+
+    train: Recorder
+    valid: Recorder
+    grades: tuple[int, ...]  # of highly relevant documents
+
+    @property
+    def highly_relevant(self) -> str:
+        """The grades of highly relevant documents in words."""
+        return "grade " + " or ".join(map(str, self.grades))
+
+    def agreement(self, clicks: str) -> tuple[float, float]:
+        """How often λ of all click pairs, and λ of those of equal grade, agree with λL; first round left out."""
+        columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
+        every, tied = self.train.frame()[columns].iloc[1:].mean()
+        return float(every), float(tied)
+
+    def low_grade_share(self) -> float:
+        """Share of λ of highly relevant documents that comes from grades 0 and 1, mean over rounds."""
+        return float(self.train.frame()[["share_0", "share_1"]].sum(axis=1).mean())
+
+
+def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
+    """λ of all pairs by clicks, and of pairs of equal grade that were both clicked (2011 paper, §4.2)."""
+    return LambdaRank(CNDCG(source=clicks)), ClickTier(source=clicks)
+
+
+def diagnose(results: Results) -> Diagnosis:
+    """Train the Newton baseline once more, recording."""
+    data, setting = results.data, results.setting
+    fold = data.folds[0]
+    trial, _ = results.selected(NEWTON, fold)
+    part = data.training(fold, seed=setting.seed)
+    highest = int(np.nanmax(part.queries.relevance))
+    grades = tuple(g for g in (3, 4) if g <= highest) or (highest,)
+    pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
+    every = max(1, setting.rounds // POINTS)
+    (X, q), (X_valid, q_valid) = part, data.joined(fold.valid)
+    on_train = Recorder(X, q, LambdaRank(), pairs, 3, grades, every, SAMPLE, setting.seed)
+    on_valid = Recorder(X_valid, q_valid, LambdaRank(), (), 3, (), every, SAMPLE, setting.seed)
+    train(trial, setting, training_data(setting.engine, part), [on_train, on_valid])
+    return Diagnosis(on_train, on_valid, grades)
+
+
+def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
+    """Draw all figures into a folder; the section of the report that shows them."""
+    frame = diagnosis.train.frame()
+    recorded = (
+        f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
+        f"on {diagnosis.train.queries.n_queries} of its training queries."
+    )
+    figures: dict[int, tuple[list[Draw], str]] = {
+        2: (
+            [_agreement(diagnosis, clicks.name) for clicks in results.data.clicks],
+            "documents on which λ of clicks agrees with λL, with all click pairs and with pairs of equal grade that "
+            f"were both clicked. {recorded}",
+        ),
+        3: (
+            [
+                lambda ax: plots.plot_lambda_shares(frame, ax=ax),
+                lambda ax: plots.plot_top_grades(frame, ax=ax),
+            ],
+            f"(a) share of λ of documents of {diagnosis.highly_relevant} that partners of each grade contribute; "
+            f"(b) grades in the top 3. {recorded}",
+        ),
+        4: (
+            [lambda ax: plots.plot_rank_changes(frame, ax=ax), lambda ax: _ndcg(diagnosis, ax)],
+            f"documents that change rank in a round, full and top 3, and mean NDCG@3. {recorded}",
+        ),
+        5: (
+            [
+                lambda ax: plots.plot_cost_derivatives(
+                    {"sigmoid": SigmoidLocal(), "RankNet": LambdaRank()}, ax=ax
+                )
+            ],
+            "derivatives of the two costs, eqs. 3 and 14.",
+        ),
+        6: (_weights(results), "weight of λS at each round, for each swept η and the least swept w0."),
+        7: (_growth(results), "NDCG of all test queries after training on shares of the training queries."),
+    }
+    shown = []
+    for number, (panels, text) in figures.items():
+        if panels:
+            draw(out / f"figure_{number}.png", *panels)
+            shown.append(f"![Figure {number}](figure_{number}.png)\n\nFigure {number}: {text}")
+    return "\n\n".join(shown)
+
+
+def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
+    """Curves that bear the paper's names, not those of the objectives."""
+    columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
+    names = [f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade"]
+    frame = diagnosis.train.frame()[columns].set_axis(names, axis=1)
+    return lambda ax: plots.plot_agreement(frame, ax=ax)
+
+
+def _ndcg(diagnosis: Diagnosis, ax: Any) -> None:
+    for name, recorder in (("training", diagnosis.train), ("validation", diagnosis.valid)):
+        ax.plot(recorder.frame()[repr(SELECTED_BY)], label=name)
+    ax.set(xlabel=plots.ROUND, ylabel="Mean NDCG@3")
+    legend(ax)
+
+
+def _weights(results: Results) -> list[Draw]:
+    grid, rounds, start = results.grid, results.setting.rounds, min(results.grid.starts)
+    exponential = {f"exponential, η = {rate:g}": Exponential(start, rate) for rate in grid.exponential_rates}
+    linear = {f"linear, η = {rate:g}": Linear(start, rate) for rate in grid.linear_rates}
+    return [
+        lambda ax: plots.plot_schedules(exponential, rounds, ax=ax),
+        lambda ax: plots.plot_schedules(linear, rounds, ax=ax),
+    ]
+
+
+def _growth(results: Results) -> list[Draw]:
+    shares = np.array([*SHARES, 1.0])
+    fold = results.data.folds[0]
+    queries = np.array([results.data.training(fold, share).queries.n_queries for share in shares])
+
+    def panel(k: int) -> Draw:
+        grown = {
+            system: TrainingShare(shares, queries, {NDCG(k): results.grown(system, NDCG(k))})
+            for system in GROWING
+        }
+        return lambda ax: plots.plot_training_share(grown, NDCG(k), ax=ax)
+
+    return [panel(k) for k in (1, 3, 10)]

@@ -1,0 +1,141 @@
+"""The 2011 paper's protocol: sweep, select on validation data, test once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.common.data import Data, Fold
+from experiments.common.workers import Workers
+from experiments.svore2011.settings import (
+    CUTOFFS,
+    GROWING,
+    SHARES,
+    Grid,
+    Setting,
+    System,
+    Trial,
+    following_trials,
+    own_trials,
+    systems,
+)
+from lambdaboost import CNDCG, NDCG
+from lambdaboost.evaluation import Figures, Measure
+
+Runs = dict[Trial, dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All runs by system and fold, those on shares of the training data, and what was selected."""
+
+    data: Data
+    setting: Setting
+    grid: Grid
+    systems: tuple[System, ...]
+    runs: dict[tuple[str, str], Runs]
+    shares: dict[tuple[str, str, float], tuple[Trial, dict[str, Any]]]
+
+    def selected(self, system: str, fold: Fold) -> tuple[Trial, dict[str, Any]]:
+        """The run of a system that validates best on a fold, the first of equals."""
+        return best_runs(self.runs[system, fold.name], 1)[0]
+
+    def measures(self) -> list[Measure]:
+        """NDCG, and CNDCG of each click setting, at 1 to 10."""
+        sources = [clicks.name for clicks in self.data.clicks]
+        return [NDCG(k) for k in CUTOFFS] + [CNDCG(k, source=name) for name in sources for k in CUTOFFS]
+
+    @cached_property
+    def per_fold(self) -> dict[tuple[str, str], Figures]:
+        """Each system's figures for the test queries of each fold."""
+        found = {}
+        for fold in self.data.folds:
+            q = self.data.joined(fold.test).queries
+            for system in self.systems:
+                scores = self.selected(system.name, fold)[1]["test_scores"]
+                values = {measure: measure.per_query(scores, q) for measure in self.measures()}
+                found[system.name, fold.name] = Figures(system.name, values)
+        return found
+
+    @cached_property
+    def figures(self) -> dict[str, Figures]:
+        """Each system's figures for all test queries, fold after fold."""
+        return {
+            system.name: Figures.concat(
+                system.name, *(self.per_fold[system.name, fold.name] for fold in self.data.folds)
+            )
+            for system in self.systems
+        }
+
+    def grown(self, system: str, measure: Measure) -> NDArray[np.float64]:
+        """A measure for every test query at each of `SHARES` and at all the training data, (n_shares, n_queries)."""
+        rows = []
+        for share in SHARES:
+            parts = []
+            for fold in self.data.folds:
+                scores = self.shares[system, fold.name, share][1]["test_scores"]
+                parts.append(measure.per_query(scores, self.data.joined(fold.test).queries))
+            rows.append(np.concatenate(parts))
+        return np.array([*rows, self.figures[system].per_query(measure)])
+
+
+def best_runs(runs: Runs, n: int) -> list[tuple[Trial, dict[str, Any]]]:
+    """The n runs that validate best, the first of equals first."""
+    return sorted(runs.items(), key=lambda run: -run[1]["valid"].max())[:n]
+
+
+def n_runs(rows: Sequence[System], grid: Grid, data: Data, engine: str) -> int:
+    """How many runs the protocol takes at most."""
+    own = sum(
+        len(own_trials(system, grid, engine, fold))
+        for system in rows
+        if system.follows is None
+        for fold in data.folds
+    )
+    following = sum(grid.reused * len(system.objectives) for system in rows if system.follows)
+    return own + (following + len(GROWING) * len(SHARES)) * len(data.folds)
+
+
+def run_protocol(
+    data: Data, setting: Setting, grid: Grid, workers: Workers, on_done: Callable[[], None]
+) -> Results:
+    """Every run of the sweeps: the baselines first, then what follows the best of them, then smaller training sets."""
+    rows = systems(grid, setting.engine, [clicks.name for clicks in data.clicks])
+    runs: dict[tuple[str, str], Runs] = {}
+
+    def outcomes(trials: list[Trial]) -> Runs:
+        # Runs on the same data side by side, so that a worker seldom has to prepare them anew.
+        by_data = sorted(trials, key=lambda trial: (trial.fold.name, trial.share))
+        keys = {trial: trial.key(setting) for trial in by_data}
+        done = workers.run({key: trial for trial, key in keys.items()}, on_done)
+        return {trial: done[key] for trial, key in keys.items()}
+
+    def sweep(trials: dict[tuple[str, str], list[Trial]]) -> None:
+        done = outcomes([trial for some in trials.values() for trial in some])
+        runs.update({at: {trial: done[trial] for trial in some} for at, some in trials.items()})
+
+    def each(chosen: Callable[[System], bool], trials: Callable[[System, Fold], list[Trial]]) -> None:
+        some = [system for system in rows if chosen(system)]
+        sweep({(system.name, fold.name): trials(system, fold) for system in some for fold in data.folds})
+
+    def following(system: System, fold: Fold) -> list[Trial]:
+        best = best_runs(runs[str(system.follows), fold.name], grid.reused)
+        return following_trials(system, [trial for trial, _ in best])
+
+    each(lambda s: s.follows is None, lambda s, fold: own_trials(s, grid, setting.engine, fold))
+    each(lambda s: s.follows is not None, following)
+    shared = {
+        (system, fold.name, share): replace(best_runs(runs[system, fold.name], 1)[0][0], share=share)
+        for fold in data.folds
+        for share in SHARES
+        for system in GROWING
+    }
+    done = outcomes(list(shared.values()))
+    return Results(
+        data, setting, grid, rows, runs, {at: (trial, done[trial]) for at, trial in shared.items()}
+    )

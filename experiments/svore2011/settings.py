@@ -1,0 +1,178 @@
+"""The systems of the 2011 paper's tables, what is swept for each of them, and what a run is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import product
+from typing import Any, Literal
+
+import lambdaboost
+from experiments.common.data import Fold
+from lambdaboost import (
+    NDCG,
+    Blend,
+    ClickTier,
+    Exponential,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    iteration_dependent,
+)
+from lambdaboost.objectives import Objective
+
+CUTOFFS = tuple(range(1, 11))
+SELECTED_BY = NDCG(3)
+EVERY = 10  # rounds between checkpoints
+# Figure 7: how NDCG grows with the training data, of three systems.
+SHARES = (0.1, 0.25, 0.5, 0.75)
+# Raise it where a change of this package changes what a run gives: kept runs are then run again.
+PROTOCOL = 1
+
+NEWTON, DESCENT = "Baseline (Newton)", "Baseline (gradient descent)"
+EXPONENTIAL, LINEAR = "λL + λS exponential", "λL + λS linear"
+EXPONENTIAL_AT_3, LINEAR_AT_3 = "λL + λS@3 exponential", "λL + λS@3 linear"
+ENGINE_LEAVES = "λL, the engine's steps"
+NATIVE = {"lightgbm": "LightGBM's own lambdarank", "xgboost": "XGBoost's own rank:ndcg"}
+GROWING = (NEWTON, DESCENT, LINEAR)
+
+
+def graded_name(clicks: str) -> str:
+    """What tables call the graded system of a click setting."""
+    return f"λL + λC of {clicks} (Newton)"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All values that are swept.
+
+    `reused` is how many of the best (rate, documents) of its baseline each blended system is trained with.
+    """
+
+    rates: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
+    documents: tuple[int, ...] = (20, 50, 100, 200)
+    click_weights: tuple[float, ...] = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5)
+    starts: tuple[float, ...] = (0.1, 0.25, 0.5)
+    exponential_rates: tuple[float, ...] = (100.0, 250.0)
+    linear_rates: tuple[float, ...] = (0.1, 0.01, 0.001)
+    reused: int = 2
+
+
+QUICK = Grid((0.05, 0.2), (20, 100), (0.1, 0.3, 0.5), (0.25,), (100.0,), (0.01, 0.001), reused=1)
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of the tables: the objectives that are swept (None is the engine's own), and its kind of leaves.
+
+    It sweeps all rates and leaf sizes itself, or `follows` a baseline whose best ones it reuses.
+    """
+
+    name: str
+    leaves: Literal["engine", "gradient", "newton"]
+    objectives: tuple[Objective | None, ...]
+    follows: str | None = None
+
+
+def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...]:
+    """Every system, those that others follow first."""
+    exponential = [Exponential(w, eta) for w, eta in product(grid.starts, grid.exponential_rates)]
+    linear = [Linear(w, eta) for w, eta in product(grid.starts, grid.linear_rates)]
+    return (
+        System(NEWTON, "newton", (LambdaRank(),)),
+        System(DESCENT, "gradient", (GradientStep(LambdaRank()),)),
+        System(NATIVE[engine], "engine", (None,)),
+        System(ENGINE_LEAVES, "engine", (LambdaRank(),)),
+        *(
+            System(
+                graded_name(name),
+                "newton",
+                tuple(Blend(LambdaRank(), ClickTier(source=name), w) for w in grid.click_weights),
+                NEWTON,
+            )
+            for name in clicks
+        ),
+        *(
+            System(name, "gradient", tuple(iteration_dependent(s, metric) for s in schedules), DESCENT)
+            for name, schedules, metric in (
+                (EXPONENTIAL, exponential, NDCG()),
+                (LINEAR, linear, NDCG()),
+                (EXPONENTIAL_AT_3, exponential, NDCG(3)),
+                (LINEAR_AT_3, linear, NDCG(3)),
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs share."""
+
+    engine: str
+    rounds: int
+    every: int
+    num_leaves: int
+    seed: int
+    data: str  # SHA-256
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: an objective, None for the engine's own, with one choice of every parameter.
+
+    `documents` is the least number of documents in a leaf, None where the engine cannot keep one.
+    """
+
+    fold: Fold
+    objective: Objective | None
+    leaves: Literal["engine", "gradient", "newton"]
+    rate: float
+    documents: int | None
+    share: float = 1.0
+
+    def key(self, setting: Setting) -> str:
+        """The name that the run is kept under: a digest of everything that its result depends on."""
+        text = json.dumps(self._described(setting), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def _described(self, setting: Setting) -> dict[str, Any]:
+        return {
+            "protocol": PROTOCOL,
+            "lambdaboost": lambdaboost.__version__,
+            "engine": setting.engine,
+            "engine_version": version(setting.engine),
+            "data": setting.data,
+            "train": self.fold.train,
+            "valid": self.fold.valid,
+            "test": self.fold.test,
+            "share": self.share,
+            "objective": "native" if self.objective is None else repr(self.objective),
+            "leaves": self.leaves,
+            "learning_rate": self.rate,
+            "documents_per_leaf": self.documents,
+            "num_leaves": setting.num_leaves,
+            "rounds": setting.rounds,
+            "every": setting.every,
+            "seed": setting.seed,
+        }
+
+
+def own_trials(system: System, grid: Grid, engine: str, fold: Fold) -> list[Trial]:
+    """A system's runs over all rates and leaf sizes."""
+    # XGBoost's vector leaves, which Newton's step needs there, know no least size.
+    documents = (None,) if engine == "xgboost" and system.leaves == "newton" else grid.documents
+    return [
+        Trial(fold, objective, system.leaves, rate, least)
+        for objective, rate, least in product(system.objectives, grid.rates, documents)
+    ]
+
+
+def following_trials(system: System, best: Iterable[Trial]) -> list[Trial]:
+    """A system's runs over its objectives, with the rates and leaf sizes of some runs of its baseline."""
+    return [
+        Trial(like.fold, objective, system.leaves, like.rate, like.documents)
+        for like, objective in product(best, system.objectives)
+    ]

@@ -1,0 +1,150 @@
+"""Table 1: NDCG@10 of linear rankers by LambdaRank, by SPSA on NDCG itself, and by slopes of NDCG in the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.yue2007.parts import Floats, Part, Parts
+from lambdaboost import (
+    NDCG,
+    SPSA,
+    FiniteDifference,
+    GradientStep,
+    LambdaRank,
+    Queries,
+    RankNet,
+)
+from lambdaboost.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
+from lambdaboost.objectives import Objective
+
+MEASURE = NDCG(k=10)
+LAMBDARANK, RANKNET, SPSA_4 = "LambdaRank", "RankNet", "SPSA:4"
+IN_SCORES, SPSA_IN_SCORES = "FDSA in the scores", "SPSA:4 in the scores"
+
+AFTER = 0.1
+EVERY = 20  # checkpoints of a run
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a linear ranker is trained: by an objective's gradient, or by SPSA in the weights with a first step."""
+
+    name: str
+    objectives: tuple[Objective | None, ...]  # None is SPSA in the weights, with each of `steps`
+    rates: tuple[float, ...]
+    iterations: int
+    steps: tuple[float, ...] = ()
+
+
+def methods(scale: float = 1.0) -> tuple[Method, ...]:
+    """All methods; `scale` shortens them."""
+    brief, long = max(2, round(120 * scale)), max(2, round(600 * scale))
+    rates = (0.1, 0.3, 1.0, 3.0, 10.0)
+    steps = (0.1, 0.5)
+    slopes = tuple(GradientStep(FiniteDifference(MEASURE, step)) for step in steps)
+    noisy = tuple(GradientStep(SPSA(MEASURE, step, draws=2)) for step in steps)
+    return (
+        Method(LAMBDARANK, (LambdaRank(MEASURE),), rates, brief),
+        Method(RANKNET, (RankNet(),), (0.001, 0.003, 0.01, 0.03), brief),
+        Method(SPSA_4, (None,), (0.03, 0.1, 0.3, 1.0), long, steps),
+        Method(IN_SCORES, slopes, (0.01, 0.03, 0.1), brief // 2),
+        Method(SPSA_IN_SCORES, noisy, (0.01, 0.03, 0.1), brief),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A method's best ranker by the validation part.
+
+    Attributes
+    ----------
+    method : Method
+    setting : str
+        The selected rate and step.
+    iteration, runs : int
+        Its checkpoint, and how many runs it was the best of.
+    weights : float64 (n_features,)
+    train, valid : float
+        Mean NDCG@10.
+    test : float64 (n_queries,)
+        NDCG@10 of each test query.
+
+    """
+
+    method: Method
+    setting: str
+    iteration: int
+    runs: int
+    weights: Floats
+    train: float
+    valid: float
+    test: Floats
+
+
+def trained(method: Method, parts: Parts, seed: int) -> Trained:
+    """Run a method over its grid and keep the checkpoint of the highest NDCG@10 on the validation part."""
+    best: tuple[float, int, str, Floats] | None = None
+    runs = 0
+    for text, gradient in _gradients(method, parts.train, seed):
+        runs += len(method.rates)
+        for iteration, weights in _checkpoints(method, gradient, parts.n_features, seed):
+            for rate, w in zip(method.rates, weights.T, strict=True):
+                figure = _mean(parts.valid, w)
+                if best is None or figure > best[0]:
+                    best = figure, iteration, f"rate {rate:g}{text}", w.copy()
+    assert best is not None
+    valid, iteration, setting, w = best
+    X, q = parts.test
+    return Trained(
+        method, setting, iteration, runs, w, _mean(parts.train, w), valid, MEASURE.per_query(X @ w, q)
+    )
+
+
+def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Callable[[Floats, int], Floats]]]:
+    """What each choice of objective or step descends by, in words and as a function of weights and iteration."""
+    X, q = train
+    cost = in_weights(Shortfall(MEASURE, q), X)
+    found: list[tuple[str, Callable[[Floats, int], Floats]]] = []
+    for step in method.steps:
+        found.append((f", c {step:g}/√d", _spsa_in_weights(cost, step / np.sqrt(X.shape[1]), seed)))
+    for objective in method.objectives:
+        if objective is not None:
+            slope = objective.objective if isinstance(objective, GradientStep) else None
+            text = f", c {slope.step:g}" if isinstance(slope, FiniteDifference | SPSA) else ""
+            found.append((text, _by_objective(objective, X, q)))
+    return found
+
+
+def _spsa_in_weights(cost: Cost, step: float, seed: int) -> Callable[[Floats, int], Floats]:
+    rng, gains = np.random.default_rng((seed, 2)), Gains(1.0, step)
+    return lambda weights, k: spsa(cost, weights, gains.steps(k), 2, rng)
+
+
+def _by_objective(objective: Objective, X: Floats, q: Queries) -> Callable[[Floats, int], Floats]:
+    return lambda weights, k: weight_gradient(objective, X, q, weights, k)
+
+
+def _checkpoints(
+    method: Method, gradient: Callable[[Floats, int], Floats], n_features: int, seed: int
+) -> list[tuple[int, Floats]]:
+    """Iterations and weights (n_features, n_rates) now and then; all rates start alike."""
+    start = np.random.default_rng((seed, 3)).normal(size=n_features) / np.sqrt(n_features)
+    w = np.repeat(start[:, None], len(method.rates), axis=1)
+    gains = Gains(1.0, 1.0, AFTER * method.iterations)
+    marks: NDArray[np.int64] = np.unique(np.linspace(0, method.iterations, EVERY + 1).astype(int))
+    kept = [(0, w)]
+    unit = gains.rates(0)
+    for k in range(method.iterations):
+        w = w - np.array(method.rates) * gains.rates(k) / unit * gradient(w, k)
+        if k + 1 in marks:
+            kept.append((k + 1, w))
+    return kept
+
+
+def _mean(part: Part, weights: Floats) -> float:
+    X, q = part
+    return float(MEASURE.per_query(X @ weights, q).mean())

@@ -1,0 +1,38 @@
+"""`Parts`: training, validation and test queries of a fold with features on one scale, for linear models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from experiments.common.data import Data, dense
+from lambdaboost import Queries
+
+Floats = NDArray[np.float64]
+Part = tuple[Floats, Queries]
+
+FARTHEST = 5.0  # standard deviations that a feature may lie from its mean
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Standardised features and queries of each part; the mean and spread are the training part's."""
+
+    train: Part
+    valid: Part
+    test: Part
+
+    @property
+    def n_features(self) -> int:
+        """Weights of a linear model."""
+        return int(self.train[0].shape[1])
+
+
+def first_fold(data: Data) -> Parts:
+    """The parts of the first fold."""
+    parts = data.training_valid_test(data.folds[0])
+    scaler = StandardScaler().fit(dense(parts[0].features))
+    return Parts(*((np.clip(scaler.transform(dense(x)), -FARTHEST, FARTHEST), q) for x, q in parts))

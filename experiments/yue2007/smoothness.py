@@ -1,0 +1,34 @@
+"""Figure 2: NDCG against single weights of a trained linear LambdaRank, on artificial data of 50 features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from experiments.yue2007.accuracy import MEASURE
+from lambdaboost import LambdaRank
+from lambdaboost.datasets import cubic_polynomial
+from lambdaboost.diagnostics import WeightSweep, weight_sweep
+from lambdaboost.linear_search import Gains, weight_gradient
+
+SIZES = (100, 1000)  # the paper's, and all queries
+ITERATIONS, RATE = 120, 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    coef_: Any
+
+
+def swept(queries: int, seed: int) -> WeightSweep:
+    """Train to the end on so many queries and shift the five weights that move the scores most."""
+    X, q = cubic_polynomial(queries, seed=seed).shuffled(seed)
+    X = np.asarray(X, dtype=np.float64)
+    w = np.random.default_rng((seed, 4)).normal(size=X.shape[1]) / np.sqrt(X.shape[1])
+    gains = Gains(1.0, 1.0, ITERATIONS / 10)
+    for k in range(ITERATIONS):
+        w -= RATE * gains.rates(k) / gains.rates(0) * weight_gradient(LambdaRank(MEASURE), X, q, w)
+    sizes = sorted({*(n for n in SIZES if n < queries), queries})
+    return weight_sweep(_Linear(w), X, q, MEASURE, weights=5, sizes=sizes, seed=seed)

@@ -1,1 +1,0 @@
-"""Speed and memory on the user's own machine, beside the engines' own objectives: ``lambdaboost bench``."""

@@ -1,0 +1,181 @@
+"""The benchmark on tiny sizes: what it compares is the same thing, and what it writes can be read. No clocks."""
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+import benchmarks.__main__ as command
+from benchmarks import memory, numpy_objective, peers, start, sums, timing
+from benchmarks.child import measured
+from benchmarks.data import SHARES, made
+from benchmarks.engines import ENGINES
+from benchmarks.machine import this_machine
+from benchmarks.objective_costs import BASE, known_objectives
+from benchmarks.plan import FULL, QUICK, Case, Shape
+from benchmarks.speed import measure_case
+from benchmarks.timing import Timed, fitted
+from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
+
+TINY = replace(
+    QUICK,
+    cases=(Case(Shape(10, 20)), Case(Shape(10, 20), truncation=5)),
+    rounds=2,
+    list_sizes=(100, 200, 400),
+    memory_documents=5_000,
+)
+
+
+def test_repetitions_alternate():
+    done = []
+    found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3)
+    assert "".join(done) == "ababab"
+    assert len(found["a"].values) == len(found["b"].values) == 3
+
+
+def test_figures_stay_side_by_side():
+    a, b = Timed((2.0, 4.0, 90.0)), Timed((1.0, 2.0, 3.0))
+    assert (a / b).values == (2.0, 2.0, 30.0)
+    assert (a - b).values == (1.0, 2.0, 87.0)
+    assert (a / b).median == 2.0
+    assert (a / b).ratio() == "2× (2–30.0)"
+    assert Timed((0.0123,)).milliseconds() == "12.3 ms"
+    assert (a / 2).values == (1.0, 2.0, 45.0)
+
+
+def test_slope_of_a_power():
+    found = fitted({n: 3e-9 * n**1.185 for n in (1000, 2000, 4000, 8000)})
+    assert found.slope == pytest.approx(1.185)
+    assert str(found) == "1.185 ± 0.000"
+
+
+def test_data_has_the_grades_that_it_says():
+    data = made(Shape(100, 50))
+    assert np.bincount(data.queries.relevance.astype(int)) / 5000 == pytest.approx(SHARES, abs=1e-3)
+    assert FULL.shapes == (Shape(1000, 120), Shape(100, 1200), Shape(30, 5000))
+    assert [FULL.repetitions_at(shape) for shape in FULL.shapes] == [5, 5, 3]
+
+
+@pytest.mark.parametrize("truncation", [3, 30])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_replay_grows_the_engines_own_trees(engine, truncation):
+    here = ENGINES[engine](made(Shape(30, 30)), 1)
+    recorded = here.record(truncation, 4)
+    assert len(recorded) == 4
+    assert here.strays(recorded, truncation) <= 1e-6
+    assert here.strays(recorded, 1) > 1e-3  # of another objective they are others
+
+
+def test_the_numpy_objective_is_lambdarank():
+    lgb = pytest.importorskip("lightgbm")
+    data = made(Shape(5, 30))
+    q = Queries(
+        np.where(np.arange(150) < 30, 0, data.queries.relevance), sizes=[30] * 5
+    )  # one without any gain
+    scores = np.random.default_rng(0).normal(size=150)
+    dataset = lgb.Dataset(data.features, q.relevance, group=q.sizes, params={"verbose": -1}).construct()
+    found = numpy_objective.numpy_lambdarank(scores, dataset)
+    for here, ours in zip(found, LambdaRank().gradient(scores, q), strict=True):
+        np.testing.assert_allclose(here, ours, atol=1e-5 * np.abs(ours).max())
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(), RankNet(), SigmoidLocal()], ids=repr)
+def test_sampled_sums(objective):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=300)
+    q = Queries(rng.integers(0, 5, 300), sizes=[300])
+    sample = np.arange(0, 300, 7)
+    assert max(sums.sampled_error(objective, scores, q, sample)) < 1e-5
+    lam, mu = sums._summed(objective, scores, q.relevance.astype(float), sample)
+    assert sums._relative(1.01 * lam, lam) == pytest.approx(0.01)
+    assert lam.shape == mu.shape == sample.shape
+
+
+def test_objectives_that_there_are():
+    known = known_objectives()
+    assert next(iter(known)) == BASE
+    assert {"RankNet()", "SigmoidLocal()", "ClickTier()", "graded()", "iteration_dependent()"} <= set(known)
+
+
+def test_machine_is_named():
+    machine = this_machine(2)
+    assert machine.cpu and machine.cores >= 1
+    assert {"lambdaboost", "lightgbm", "xgboost", "numpy", "numba"} <= set(machine.versions)
+    assert machine.cpu in machine.markdown() and "2 threads" in machine.markdown()
+    assert "busy" in replace(machine, load=100.0 * machine.cores).markdown()
+    assert "busy" not in replace(machine, load=0.0).markdown()
+
+
+def test_speed_compares_the_same_trees():
+    for case in TINY.cases:
+        found = measure_case(case, TINY, 1)
+        for engine in ENGINES:
+            assert found[f"{engine} replay strays"].median <= 1e-6
+            assert len(found[f"{engine} λ ratio"].values) == TINY.repetitions
+
+
+def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "QUICK", TINY)
+    parts = ["speed", "objectives", "scaling"]
+    only = [word for part in parts for word in ("--only", part)]
+    found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
+    assert list(found) == parts
+    assert [row[0] for row in found["speed"].rows] == ["10 × 20"] * 2 + ["10 × 20, truncation 5"] * 2
+    assert {row[1] for row in found["speed"].rows} == set(ENGINES)
+    assert found["objectives"].rows[0][0] == BASE
+    assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
+    assert found["scaling"].header[2:5] == ("100", "200", "400")
+    text = (tmp_path / "new/bench.md").read_text(encoding="utf-8")
+    assert "| queries × documents | against | λ and μ |" in text and "![One long list](scaling.png)" in text
+    assert all(section.markdown() in text for section in found.values())
+    assert found["scaling"].markdown() in capsys.readouterr().out
+    assert (tmp_path / "new/scaling.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.md", "scaling.png"]
+
+
+def test_peers_are_the_engines_and_catboost_where_it_is_installed():
+    found = peers.peers(TINY, 1)
+    names = {row[0] for row in found.rows}
+    assert {peers.BASE, "LightGBM lambdarank", "XGBoost rank:ndcg", peers.NUMPY} <= names
+    if find_spec("catboost") is None:
+        assert peers.CATBOOST not in names and "pip install catboost" in found.remarks[0]
+    else:
+        assert peers.CATBOOST in names and not found.remarks
+
+
+def test_start(monkeypatch):
+    monkeypatch.setattr(start, "OBJECTIVES", ())  # compiling from nothing takes too long for a test
+    found = start.start(TINY, 1)
+    assert {row[0] for row in found.rows} == {
+        "import lambdaboost, beyond numpy and numba",
+        "import numpy and numba",
+    }
+    assert set(measured(start.FIRST.format(objective="graded()"))) == {"first", "next"}
+
+
+def test_memory(monkeypatch):
+    monkeypatch.setattr(memory, "OBJECTIVES", ("RankNet()",))
+    found = memory.memory(replace(TINY, memory_documents=100_000), 1)
+    # The result alone has 8 bytes a document; all pairs would take a hundred thousand.
+    assert found.rows[0][0] == "RankNet()" and 8 <= float(found.rows[0][2]) < 1000
+
+
+def test_a_measuring_process_that_fails_says_why():
+    with pytest.raises(RuntimeError, match="a measuring process failed: ZeroDivisionError"):
+        measured("1 / 0")
+
+
+def test_mistakes(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="--threads is 10000: at most"):
+        command.main(["--threads", "10000", "--out", str(tmp_path / "new")])
+    with pytest.raises(FileExistsError):
+        command.main(["--out", str(tmp_path / "file")])
+    for option, value in (("--threads", "0"), ("--only", "rockets")):
+        with pytest.raises(SystemExit):
+            command.main([option, value])
+        assert f"argument {option}" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numba
-
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
 from benchmarks.objective_costs import objective_costs
@@ -19,6 +17,8 @@ from benchmarks.speed import speed
 from benchmarks.start import start
 from experiments.common.report import draw
 from experiments.common.script import at_least, note, run
+from lambdaboost._threads import threads as available
+from lambdaboost._threads import use
 
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "speed": speed,
@@ -33,12 +33,14 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
 def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
     """Measure, print every section as soon as it is there, and write them into a folder."""
     options = _parser().parse_args(arguments)
-    most = numba.config.NUMBA_NUM_THREADS
+    most = available()
     if options.threads is not None and options.threads > most:
-        raise ValueError(f"--threads is {options.threads}: at most {most} here (cores, or NUMBA_NUM_THREADS)")
+        raise ValueError(
+            f"--threads is {options.threads}: at most {most} here (processors, NUMBA_NUM_THREADS or OMP_NUM_THREADS)"
+        )
     threads = options.threads or min(2, most)
     options.out.mkdir(parents=True, exist_ok=True)
-    numba.set_num_threads(threads)
+    use(threads)
     machine = this_machine(threads).markdown()
     note(machine)
     found, texts = {}, ["# Benchmarks of lambdaboost", machine]

@@ -30,7 +30,7 @@ TINY = replace(
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    monkeypatch.setattr(command.numba, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(command, "use", lambda threads: None)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)
 
 

@@ -27,7 +27,7 @@ def out(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(out):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command.numba, "set_num_threads", lambda threads: None)
+        patch.setattr(command, "use", lambda threads: None)
         return command.main(["--queries", "24", "--quick", "--out", str(out)])
 
 

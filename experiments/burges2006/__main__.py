@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-import numba
 import torch
 
 from experiments.burges2006.nets import train_all
@@ -16,6 +15,7 @@ from experiments.burges2006.speed import QUICK, SpeedPlan, measure_speed
 from experiments.common.data import Data, one_fold
 from experiments.common.folders import read_folder
 from experiments.common.script import at_least, note, out_folder, parser, run
+from lambdaboost._threads import use
 from lambdaboost.datasets import cubic_polynomial
 
 # Queries of training, validation and test, as the paper's 10,000, 5,000 and 10,000.
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     queries = options.queries or (30 if options.quick else 1000)
     data = cubic(queries, options.seed) if synthetic else read_folder(Path(options.data), seed=options.seed)
     out = out_folder(options)
-    numba.set_num_threads(1)
+    use(1)
     torch.set_num_threads(1)  # queries are small: a second thread costs more than it gives
     started = perf_counter()
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-import numba
-
 from experiments.chakrabarti2008.preparation import load
 from experiments.chakrabarti2008.report import write_report
 from experiments.chakrabarti2008.results import GRID, QUICK_GRID, Results, train_all
 from experiments.chakrabarti2008.scaling import SIZES
 from experiments.common.script import at_least, note, out_folder, parser, run
+from lambdaboost._threads import use
 
 
 def main(arguments: Sequence[str] | None = None) -> Results:
@@ -32,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     def tell(text: str) -> None:
         note(f"{perf_counter() - started:5.0f} s  {text}")
 
-    numba.set_num_threads(1)  # so that times compare
+    use(1)  # so that times compare
     grid, sizes = (QUICK_GRID, SIZES[:3]) if options.quick else (GRID, SIZES)
     results = train_all(data, threshold, grid, sizes, options.seed, tell)
     write_report(results, out)

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
+
+from lambdaboost._threads import use
 
 Outcome = dict[str, Any]  # arrays by name
 Work = Callable[[Any], Outcome]
@@ -103,7 +104,7 @@ def _keep(folder: Path, key: str, outcome: Outcome) -> None:
 
 def _begin(start: Callable[[], Work], folder: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    numba.set_num_threads(1)
+    use(1)
     _here.update(work=start(), keep=partial(_keep, folder))
 
 

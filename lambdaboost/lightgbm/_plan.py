@@ -12,6 +12,7 @@ import lightgbm as lgb
 from lambdaboost._warn import warn
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_missing_grades,
@@ -24,7 +25,9 @@ from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._callback import Callback, boosters_of
 from lambdaboost.lightgbm._newton import NewtonStep
 from lambdaboost.lightgbm._prepare import BOOSTING, prepare
+from lambdaboost.lightgbm._rounds import round_callbacks
 from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.stock_traps import POSITION
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 METRIC = ("metric", "metrics", "metric_types")
@@ -37,6 +40,7 @@ NATIVE = {
     "max_position": TRUNCATION,
     "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
     "sigmoid": "give objective=LambdaRank(sigma=1.0)",
+    "lambdarank_position_bias_regularization": "leave it out",
 }
 
 Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
@@ -59,8 +63,12 @@ def planned(
     feval: Feval,
     callbacks: Sequence[Any] | None,
     measured_on_training: bool = False,
+    rounds_done: int | None = None,
 ) -> Plan:
-    """The plan, with everything checked that can be before data are constructed."""
+    """The plan, with everything checked that can be before data are constructed.
+
+    `rounds_done` are those of a checkpoint; without it a continued model counts by its trees.
+    """
     if not isinstance(data, lgb.Dataset):
         raise TypeError(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
@@ -70,13 +78,14 @@ def planned(
     _warn_of_traps(params, data, rule)
     measures = _measures(params, feval)
     check = _Check(rule, measures or [], measured_on_training)
-    ours = [Callback(check, True)]
-    step: Any = rule
+    told = ToldRounds(rule)
+    own = [Callback(check, True), *round_callbacks(told, rounds_done)]
+    step: Any = told
     if leaves == "newton":
-        step = NewtonStep(rule)
-        ours += step.callbacks
+        step = NewtonStep(rule, told)
+        own += step.callbacks
     return Plan(
-        {**params, **_leaf_size(params, data, rule), "objective": step}, measures, [*ours, *(callbacks or [])]
+        {**params, **_leaf_size(params, data, rule), "objective": step}, measures, [*own, *(callbacks or [])]
     )
 
 
@@ -122,8 +131,8 @@ def _check_params(params: object) -> None:
             )
     if params.get("bagging_by_query") in (True, 1, "true", "True", "1"):
         raise ValueError(
-            "params has bagging_by_query: under any objective but its own LightGBM then silently leaves bagging off; "
-            "use bagging_fraction and bagging_freq alone"
+            "params has bagging_by_query: under any objective but its own LightGBM never draws the bags, and small "
+            "fractions leave trees of two or three leaves; use bagging_fraction and bagging_freq alone"
         )
 
 
@@ -154,6 +163,8 @@ class _Check:
         for fold, booster in enumerate(boosters_of(env)):
             prepare(booster, env.params)
             _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
+            if fold == 0 and booster.train_set.get_field("position") is not None:
+                warn(POSITION)
             if fold == 0 and env.begin_iteration == 0 and booster.train_set.get_init_score() is None:
                 warn_of_sorted_rows(queries_of(booster.train_set, self.objective.sources), self.objective)
             if self.on_training:

@@ -13,7 +13,6 @@ from lambdaboost.engines import checkpoint as _checkpoint
 from lambdaboost.engines.checkpoint import Checkpoint, State
 from lambdaboost.lightgbm._newton import _last_tree_text, _parameters, _scores
 from lambdaboost.objectives import Objective, parse
-from lambdaboost.objectives._round import continue_at
 
 # Parameters that may differ between a training and one that takes it up.
 FREE = ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
@@ -67,6 +66,8 @@ class Resumed:
         self.end = rounds
         self.state = _checkpoint.read(checkpoint, "lightgbm", rounds)
         self.begin = 0 if self.state is None else self.state.rounds
+        # The trees are fewer where some rounds had no split.
+        self.rounds_done = None if self.state is None else self.state.rounds
         self.rounds = rounds - self.begin
         self.init_model = None if self.state is None else lgb.Booster(model_str=self.state.model)
         self.history: list[Any] = [] if self.state is None else list(self.state.history)
@@ -117,7 +118,6 @@ class Resumed:
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, self.made_with)
             _checkpoint.check_scores(self.checkpoint, self.state, _scores(booster))
-            continue_at(booster, self.begin)
             self._replay(env)
         _checkpoint.warn_of_chance(_chance(params))
 

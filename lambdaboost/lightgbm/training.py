@@ -88,12 +88,14 @@ def train(
     """
     valid_sets = _listed(valid_sets)
     on_training = any(valid is data for valid in valid_sets or [])
+    rounds_done = None
     if checkpoint is not None:
         resumed = Resumed(
             as_checkpoint(checkpoint, init_model, "init_model"), params, rounds, objective, leaves, callbacks
         )
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
-    plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
+        rounds_done = resumed.rounds_done
+    plan = planned(params, data, objective, leaves, feval, callbacks, on_training, rounds_done)
     booster = lgb.train(
         plan.params,
         data,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xgboost as xgb
-from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
+from xgboost.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines import checkpoint as _checkpoint
@@ -37,16 +37,8 @@ class Resumed:
         """The model so far."""
         return None if self.state is None else bytearray(self.state.model.encode())
 
-    def callbacks_with(
-        self,
-        made: Plan,
-        data: xgb.DMatrix,
-        callbacks: Sequence[Any] | None,
-        early_stopping_rounds: int | None,
-        maximize: bool | None,
-        verbose_eval: bool | int | None,
-    ) -> list[TrainingCallback]:
-        """The callbacks given and those that `xgboost.train` would add, which here go on where the checkpoint stands.
+    def callbacks_with(self, made: Plan, data: xgb.DMatrix, given: Sequence[Any]) -> list[TrainingCallback]:
+        """The callbacks, which here go on where the checkpoint stands, and those that save.
 
         Raises where the checkpoint is of another training.
         """
@@ -64,11 +56,6 @@ class Resumed:
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, made_with)
         _checkpoint.warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
-        given = list(callbacks or [])
-        if verbose_eval:
-            given.append(EvaluationMonitor(period=1 if verbose_eval is True else verbose_eval))
-        if early_stopping_rounds:
-            given.append(EarlyStopping(rounds=early_stopping_rounds, maximize=maximize))
         in_rounds = [cb if self.begin == 0 else _InRounds(cb, self.begin) for cb in given]
         return [
             _Begin(self.checkpoint, self.state, data, given),

@@ -23,6 +23,7 @@ from lambdaboost.engines.traps import (
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._callback import Callback, boosters_of
+from lambdaboost.lightgbm._metrics import METRIC, in_order, with_cutoffs
 from lambdaboost.lightgbm._newton import NewtonStep
 from lambdaboost.lightgbm._prepare import BOOSTING, prepare
 from lambdaboost.lightgbm._rounds import round_callbacks
@@ -30,7 +31,6 @@ from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives.stock_traps import POSITION
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
-METRIC = ("metric", "metrics", "metric_types")
 MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")
 RATE = ("learning_rate", "shrinkage_rate", "eta")
 # What only LightGBM's own lambdarank reads, and what does the same here.
@@ -48,11 +48,12 @@ Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Arguments for `lightgbm.train` or `lightgbm.cv`."""
+    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results asked for by names with a cutoff."""
 
     params: dict[str, Any]
     feval: list[Callable[..., Any]] | None
     callbacks: list[Any]
+    asked: list[str]
 
 
 def planned(
@@ -76,6 +77,7 @@ def planned(
     rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
     _check_params(params)
     _warn_of_traps(params, data, rule)
+    params, asked = with_cutoffs(params)
     measures = _measures(params, feval)
     check = _Check(rule, measures or [], measured_on_training)
     told = ToldRounds(rule)
@@ -84,8 +86,13 @@ def planned(
     if leaves == "newton":
         step = NewtonStep(rule, told)
         own += step.callbacks
+    if asked:
+        own.append(in_order([*asked, *(measures or [])], asked))
     return Plan(
-        {**params, **_leaf_size(params, data, rule), "objective": step}, measures, [*own, *(callbacks or [])]
+        {**params, **_leaf_size(params, data, rule), "objective": step},
+        measures,
+        [*own, *(callbacks or [])],
+        asked,
     )
 
 

@@ -11,6 +11,7 @@ from lightgbm.callback import CallbackEnv
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines import checkpoint as _checkpoint
 from lambdaboost.engines.checkpoint import Checkpoint, State
+from lambdaboost.lightgbm._metrics import STOPPING
 from lambdaboost.lightgbm._newton import _last_tree_text, _parameters, _scores
 from lambdaboost.objectives import Objective, parse
 
@@ -30,7 +31,6 @@ ROUNDS = (
     *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds"),
     *("nrounds", "num_boost_round", "n_estimators", "max_iter"),
 )
-STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 
 BEFORE_OTHERS, AFTER_OTHERS = -1e300, float("inf")
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.lightgbm._metrics import by_first_metric, is_asked
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.objectives import LambdaRank, Objective
 
@@ -60,8 +61,10 @@ def cv(
     """
     if folds is None and (isinstance(nfold, bool) or not isinstance(nfold, int | np.integer) or nfold < 2):
         raise ValueError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+    if isinstance(params, dict):  # else refused below
+        params, callbacks = by_first_metric(params, callbacks)
     plan = planned(params, data, objective, leaves, feval, callbacks)
-    return lgb.cv(
+    results = lgb.cv(
         plan.params,
         data,
         num_boost_round=rounds,
@@ -70,6 +73,13 @@ def cv(
         callbacks=plan.callbacks,
         return_cvbooster=return_cvbooster,
     )
+    # LightGBM has stored its results before any callback sees them.
+    return {name: curve for name, curve in results.items() if _is_asked(name, plan.asked)}
+
+
+def _is_asked(name: str, asked: list[str]) -> bool:
+    """Whether a curve is asked for; its name is like ``valid ndcg@5-mean``."""
+    return is_asked(name.partition(" ")[2].rpartition("-")[0], asked)
 
 
 class _WholeQueries:

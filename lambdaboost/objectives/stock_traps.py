@@ -51,23 +51,21 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
             "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does "
             "nothing; leave it out"
         )
-    cut = _queries_cut(data)
-    if cut:
+    if _cuts_queries(data):
         warn(
-            f"folds: this training set holds parts of {cut} queries, whose other rows are in another fold; stock "
-            "lightgbm.cv splits rows under any objective but its own: give folds=GroupKFold(5), or use "
-            "lambdaboost.lightgbm.cv"
+            "folds: this training set holds only some rows of a query; stock lightgbm.cv splits queries row by row "
+            "under any objective but its own: give folds=GroupKFold(5), or use lambdaboost.lightgbm.cv"
         )
 
 
-def _queries_cut(data: Any) -> int:
-    """How many queries a subset has some rows of, but not all."""
+def _cuts_queries(data: Any) -> bool:
+    """Whether a subset has some rows of a query, but not all."""
     rows, whole = data.used_indices, data.reference
-    if rows is None or whole is None or whole.get_field("group") is None:
-        return 0
-    offsets = whole.get_field("group")
+    offsets = None if rows is None or whole is None else whole.get_field("group")
+    if offsets is None:
+        return False
     taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
-    return int(np.count_nonzero((taken > 0) & (taken != np.diff(offsets))))
+    return bool(((taken > 0) & (taken != np.diff(offsets))).any())
 
 
 def _check_xgboost(learner: dict[str, Any]) -> None:

@@ -28,6 +28,9 @@ class Objective(Value):
 
     # Whether μ can be negative, so that no engine's Newton step may use it.
     curvature_changes_sign: ClassVar[bool] = False
+    # Whether documents of equal score are ranked in the order of their rows, which the gradient then depends on. In the
+    # first round all scores are equal.
+    ranks_ties_by_row: ClassVar[bool] = True
     # Where it has no gradient in one score: why, and what to do with it.
     instead: ClassVar[str | None] = None
 

@@ -14,6 +14,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, check_rounds
+from lambdaboost.xgboost._stopping import engine_callbacks
 from lambdaboost.xgboost.training import train
 
 
@@ -31,6 +32,9 @@ def train_grades(
     leaves: Leaves,
     evals: Sequence[tuple[xgb.DMatrix, str]],
     custom_metric: Sequence[Measure] | None,
+    early_stopping_rounds: int | None = None,
+    verbose_eval: bool | int | None = None,
+    callbacks: Sequence[Any] | None = None,
     **further: Any,
 ) -> xgb.Booster:
     """`xgboost.train` of the grades, in matrices that are its own to relabel; measures see the scores to rank by."""
@@ -62,7 +66,8 @@ def train_grades(
         int(rounds),
         evals=list(evals),
         custom_metric=_of_scores(measures, model, queries) if measures else None,
-        maximize=True if measures else None,
+        verbose_eval=None,
+        callbacks=engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
         **further,
     )
 

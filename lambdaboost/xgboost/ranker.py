@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
+from xgboost.callback import EarlyStopping
 from xgboost.sklearn import _wrap_evaluation_matrices
 
 from lambdaboost.datasets import Queries
@@ -40,7 +41,7 @@ class LambdaRanker(xgb.XGBRanker):
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
     eval_metric : measure, str or list of them, optional
         Measures, their text such as ``"NDCG(k=3)"``, or XGBoost's own metrics by their names, which are in lower case.
-        By default NDCG(3). The last one decides early stopping; measures are maximised.
+        By default NDCG(3). Early stopping goes by the first one; measures are maximised.
     **parameters
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -171,14 +172,22 @@ class LambdaRanker(xgb.XGBRanker):
                 leaves=self.leaves,
                 evals=evals,
                 custom_metric=measures or None,
-                early_stopping_rounds=self.early_stopping_rounds,
                 evals_result=evals_result,
                 verbose_eval=verbose,
                 xgb_model=xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model,
-                callbacks=self.callbacks,
+                **self._stopping(evals, native, measures),
             )
         self._set_evaluation_result(evals_result)
         return self
+
+    def _stopping(self, evals: Sequence[Any], native: list[str], measures: list[Measure]) -> dict[str, Any]:
+        """The arguments of `train` for early stopping by the first of `eval_metric`."""
+        callbacks, rounds = self.callbacks, self.early_stopping_rounds
+        if rounds and evals and native and measures and _listed(self.eval_metric)[0] not in native:
+            # XGBoost evaluates its own metrics first.
+            stopping = EarlyStopping(rounds=rounds, metric_name=measures[0]._xgboost_name)
+            callbacks, rounds = [*(callbacks or []), stopping], None
+        return {"callbacks": callbacks, "early_stopping_rounds": rounds}
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
@@ -190,7 +199,7 @@ class LambdaRanker(xgb.XGBRanker):
         return super().apply(part_qid(X)[0], iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
-        """The last measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
+        """The first measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
 
         Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
         """
@@ -205,8 +214,8 @@ class LambdaRanker(xgb.XGBRanker):
             data = xgb.DMatrix(
                 X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
             )
-            return float(self.get_booster().eval(data).rsplit(":", 1)[1])
-        measure = measures[-1] if measures else DEFAULT_MEASURE
+            return float(self.get_booster().eval(data).split(":")[1].split()[0])
+        measure = measures[0] if measures else DEFAULT_MEASURE
         return measure(self.predict(X), Queries(y, sizes))
 
 
@@ -236,11 +245,15 @@ def _weights(name: str, weight: Any, sizes: Any) -> Any:
     return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
+def _listed(eval_metric: Any) -> list[Any]:
+    return list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
+
+
 def _parted(eval_metric: Any) -> tuple[list[str], list[Measure]]:
     """XGBoost's own metrics by name, and measures, of an `eval_metric`."""
     if eval_metric is None:
         return [], []
-    given = list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
+    given = _listed(eval_metric)
     native = [metric for metric in given if isinstance(metric, str) and metric == metric.lower()]
     measures = [parse(m) if isinstance(m, str) else m for m in given if m not in native]
     for measure in measures:

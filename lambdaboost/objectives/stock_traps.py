@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import weakref
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from lambdaboost.objectives.stock_call import StockCall
 _seen: weakref.WeakSet[Any] = weakref.WeakSet()
 
 _BOOSTING = ("boosting", "boosting_type", "boost")
+_METRIC = ("metric", "metrics", "metric_types")
 _FREQUENCY = ("bagging_freq", "subsample_freq")
 POSITION = (
     "position: only LightGBM's own lambdarank corrects for the positions of a Dataset, so here they do nothing; "
@@ -51,11 +54,40 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
             "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does "
             "nothing; leave it out"
         )
+    if _stops_by_default_metric():
+        warn(
+            "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by "
+            "whichever stalls first; give LGBMRanker(metric='None', …) to go by eval_metric alone, or use "
+            "lambdaboost.lightgbm.LambdaRanker"
+        )
     if _cuts_queries(data):
         warn(
             "folds: this training set holds only some rows of a query; stock lightgbm.cv splits queries row by row "
             "under any objective but its own: give folds=GroupKFold(5), or use lambdaboost.lightgbm.cv"
         )
+
+
+def _stops_by_default_metric() -> bool:
+    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside those asked for."""
+    fit, train = _caller("lightgbm.sklearn", "fit"), _caller("lightgbm.engine", "train")
+    if fit is None or train is None or not train.get("feval"):
+        return False
+    asked, given = fit.get("eval_metric"), fit["self"].get_params()
+    named = any(isinstance(metric, str) for metric in (asked if isinstance(asked, list) else [asked]))
+    chosen = named or any(given.get(name) is not None for name in _METRIC)
+    # A set of LightGBM's, with a callback that it makes for a parameter.
+    callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
+    return not chosen and any(hasattr(callback, "stopping_rounds") for callback in callbacks)
+
+
+def _caller(module: str, name: str) -> dict[str, Any] | None:
+    """The local variables of the innermost function of that name that is waiting; None where there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == name and frame.f_globals.get("__name__") == module:
+            return dict(frame.f_locals)
+        frame = frame.f_back
+    return None
 
 
 def _cuts_queries(data: Any) -> bool:

@@ -239,7 +239,7 @@ def test_cross_validation_by_leaves_stops_early(leaves):
         ({"params": {"loss": LambdaRank()}}, ValueError, "params has loss=LambdaRank"),
         ({"params": []}, TypeError, "params is a list"),
         ({"params": {"boost": "rf"}}, ValueError, "boost='rf': LightGBM's forests"),
-        ({"params": {"bagging_by_query": True}}, ValueError, "silently leaves bagging off"),
+        ({"params": {"bagging_by_query": True}}, ValueError, "never draws the bags"),
         ({"data": X}, TypeError, "data is a ndarray"),
         ({"data": lgb.Dataset(X, Q.relevance)}, ValueError, "the lightgbm.Dataset has no groups"),
         ({"data": lgb.Dataset(X, Q.relevance, group=Q.sizes), "objective": ClickTier()}, ValueError,

@@ -230,3 +230,135 @@ def test_kendall_tau_of_clicks_evaluates_too():
     ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}, **EVAL, eval_metric=KendallTau())
     (curve,) = ranker.evals_result_["valid_0"].values()
     assert curve[-1] == pytest.approx(KendallTau()(ranker.predict(X_VALID), Q_VALID), abs=1e-12)
+
+
+# Early stopping and the names of metrics.
+
+FAST = {
+    "n_estimators": 80,
+    "num_leaves": 15,
+    "learning_rate": 0.3,
+    "min_child_samples": 2,
+    "n_jobs": 1,
+    "verbose": -1,
+}
+
+
+def stopped(eval_metric=None, **parameters):
+    """The ranker, stopped early, and its curves."""
+    fitted = LambdaRanker(**FAST | parameters).fit(
+        X, Q.relevance, group=Q.sizes, **EVAL, eval_metric=eval_metric,
+        callbacks=[lgb.early_stopping(6, verbose=False)],
+    )  # fmt: skip
+    return fitted, fitted.evals_result_["valid_0"]
+
+
+def rounds_until(curve, patience=6):
+    """The rounds that early stopping trains, going by this curve alone."""
+    best = 0
+    for m, value in enumerate(curve):
+        if value > curve[best]:
+            best = m
+        if m - best >= patience:
+            return m + 1
+    return len(curve)
+
+
+@pytest.mark.parametrize(
+    "eval_metric",
+    [
+        None,
+        [NDCG(10), NDCG(1), MRR()],
+        ["ndcg@10", "ndcg@1"],
+        [NDCG(10), "ndcg@1"],
+        ["map@5", MRR(), "ndcg@10"],
+    ],
+    ids=str,
+)
+def test_the_first_metric_stops(eval_metric):
+    ranker, curves = stopped(eval_metric)
+    first = next(iter(curves.values()))
+    assert len(first) == rounds_until(first)
+    assert ranker.best_iteration_ == 1 + int(np.argmax(first))
+
+
+def scripted(name, values):
+    """A metric that takes these values round by round."""
+    rounds = iter(values)
+    return lambda y_true, y_pred: (name, next(rounds), True)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rounds"),
+    [({}, 16), ({"first_metric_only": True}, 16), ({"first_metric_only": False}, 7)],
+    ids=str,
+)
+@pytest.mark.parametrize("given", ["callback", "parameter"])
+def test_other_metrics_stop_only_on_request(given, parameters, rounds):
+    values = {"rises for ten rounds": [*range(10), *[0] * 70], "falls": range(80, 0, -1)}
+    parameter = {"early_stopping_round": 6} if given == "parameter" else {}
+    ranker = LambdaRanker(**FAST | parameters | parameter).fit(
+        X, Q.relevance, group=Q.sizes, **EVAL, eval_metric=[scripted(*metric) for metric in values.items()],
+        callbacks=[] if parameter else [lgb.early_stopping(6, verbose=False)],
+    )  # fmt: skip
+    assert [len(curve) for curve in ranker.evals_result_["valid_0"].values()] == [rounds] * 2
+    assert ranker.best_iteration_ == rounds - 6
+
+
+def test_an_early_stopping_callback_is_left_as_it_is():
+    stopping = lgb.early_stopping(6, verbose=False)
+    LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, callbacks=[stopping])
+    assert not stopping.first_metric_only
+
+
+@pytest.mark.parametrize(
+    ("eval_metric", "names"),
+    [
+        ("ndcg@5", ["ndcg@5"]),
+        (["ndcg@5"], ["ndcg@5"]),
+        (["ndcg@10", "map@5", "ndcg@3"], ["ndcg@10", "map@5", "ndcg@3"]),
+        (["map@5", NDCG(7), "ndcg@3"], ["map@5", "NDCG(k=7)", "ndcg@3"]),
+        ("map@5,ndcg@2", ["map@5", "ndcg@2"]),
+        ("ndcg", ["ndcg@1", "ndcg@2", "ndcg@3", "ndcg@4", "ndcg@5"]),
+    ],
+    ids=str,
+)
+def test_names_with_cutoffs_give_results_under_these_names(eval_metric, names):
+    ranker = LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, eval_metric=eval_metric)
+    assert list(ranker.evals_result_["valid_0"]) == list(ranker.best_score_["valid_0"]) == names
+    for name in names:
+        if name.startswith("ndcg@"):
+            value = NDCG(int(name[5:]), empty=1.0)(ranker.predict(X_VALID), Q_VALID)
+            assert ranker.best_score_["valid_0"][name] == pytest.approx(value, abs=1e-6)
+
+
+def test_a_cutoff_of_a_metric_without_one():
+    with pytest.raises(ValueError, match=r"metric is 'pre@32': .*ndcg@k and map@k.*Precision\(k=10\)"):
+        LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, eval_metric="pre@32")
+
+
+def test_validation_data_as_lightgbm_4_7_takes_them():
+    by_set = LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL).evals_result_
+    group = EVAL["eval_group"]
+    one = LambdaRanker(**SIZE).fit(
+        X, Q.relevance, group=Q.sizes, eval_X=X_VALID, eval_y=Q_VALID.relevance, eval_group=group
+    )
+    tuples = LambdaRanker(**SIZE).fit(
+        X, Q.relevance, group=Q.sizes, eval_X=(X_VALID,), eval_y=(Q_VALID.relevance,), eval_group=group
+    )
+    assert one.evals_result_ == tuples.evals_result_ == by_set
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"eval_X": X_VALID}, "eval_X is given without eval_y"),
+        ({"eval_y": Q_VALID.relevance}, "eval_y is given without eval_X"),
+        ({"eval_X": (X_VALID,), "eval_y": Q_VALID.relevance}, "give both as tuples"),
+        ({"eval_X": (X_VALID,), "eval_y": (Q_VALID.relevance,) * 2}, "eval_X has 1 sets, eval_y 2"),
+        ({**EVAL, "eval_X": X_VALID, "eval_y": Q_VALID.relevance}, "eval_set is given beside eval_X"),
+    ],
+)
+def test_validation_data_that_do_not_go_together(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **arguments)

@@ -3,13 +3,17 @@
 import copy
 import importlib
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
+import joblib
 import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from sklearn.model_selection import GroupKFold
 
 import lambdaboost.lightgbm as ours_lgb
 import lambdaboost.xgboost as ours_xgb
@@ -65,26 +69,156 @@ def caught(train):
 # The engines' parameters.
 
 
+def given_away(objective):
+    """The gradient of an objective in a function that LightGBM cannot tell from any other."""
+    return lambda scores, data: objective.gradient(scores, queries_of(data))
+
+
 def test_bagging_by_query():
+    """LightGBM draws no bag, and below a fraction of a half the trees stay small: the model is ruined."""
     bagged = {"bagging_by_query": True, "bagging_fraction": 0.5, "bagging_freq": 1}
 
-    def root(objective, **more):
-        booster = lgb.train({**LGB, **bagged, **more, "objective": objective}, stock(), 1)
-        return booster.trees_to_dataframe()["count"].max()
+    def trained(objective, **more):
+        return lgb.train({**LGB, **bagged, **more, "objective": objective}, stock(), 20)
 
-    assert root("lambdarank") < 0.7 * len(X)
-    with pytest.warns(UserWarning, match="bagging_by_query: LightGBM silently leaves bagging off"):
-        assert root(NATIVE) == len(X)
-    with pytest.warns(UserWarning, match="bagging_by_query"):
-        lgb.LGBMRanker(objective=NATIVE, n_estimators=1, verbose=-1, **bagged).fit(
-            X, Q.relevance, group=Q.sizes
-        )
-    assert caught(lambda: lgb.train({**LGB, **bagged, "objective": "lambdarank"}, stock(), 1)) == []
+    def quality(booster):
+        return NDCG(3)(booster.predict(X), Q)
+
+    def leaves(booster):
+        return {tree["num_leaves"] for tree in booster.dump_model()["tree_info"]}
+
+    native, ruined = trained("lambdarank"), trained(given_away(NATIVE))
+    assert native.trees_to_dataframe()["count"].max() < 0.7 * len(X)
+    assert ruined.trees_to_dataframe()["count"].max() == len(X)
+    assert leaves(native) == {7} and max(leaves(ruined)) < 5
+    assert quality(ruined) < 0.5 < 0.8 < quality(native)
+    for train in (lambda: trained(NATIVE), lambda: ranked(**bagged)):
+        with pytest.raises(
+            ValueError, match=r"bagging_by_query: .*never draws the bags.*leave bagging_by_query out"
+        ):
+            train()
+    assert caught(lambda: trained(NATIVE, bagging_freq=0)) == []
+    assert caught(lambda: trained("lambdarank")) == []
     for train in (ours_lgb.train, ours_lgb.cv):
         with pytest.raises(ValueError, match="bagging_by_query: under any objective but its own"):
             train({**LGB, **bagged}, dataset(), 1)
     with pytest.raises(ValueError, match="bagging_by_query"):
         ours_lgb.LambdaRanker(bagging_by_query=True).fit(X, Q.relevance, group=Q.sizes)
+
+
+def ranked(fit=None, rounds=1, **parameters):
+    """A stock LGBMRanker, fitted."""
+    ranker = lgb.LGBMRanker(objective=NATIVE, n_estimators=rounds, verbose=-1, n_jobs=1, **parameters)
+    return ranker.fit(X, Q.relevance, group=Q.sizes, **(fit or {}))
+
+
+def test_positions():
+    """Rows of a Dataset may have positions, for which only LightGBM's own objective corrects."""
+    position = np.arange(len(X)) % 5
+    plain, corrected = (
+        lgb.train({**LGB, "objective": "lambdarank"}, stock(position=given), 3).predict(X)
+        for given in (None, position)
+    )
+    assert np.abs(plain - corrected).max() > 1e-3
+    with pytest.warns(UserWarning, match="position: only LightGBM's own lambdarank corrects") as seen:
+        ignored = lgb.train({**LGB, "objective": NATIVE}, stock(position=position), 3).predict(X)
+    assert len(seen) == 1
+    np.testing.assert_allclose(ignored, plain)
+    with pytest.warns(UserWarning, match="position: .*leave position out"):
+        ours_lgb.train(LGB, stock(position=position), 1)
+    regularised = {"lambdarank_position_bias_regularization": 0.5}
+    for train in (
+        lambda: lgb.train({**LGB, **regularised, "objective": NATIVE}, stock(), 1),
+        lambda: ours_lgb.train({**LGB, **regularised}, dataset(), 1),
+    ):
+        with pytest.warns(
+            UserWarning, match="lambdarank_position_bias_regularization: only .* own .*leave it out"
+        ):
+            train()
+
+
+def test_default_metric_of_the_stock_ranker():
+    """LGBMRanker adds LightGBM's own NDCG to the measure asked for, and any metric that stalls stops the training."""
+    held_out = web_search_log(queries=40, documents=20, features=16, seed=2)
+    valid = {
+        "eval_X": held_out.features, "eval_y": held_out.queries.relevance, "eval_group": [held_out.queries.sizes],
+        "eval_metric": NDCG(5),
+    }  # fmt: skip
+    if "eval_X" not in lgb.LGBMRanker.fit.__code__.co_varnames:  # before LightGBM 4.7
+        valid["eval_set"] = [(valid.pop("eval_X"), valid.pop("eval_y"))]
+
+    def stopped(rounds=60, **parameters):
+        stopping = lgb.early_stopping(6, first_metric_only=True, verbose=False)
+        return ranked({**valid, "callbacks": [stopping]}, rounds, **parameters)
+
+    with pytest.warns(
+        UserWarning, match="early stopping: LGBMRanker evaluates .* own ndcg.*metric='None'"
+    ) as seen:
+        by_native = stopped()
+    assert len(seen) == 1 and seen[0].filename == __file__
+    (curves,) = by_native.evals_result_.values()
+    assert list(curves) == [f"ndcg@{k}" for k in range(1, 6)] + ["NDCG(k=5)"]
+    assert by_native.best_iteration_ == 1 + np.argmax(curves["ndcg@1"])  # also with first_metric_only
+    with pytest.warns(UserWarning, match="early stopping: LGBMRanker"):
+        ranked(valid, early_stopping_round=6)
+    told = []
+    assert caught(lambda: told.append(stopped(metric="None"))) == []
+    (curve,) = told[0].evals_result_["valid_0"].values()
+    assert told[0].best_iteration_ == 1 + np.argmax(curve)
+    for quiet in (
+        lambda: ranked(valid),
+        lambda: stopped(metric="ndcg"),
+        lambda: ranked({**valid, "eval_metric": ["ndcg", NDCG(5)]}, early_stopping_round=6),
+        lambda: ranked({**valid, "eval_metric": None}, early_stopping_round=6),
+    ):
+        assert caught(quiet) == []
+
+
+def test_early_stopping_of_predictions():
+    """`pred_early_stop` skips trees of models of LightGBM's own objective, and of no other."""
+    early = {"pred_early_stop": True, "pred_early_stop_freq": 1, "pred_early_stop_margin": 0.01}
+    for train in (
+        lambda: lgb.train({**LGB, "objective": NATIVE}, stock(), 5),
+        lambda: ours_lgb.train(LGB, dataset(), 5),
+    ):
+        booster = train()
+        np.testing.assert_array_equal(booster.predict(X, **early), booster.predict(X))
+    native = lgb.train({**LGB, "objective": "lambdarank"}, stock(), 5)
+    assert np.abs(native.predict(X, **early) - native.predict(X)).max() > 0.01
+
+
+def test_refit():
+    """`Booster.refit` needs LightGBM's own objective: the text of a model can name it."""
+    booster = ours_lgb.train(LGB, dataset(), 5)
+    with pytest.raises(lgb.basic.LightGBMError, match="null objective function"):
+        booster.refit(X, Q.relevance, group=Q.sizes)
+    text = booster.model_to_string().replace("[objective: custom]", "[objective: lambdarank]")
+    named = lgb.Booster(model_str=text)
+    np.testing.assert_array_equal(named.predict(X), booster.predict(X))
+    refitted = named.refit(X, Q.relevance, group=Q.sizes, decay_rate=0.5)
+    np.testing.assert_array_equal(
+        refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True)
+    )  # the same trees with other leaves
+    assert np.abs(refitted.predict(X) - booster.predict(X)).max() > 0.01
+    continued = ours_lgb.train(LGB, dataset(), 2, init_model=booster)
+    assert continued.num_trees() == 7
+
+
+def test_pickles_of_the_stock_ranker_need_lambdaboost(tmp_path):
+    ranker = ranked()
+    joblib.dump(ranker, tmp_path / "ranker.joblib")
+    ranker.booster_.save_model(tmp_path / "model.txt")
+    program = """
+import sys
+sys.modules["lambdaboost"] = None  # as where it is not installed
+import joblib, lightgbm
+print(lightgbm.Booster(model_file=sys.argv[1] + "/model.txt").num_trees())
+joblib.load(sys.argv[1] + "/ranker.joblib")
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert run.stdout == "1\n" and "No module named 'lambdaboost" in run.stderr
 
 
 def test_feature_fraction_draws_as_natively():
@@ -201,7 +335,7 @@ def test_parameters_of_the_native_objective(engine, name, remedy):
 
 
 @pytest.mark.parametrize("train", both({"leaves": "newton"}), ids=["lightgbm", "xgboost"])
-def test_arguments_of_ours_among_the_parameters(train):
+def test_arguments_among_the_parameters(train):
     with pytest.raises(ValueError, match=r"params has leaves='newton'.*give it as leaves= of the call"):
         train()
 
@@ -361,11 +495,21 @@ def test_row_order(engine):
 
 def test_folds_of_rows():
     """Both engines' own cv go wrong with a custom objective: rows of a query in two folds, weights dropped."""
-    folds = lgb.cv(
-        {**LGB, "objective": LambdaRank(), "metric": "None"}, stock(), 1, nfold=2, return_cvbooster=True,
-        feval=NDCG(3),
-    )["cvbooster"]  # fmt: skip
+
+    def stock_cv(**more):
+        return lgb.cv(
+            {**LGB, "objective": LambdaRank(), "metric": "None"}, stock(), 1, return_cvbooster=True,
+            feval=NDCG(3), **{"nfold": 2, **more},
+        )["cvbooster"]  # fmt: skip
+
+    cut = "folds: this training set holds only some rows of a query.*GroupKFold"
+    with pytest.warns(UserWarning, match=cut) as seen:
+        folds = stock_cv()
     assert all(queries_of(booster.train_set).n_queries == Q.n_queries for booster in folds.boosters)
+    assert len({str(warning.message) for warning in seen}) == 1 and seen[0].filename == __file__
+    with pytest.warns(UserWarning, match=cut):
+        stock_cv(stratified=False, nfold=3)
+    assert caught(lambda: stock_cv(folds=GroupKFold(2))) == []
     folds = ours_lgb.cv(LGB, dataset(), 1, nfold=2, return_cvbooster=True)["cvbooster"]
     assert [queries_of(booster.train_set).n_queries for booster in folds.boosters] == [20, 20]
     weight = np.linspace(1, 2, Q.n_queries)

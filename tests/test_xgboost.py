@@ -249,6 +249,35 @@ def test_early_stopping_at_the_highest(measure):
     assert booster.best_iteration == np.argmax(curve)
 
 
+def scripted(name, values):
+    """A metric that takes these values round by round."""
+    rounds = iter(values)
+    return lambda preds, data: (name, next(rounds))
+
+
+@pytest.mark.parametrize("given", ["argument", "callback", "named"])
+@pytest.mark.parametrize("start", ["train", "cv"])
+def test_the_first_metric_stops(start, given):
+    """XGBoost alone goes by the last one; a metric that a callback names still counts."""
+    sides = 4 if start == "cv" else 1  # training and validation data of two folds
+    rises, falls = np.repeat([*range(10), *[0] * 50], sides), np.repeat(np.arange(60, 0, -1), sides)
+    metrics = [scripted("ndcg_rises", rises), scripted("ndcg_falls", falls)]
+    name = "ndcg_falls" if given == "named" else None
+    stopping = xgb.callback.EarlyStopping(rounds=6, metric_name=name)
+    more = {"early_stopping_rounds": 6} if given == "argument" else {"callbacks": [stopping]}
+    best = 0 if given == "named" else 9
+    if start == "cv":
+        assert len(cv(PARAMS, matrix(), 60, nfold=2, custom_metric=metrics, **more)) == best + 1
+    else:
+        history = {}
+        booster = quiet(
+            matrix(), 60, evals=[(matrix(), "t")], custom_metric=metrics, evals_result=history, **more
+        )
+        assert booster.best_iteration == best
+        assert len(history["t"]["ndcg_falls"]) == best + 7
+    assert stopping.metric_name == name and type(stopping) is xgb.callback.EarlyStopping
+
+
 def test_high_grades_pass_where_the_native_metric_refuses():
     grades = np.where(Q.relevance == 4, 40.0, Q.relevance)
     quiet(plain(grades), 2, evals=[(plain(grades), "train")])

@@ -73,9 +73,25 @@ def test_evaluation_with_sources_and_early_stopping():
     )  # fmt: skip
     curves = ranker.evals_result()["validation_1"]
     assert list(curves) == ["ndcg@5", "pre-mrr(k=5)", "ndcg(k=3)", "pre-cndcg(k=3)"]
-    curve = curves["pre-cndcg(k=3)"]
+    curve = curves["pre-mrr(k=5)"]  # the first of eval_metric, though XGBoost evaluates ndcg@5 before it
     assert len(curve) < 80 and ranker.best_iteration == np.argmax(curve)
-    assert ranker.best_score == pytest.approx(CNDCG(3)(ranker.predict(X_VALID), Q_VALID), abs=1e-6)
+    assert ranker.best_score == pytest.approx(MRR(5)(ranker.predict(X_VALID), Q_VALID), abs=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["LambdaRank", "McRank"])
+def test_the_first_of_the_native_metrics_stops(objective):
+    names = ["ndcg@3", "ndcg@10", "ndcg@1"] if objective == "LambdaRank" else ["mlogloss", "merror"]
+    ranker = LambdaRanker(
+        objective=objective, eval_metric=names, early_stopping_rounds=4, **SMALL | {"n_estimators": 80}
+    )
+    ranker.fit(
+        X, Q.relevance, qid=QID, eval_set=[(X_VALID, Q_VALID.relevance)], eval_qid=[Q_VALID.query_of_row]
+    )
+    curves = ranker.evals_result()["validation_0"]
+    assert list(curves) == names
+    first = curves[names[0]]
+    best = np.argmax(first) if objective == "LambdaRank" else np.argmin(first)
+    assert ranker.best_iteration == best and ranker.best_score == first[best]
 
 
 def spread(y_true, y_score):

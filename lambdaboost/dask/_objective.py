@@ -47,15 +47,20 @@ class Lasting(Objective):
     errors: list[Exception] = field(default_factory=list, compare=False)
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.ranks_ties_by_row
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources
 
-    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Any:
-        """Gradient and hessian of ``(scores, data)``."""
+    def gradient_on(self, scores: Any, data: Any, iteration: int) -> Any:
+        """Gradient and hessian on `data`; zeros and ones after an error."""
         if not self.errors:
             try:
-                return self.objective(y_true, y_pred)
+                return self.objective.gradient_on(scores, data, iteration)
             except Exception as error:
                 self.errors.append(error)
-        return np.zeros(y_true.size, dtype=np.float32), np.ones(y_true.size, dtype=np.float32)
+        return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives import GradientStep, Objective, RankNet
+from lambdaboost.objectives import GradientStep, Objective
 
 # Fewer or shorter sorted queries may be chance, or made up.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -44,7 +44,7 @@ def warn_of_slow_steps(objective: Objective, params: Mapping[str, Any], names: S
 
 def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
     """Warn where every query's rows stand from the highest grade to the lowest."""
-    if isinstance(objective, RankNet):  # looks at no ranks
+    if not objective.ranks_ties_by_row:
         return
     step = np.diff(q.relevance)
     step[q.offsets[1:-1] - 1] = 0  # from one query to the next

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-FIRST = float("-inf")
+FIRST, LAST = float("-inf"), float("inf")
 
 
 class Callback:
-    """A callback that comes before every other one of its kind."""
+    """A callback that comes before every other one of its kind, or at another place by `order`."""
 
-    order = FIRST
-
-    def __init__(self, run: Callable[[Any], None], before_iteration: bool) -> None:
+    def __init__(self, run: Callable[[Any], None], before_iteration: bool, order: float = FIRST) -> None:
         self.run = run
         self.before_iteration = before_iteration
+        self.order = order
 
     def __call__(self, env: Any) -> None:
         self.run(env)

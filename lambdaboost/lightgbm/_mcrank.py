@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.grades import logistic, scores_of
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm.training import train
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
@@ -32,6 +33,7 @@ def train_grades(
     objective: GradeModel,
     leaves: Leaves,
     feval: Sequence[Callable[..., Any]] | None,
+    callbacks: Sequence[Any] | None = None,
     **further: Any,
 ) -> lgb.Booster:
     """`lightgbm.train` of the grades; measures in `feval` see the scores to rank by."""
@@ -45,11 +47,13 @@ def train_grades(
     }
     if feval:
         own["metric"] = "None"
+    params, callbacks = by_first_metric(params, callbacks)
     return lgb.train(
         {**params, **own},
         data,
         num_boost_round=rounds,
         feval=[_of_scores(metric, objective) for metric in feval or ()] or None,
+        callbacks=callbacks,
         **further,
     )
 

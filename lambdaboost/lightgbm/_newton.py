@@ -13,7 +13,7 @@ training and validation rows; only adding and removing trees changes these. So e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -63,10 +63,14 @@ class Tree:
 
 
 class NewtonStep:
-    """The objective that `lightgbm.train` or `lightgbm.cv` gets for ``leaves="newton"``, with its `callbacks`."""
+    """The objective that `lightgbm.train` or `lightgbm.cv` gets for ``leaves="newton"``, with its `callbacks`.
 
-    def __init__(self, objective: Objective) -> None:
+    `derivatives` gives the gradient and hessian of `objective` for ``(scores, data)``, in the round that it knows.
+    """
+
+    def __init__(self, objective: Objective, derivatives: Callable[..., Any]) -> None:
         self.objective = objective
+        self.derivatives = derivatives
         self.callbacks = [Callback(self._before, True), Callback(self._after, False)]
         self._params: dict[str, Any] = {}
         # By training data and by booster, in the course of one round.
@@ -79,7 +83,7 @@ class NewtonStep:
 
     def __call__(self, scores: Floats, data: Any) -> tuple[Derivative, Derivative]:
         """What grows a tree by least squares, after the scores were set off by V − T."""
-        grad, hess = self.objective(scores, data)
+        grad, hess = self.derivatives(scores, data)
         weights = self.objective.row_weights(queries_of(data, self.objective.sources))
         least_squares = grad, np.ones_like(grad) if weights is None else weights
         booster = self._boosters[data]

@@ -12,6 +12,7 @@ import lightgbm as lgb
 from lambdaboost._warn import warn
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_missing_grades,
@@ -22,12 +23,14 @@ from lambdaboost.engines.traps import (
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._callback import Callback, boosters_of
+from lambdaboost.lightgbm._metrics import METRIC, in_order, with_cutoffs
 from lambdaboost.lightgbm._newton import NewtonStep
 from lambdaboost.lightgbm._prepare import BOOSTING, prepare
+from lambdaboost.lightgbm._rounds import round_callbacks
 from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.stock_traps import POSITION
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
-METRIC = ("metric", "metrics", "metric_types")
 MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")
 RATE = ("learning_rate", "shrinkage_rate", "eta")
 # What only LightGBM's own lambdarank reads, and what does the same here.
@@ -37,6 +40,7 @@ NATIVE = {
     "max_position": TRUNCATION,
     "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
     "sigmoid": "give objective=LambdaRank(sigma=1.0)",
+    "lambdarank_position_bias_regularization": "leave it out",
 }
 
 Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
@@ -44,11 +48,12 @@ Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Arguments for `lightgbm.train` or `lightgbm.cv`."""
+    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results asked for by names with a cutoff."""
 
     params: dict[str, Any]
     feval: list[Callable[..., Any]] | None
     callbacks: list[Any]
+    asked: list[str]
 
 
 def planned(
@@ -59,8 +64,12 @@ def planned(
     feval: Feval,
     callbacks: Sequence[Any] | None,
     measured_on_training: bool = False,
+    rounds_done: int | None = None,
 ) -> Plan:
-    """The plan, with everything checked that can be before data are constructed."""
+    """The plan, with everything checked that can be before data are constructed.
+
+    `rounds_done` are those of a checkpoint; without it a continued model counts by its trees.
+    """
     if not isinstance(data, lgb.Dataset):
         raise TypeError(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
@@ -68,15 +77,22 @@ def planned(
     rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
     _check_params(params)
     _warn_of_traps(params, data, rule)
+    params, asked = with_cutoffs(params)
     measures = _measures(params, feval)
     check = _Check(rule, measures or [], measured_on_training)
-    ours = [Callback(check, True)]
-    step: Any = rule
+    told = ToldRounds(rule)
+    own = [Callback(check, True), *round_callbacks(told, rounds_done)]
+    step: Any = told
     if leaves == "newton":
-        step = NewtonStep(rule)
-        ours += step.callbacks
+        step = NewtonStep(rule, told)
+        own += step.callbacks
+    if asked:
+        own.append(in_order([*asked, *(measures or [])], asked))
     return Plan(
-        {**params, **_leaf_size(params, data, rule), "objective": step}, measures, [*ours, *(callbacks or [])]
+        {**params, **_leaf_size(params, data, rule), "objective": step},
+        measures,
+        [*own, *(callbacks or [])],
+        asked,
     )
 
 
@@ -122,8 +138,8 @@ def _check_params(params: object) -> None:
             )
     if params.get("bagging_by_query") in (True, 1, "true", "True", "1"):
         raise ValueError(
-            "params has bagging_by_query: under any objective but its own LightGBM then silently leaves bagging off; "
-            "use bagging_fraction and bagging_freq alone"
+            "params has bagging_by_query: under any objective but its own LightGBM never draws the bags, and small "
+            "fractions leave trees of two or three leaves; use bagging_fraction and bagging_freq alone"
         )
 
 
@@ -154,6 +170,8 @@ class _Check:
         for fold, booster in enumerate(boosters_of(env)):
             prepare(booster, env.params)
             _require(booster.train_set, self.objective.sources, f"the training data, for {self.objective!r}")
+            if fold == 0 and booster.train_set.get_field("position") is not None:
+                warn(POSITION)
             if fold == 0 and env.begin_iteration == 0 and booster.train_set.get_init_score() is None:
                 warn_of_sorted_rows(queries_of(booster.train_set, self.objective.sources), self.objective)
             if self.on_training:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lambdaboost.objectives._drop_in import known
-
 BOOSTING = ("boosting", "boosting_type", "boost")
 
 # LightGBM notes here that a booster has no objective of its own, after resetting the booster's parameters.
@@ -26,4 +24,3 @@ def prepare(booster: Any, params: dict[str, Any]) -> None:
         booster.eval_train(lambda *_: [])
         booster.reset_parameter({"objective": "none"})
     setattr(booster, _RESET, True)
-    known(booster)

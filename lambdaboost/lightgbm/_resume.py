@@ -14,9 +14,9 @@ from lambdaboost.datasets._files import sha256
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines import checkpoint as _checkpoint
 from lambdaboost.engines.checkpoint import Checkpoint, State
+from lambdaboost.lightgbm._metrics import STOPPING
 from lambdaboost.lightgbm._newton import _last_tree_text, _parameters, _scores
 from lambdaboost.objectives import Objective, parse
-from lambdaboost.objectives._round import continue_at
 
 # Parameters that may differ between a training and one that takes it up.
 FREE = ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
@@ -34,7 +34,6 @@ ROUNDS = (
     *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds"),
     *("nrounds", "num_boost_round", "n_estimators", "max_iter"),
 )
-STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 
 # Penalties that depend on which features the trees so far have used.
 COST_SO_FAR = ("cegb_penalty_feature_lazy", "cegb_penalty_feature_coupled")
@@ -82,6 +81,8 @@ class Resumed:
         self.end = rounds
         self.state = _checkpoint.read(checkpoint, "lightgbm", rounds)
         self.begin = 0 if self.state is None else self.state.rounds
+        # The trees are fewer where some rounds had no split.
+        self.rounds_done = None if self.state is None else self.state.rounds
         self.rounds = rounds - self.begin
         self.init_model = None if self.state is None else lgb.Booster(model_str=self.state.model)
         self.history: list[Any] = [] if self.state is None else list(self.state.history)
@@ -140,7 +141,6 @@ class Resumed:
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, self.made_with)
             _checkpoint.check_scores(self.checkpoint, self.state, _scores(booster))
-            continue_at(booster, self.begin)
             self._replay(env)
         _checkpoint.warn_of_chance(_chance(params))
 

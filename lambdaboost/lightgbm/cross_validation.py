@@ -10,6 +10,7 @@ import lightgbm as lgb
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.folds import Fold, Rows, check_nfold, drawn, given
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.lightgbm._metrics import by_first_metric, is_asked
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.objectives import LambdaRank, Objective
 
@@ -56,8 +57,10 @@ def cv(
     """
     if folds is None:
         check_nfold(nfold)
+    if isinstance(params, dict):  # else refused below
+        params, callbacks = by_first_metric(params, callbacks)
     plan = planned(params, data, objective, leaves, feval, callbacks)
-    return lgb.cv(
+    results = lgb.cv(
         plan.params,
         data,
         num_boost_round=rounds,
@@ -66,6 +69,13 @@ def cv(
         callbacks=plan.callbacks,
         return_cvbooster=return_cvbooster,
     )
+    # LightGBM has stored its results before any callback sees them.
+    return {name: curve for name, curve in results.items() if _is_asked(name, plan.asked)}
+
+
+def _is_asked(name: str, asked: list[str]) -> bool:
+    """Whether a curve is asked for; its name is like ``valid ndcg@5-mean``."""
+    return is_asked(name.partition(" ")[2].rpartition("-")[0], asked)
 
 
 class _WholeQueries:

@@ -18,7 +18,7 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._mcrank import trainer_of, wants_scores
-from lambdaboost.lightgbm._plan import METRIC
+from lambdaboost.lightgbm._metrics import METRIC, in_order
 from lambdaboost.lightgbm.dataset import Dataset, Sources
 from lambdaboost.objectives import LambdaRank, Objective, parse
 from lambdaboost.objectives.mcrank import GradeModel
@@ -129,6 +129,8 @@ class LambdaRanker(lgb.LGBMRanker):
         categorical_feature: Any = "auto",
         callbacks: Sequence[Any] | None = None,
         init_model: Any = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
     ) -> Self:
         """Fit the ranker.
 
@@ -149,11 +151,14 @@ class LambdaRanker(lgb.LGBMRanker):
             As of `lightgbm.LGBMRanker`.
         eval_set : list of (X, y), optional
             Validation data; the other `eval_…` lists go with it, one item each.
+        eval_X, eval_y : X and y, or tuples of them, optional
+            The same as LightGBM 4.7 takes it, in place of `eval_set`.
         eval_names, eval_group, eval_qid, eval_sources, eval_sample_weight, eval_init_score : list, optional
             What `eval_set` has for names, queries, sources, weights and initial scores.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])`` and names as of
-            LightGBM. By default NDCG at each of `eval_at`.
+            LightGBM, also with a cutoff as in ``"ndcg@5"``. By default NDCG at each of `eval_at`. Early stopping goes
+            by the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default, and of LightGBM's own metrics.
         feature_name, categorical_feature, callbacks, init_model
@@ -176,7 +181,8 @@ class LambdaRanker(lgb.LGBMRanker):
         self._eval_at = list(eval_at)
         params = self._process_params("fit")
         del params["objective"]
-        feval = self._measures(params, eval_metric)
+        feval, order = self._measures(params, eval_metric)
+        eval_set = _eval_set(eval_set, eval_X, eval_y)
         X = X if hasattr(X, "columns") else _checked(X)
         if sample_weight is not None:
             sample_weight = column_or_1d(sample_weight)
@@ -205,11 +211,11 @@ class LambdaRanker(lgb.LGBMRanker):
             self.n_estimators,
             objective=self._objective,
             leaves=self.leaves,
-            valid_sets=_valid_sets(data, given, eval_set or [], lists),
+            valid_sets=_valid_sets(data, given, eval_set, lists),
             valid_names=eval_names,
             feval=feval,
             init_model=getattr(init_model, "booster_", init_model),
-            callbacks=[*(callbacks or []), lgb.record_evaluation(history)],
+            callbacks=[*order, *(callbacks or []), lgb.record_evaluation(history)],
         )
         self._n_features_in = X.shape[1]
         self._fitted_with_feature_names = hasattr(X, "columns") or feature_name != "auto"
@@ -258,8 +264,10 @@ class LambdaRanker(lgb.LGBMRanker):
             params["objective"] = "None"
         return params
 
-    def _measures(self, params: dict[str, Any], eval_metric: Any) -> list[Callable[..., Any]] | None:
-        """Measures of ours and callables, for feval; the names of LightGBM's own metrics go to `params`."""
+    def _measures(
+        self, params: dict[str, Any], eval_metric: Any
+    ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
+        """Measures and callables, for feval, and a callback that keeps the order; names of metrics go to `params`."""
         asked = (
             []
             if eval_metric is None
@@ -281,7 +289,9 @@ class LambdaRanker(lgb.LGBMRanker):
         feval = [
             metric if isinstance(metric, Measure) else _feval(metric) for metric in asked if callable(metric)
         ]
-        return feval or (None if names else [NDCG(k=k) for k in _cutoffs(params["eval_at"])])
+        # LightGBM evaluates its own metrics first.
+        order = [in_order([*asked, *names])] if feval and names else []
+        return feval or (None if names else [NDCG(k=k) for k in _cutoffs(params["eval_at"])]), order
 
 
 def _checked(X: Any) -> Any:
@@ -308,6 +318,24 @@ def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
         return metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
 
     return evaluate
+
+
+def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
+    """The validation sets, of ``eval_set=`` or of ``eval_X=`` and ``eval_y=``."""
+    if eval_X is None and eval_y is None:
+        return list(eval_set or [])
+    if eval_set is not None:
+        raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
+    for name, value, other in (("eval_X", eval_X, "eval_y"), ("eval_y", eval_y, "eval_X")):
+        if value is None:
+            raise ValueError(f"{other} is given without {name}: give both")
+    rows = eval_X if isinstance(eval_X, tuple) else (eval_X,)
+    grades = eval_y if isinstance(eval_y, tuple) else (eval_y,)
+    if isinstance(eval_X, tuple) != isinstance(eval_y, tuple) or len(rows) != len(grades):
+        raise ValueError(
+            f"eval_X has {len(rows)} sets, eval_y {len(grades)}: give both as tuples of the same length, or as one set"
+        )
+    return list(zip(rows, grades, strict=True))
 
 
 def _valid_sets(

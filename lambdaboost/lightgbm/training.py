@@ -11,6 +11,7 @@ import lightgbm as lgb
 from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.traps import warn_without_split
+from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.lightgbm._resume import Resumed
 from lambdaboost.objectives import LambdaRank, Objective
@@ -61,8 +62,12 @@ def train(
         As of `lightgbm.train`.
     feval : measure, callable or list of them, optional
         What to evaluate `valid_sets` by, such as ``[NDCG(k=3), CNDCG(k=3)]``. Without it and without ``metric`` in
-        `params` it is ``NDCG(k=3)``. LightGBM's own ``metric="ndcg"`` works too, but its gains are one table for the
-        whole process.
+        `params` it is ``NDCG(k=3)``. LightGBM's own metrics work too, as ``params["metric"]``, and are evaluated first:
+        ``"ndcg"`` at each of ``eval_at``, or ``"ndcg@5"``. Their gains are one table for the whole process.
+
+        Early stopping, be it ``callbacks=[lightgbm.early_stopping(30)]`` or a parameter, goes by the first metric, on
+        each of `valid_sets` but the training data; with ``first_metric_only=False`` in `params`, by any metric, as
+        LightGBM alone does.
     checkpoint : Checkpoint or path, optional
         Where to save every so many rounds; the same call goes on from what stands there, see `Checkpoint`.
 
@@ -88,12 +93,16 @@ def train(
     """
     valid_sets = _listed(valid_sets)
     on_training = any(valid is data for valid in valid_sets or [])
+    if isinstance(params, dict):  # else refused below
+        params, callbacks = by_first_metric(params, callbacks)
+    rounds_done = None
     if checkpoint is not None:
         place = as_checkpoint(checkpoint, init_model, "init_model")
         sets = [data, *(valid_sets or [])]
         resumed = Resumed(place, params, rounds, objective, leaves, callbacks, sets)
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
-    plan = planned(params, data, objective, leaves, feval, callbacks, on_training)
+        rounds_done = resumed.rounds_done
+    plan = planned(params, data, objective, leaves, feval, callbacks, on_training, rounds_done)
     booster = lgb.train(
         plan.params,
         data,

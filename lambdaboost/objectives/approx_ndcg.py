@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class ApproxNDCG(Objective):
     array([ 0.0826, -0.0826], dtype=float32)
 
     """
+
+    ranks_ties_by_row: ClassVar[bool] = False
 
     metric: Measure = NDCG()
     alpha: float = 10.0

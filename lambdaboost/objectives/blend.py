@@ -49,6 +49,11 @@ class Blend(Objective):
         return self.first.curvature_changes_sign or self.second.curvature_changes_sign
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether either does."""
+        return self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return tuple(dict.fromkeys(self.first.sources + self.second.sources))

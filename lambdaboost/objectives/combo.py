@@ -57,6 +57,11 @@ class Combo(Hinge):
             raise ValueError(f"slacks is {self.slacks!r}, expected one of {', '.join(get_args(Slacks))}")
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether any hinge does."""
+        return any(hinge.ranks_ties_by_row for hinge in self.hinges)
+
+    @property
     def convex(self) -> bool:
         """Whether all hinges are."""
         return all(hinge.convex for hinge in self.hinges)

@@ -47,6 +47,11 @@ class GradientStep(Objective):
             )
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.ranks_ties_by_row
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources

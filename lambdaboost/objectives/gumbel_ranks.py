@@ -71,6 +71,11 @@ class GumbelRanks(Objective):
         return self.objective.curvature_changes_sign
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Only without noise, which leaves no ties."""
+        return self.beta == 0 and self.objective.ranks_ties_by_row
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources

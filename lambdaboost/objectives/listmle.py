@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class ListMLE(Objective):
     array([ 0.8333, -0.1667, -0.6667], dtype=float32)
 
     """
+
+    ranks_ties_by_row: ClassVar[bool] = False
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class ListNet(Objective):
     (array([ 0.2311, -0.2311], dtype=float32), array([0.25, 0.25], dtype=float32))
 
     """
+
+    ranks_ties_by_row: ClassVar[bool] = False
 
     @property
     def sources(self) -> tuple[str, ...]:

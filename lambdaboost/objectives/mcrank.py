@@ -20,6 +20,7 @@ class GradeModel(Objective):
 
     classes: int = 5
 
+    ranks_ties_by_row: ClassVar[bool] = False
     instead: ClassVar[str] = (
         "it has no gradient in one score: an engine's own classifier trains it. Fit it as "
         "LambdaRanker(objective=McRank(classes=5)) of lambdaboost.lightgbm or lambdaboost.xgboost"

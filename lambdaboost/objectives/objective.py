@@ -12,8 +12,8 @@ from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.objectives._drop_in import warn_of_traps
-from lambdaboost.objectives._round import asking_booster, boosting_round
+from lambdaboost.objectives.stock_call import stock_call
+from lambdaboost.objectives.stock_traps import check_stock_training
 
 if TYPE_CHECKING:
     from lambdaboost.objectives.kernels.pair_rule import PairRule
@@ -30,6 +30,9 @@ class Objective(Value):
 
     # Whether μ can be negative, so that no engine's Newton step may use it.
     curvature_changes_sign: ClassVar[bool] = False
+    # Whether documents of equal score are ranked in the order of their rows, which the gradient then depends on. In the
+    # first round all scores are equal.
+    ranks_ties_by_row: ClassVar[bool] = True
     # Where it has no gradient in one score: why, and what to do with it.
     instead: ClassVar[str | None] = None
 
@@ -100,23 +103,39 @@ class Objective(Value):
                 f"train with GradientStep({self!r})"
             )
 
+    def gradient_on(
+        self, scores: ArrayLike, data: Any, iteration: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """`gradient` on the queries of a lightgbm.Dataset or an xgboost.DMatrix, in a round that the caller knows."""
+        return self.gradient(scores, queries_of(data, self.sources), iteration)
+
     def __call__(
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Gradient and hessian in each form that the engines ask for.
 
         ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
-        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does.
+        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the
+        `Booster.update` that calls, however often it does; 0 outside any.
+
+        Raises
+        ------
+        ValueError
+            As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
+
         """
         self.refuse_on_engines()
-        if is_lightgbm(y_pred) or is_xgboost(y_pred):
-            scores, q = y_true, queries_of(y_pred, self.sources)
-        else:
-            scores, q = y_pred, queries_of_arrays(y_true, weight, group)
-        booster = asking_booster()
-        warn_of_traps(booster)
-        with using(engine_threads(booster)):
-            return self.gradient(scores, q, boosting_round(booster))
+        call = stock_call()
+        check_stock_training(call)
+        iteration = 0 if call is None else call.iteration
+        with using(None if call is None else engine_threads(call.booster)):
+            if is_lightgbm(y_pred) or is_xgboost(y_pred):
+                derivatives = self.gradient_on(y_true, y_pred, iteration)
+            else:
+                derivatives = self.gradient(y_pred, queries_of_arrays(y_true, weight, group), iteration)
+        if call is not None:
+            call.answered = True
+        return derivatives
 
 
 def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:

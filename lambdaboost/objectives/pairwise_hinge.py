@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ class PairwiseHinge(Hinge):
     (array([ 1., -1.,  0.], dtype=float32), array([2., 2., 2.], dtype=float32))
 
     """
+
+    ranks_ties_by_row: ClassVar[bool] = False
 
     def violators(self, scores: Floats, q: Queries) -> Violators:
         """How many pairs of each query are within the margin, and the sum of their pulls."""

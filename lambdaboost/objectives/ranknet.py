@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
@@ -29,6 +30,8 @@ class RankNet(Objective):
     (array([ 0.5, -0.5], dtype=float32), array([0.25, 0.25], dtype=float32))
 
     """
+
+    ranks_ties_by_row: ClassVar[bool] = False
 
     sigma: float = 1.0
 

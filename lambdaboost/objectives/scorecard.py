@@ -56,6 +56,11 @@ class Scorecard(Objective):
         return any(objective.curvature_changes_sign for objective in self.objectives)
 
     @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether any does."""
+        return any(objective.ranks_ties_by_row for objective in self.objectives)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return tuple(dict.fromkeys(name for objective in self.objectives for name in objective.sources))

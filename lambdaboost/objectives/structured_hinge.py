@@ -114,10 +114,19 @@ class StructuredHinge(Hinge):
         return getattr(self.metric, "threshold", 1)
 
     @property
+    def _map(self) -> FeatureMap:
+        return self.feature_map or MAPS[type(self.metric)][0]
+
+    @property
     def _k(self) -> int | None:
         if self.clip is None:
             return getattr(self.metric, "k", None)
         return int(self.clip) or None
+
+    @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether the feature map or a cutoff looks at the ranks of tied documents."""
+        return self._map != "po" or self._k is not None
 
     @property
     def convex(self) -> bool:
@@ -132,7 +141,7 @@ class StructuredHinge(Hinge):
     def violators(self, scores: Floats, q: Queries) -> Violators:
         """The order ŷ of each query, as Δ and φ(ŷ) − φ(y*)."""
         self._check_grades(q)
-        by = self.feature_map or MAPS[type(self.metric)][0]
+        by = self._map
         if isinstance(self.metric, AUC):
             return auc_violators(scores, q, self.threshold)
         if isinstance(self.metric, MAP):

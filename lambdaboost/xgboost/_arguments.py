@@ -13,6 +13,7 @@ from lambdaboost._engine_threads import calling_booster, engine_threads
 from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_native_parameters,
@@ -66,11 +67,6 @@ class Metrics:
         """The label sources that the measures read."""
         return tuple(metric.source for metric in self.metrics if isinstance(metric, Measure))
 
-    @property
-    def maximize(self) -> bool | None:
-        """Early stopping follows the last metric: higher is better for a measure, XGBoost's guess for a callable."""
-        return True if isinstance(self.metrics[-1], Measure) else None
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -82,14 +78,9 @@ class Plan:
     metrics: Metrics | None
     continued: bool = False
 
-    @property
-    def engine_objective(self) -> Any:
-        """What XGBoost calls each round."""
-        return newton.least_squares_splits(self.objective) if self.leaves == "newton" else self.objective
-
-    def maximize(self, wish: bool | None) -> bool | None:
-        """`wish`, or what the last metric wants."""
-        return self.metrics.maximize if wish is None and self.metrics is not None else wish
+    def engine_objective(self, told: ToldRounds) -> Any:
+        """What XGBoost calls each round; `told` is `objective`, told its rounds."""
+        return newton.least_squares_splits(self.objective, told) if self.leaves == "newton" else told
 
     def check_trained(self, name: str, data: Any) -> None:
         """Raise where `data` lacks groups, labels or a source that the objective reads, or has a bad label."""

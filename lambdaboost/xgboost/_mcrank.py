@@ -15,6 +15,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective, parse
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, Metric, check_rounds
+from lambdaboost.xgboost._stopping import engine_callbacks
 from lambdaboost.xgboost.training import train
 
 
@@ -32,6 +33,9 @@ def train_grades(
     leaves: Leaves,
     evals: Sequence[tuple[xgb.DMatrix, str]],
     custom_metric: Sequence[Metric] | None,
+    early_stopping_rounds: int | None = None,
+    verbose_eval: bool | int | None = None,
+    callbacks: Sequence[Any] | None = None,
     **further: Any,
 ) -> xgb.Booster:
     """`xgboost.train` of the grades, in matrices that are its own to relabel; measures see the scores to rank by."""
@@ -64,8 +68,8 @@ def train_grades(
         int(rounds),
         evals=list(evals),
         custom_metric=_of_scores(metrics, model, queries) if metrics else None,
-        # XGBoost guesses where the last one is a callable.
-        maximize=True if metrics and isinstance(metrics[-1], Measure) else None,
+        verbose_eval=None,
+        callbacks=engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
         **further,
     )
 

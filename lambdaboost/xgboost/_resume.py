@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
+from xgboost.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines import checkpoint as _checkpoint
@@ -45,12 +45,9 @@ class Resumed:
         made: Plan,
         data: xgb.DMatrix,
         evals: Sequence[tuple[xgb.DMatrix, str]],
-        callbacks: Sequence[Any] | None,
-        early_stopping_rounds: int | None,
-        maximize: bool | None,
-        verbose_eval: bool | int | None,
+        given: Sequence[Any],
     ) -> list[TrainingCallback]:
-        """The callbacks given and those that `xgboost.train` would add, which here go on where the checkpoint stands.
+        """The callbacks, which here go on where the checkpoint stands, and those that save.
 
         Raises where the checkpoint is of another training.
         """
@@ -73,11 +70,6 @@ class Resumed:
         if self.state is not None:
             _checkpoint.check_same(self.checkpoint, self.state, made_with)
         _checkpoint.warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
-        given = list(callbacks or [])
-        if verbose_eval:
-            given.append(EvaluationMonitor(period=1 if verbose_eval is True else verbose_eval))
-        if early_stopping_rounds:
-            given.append(EarlyStopping(rounds=early_stopping_rounds, maximize=maximize))
         in_rounds = [cb if self.begin == 0 else _InRounds(cb, self.begin) for cb in given]
         return [
             _Begin(self.checkpoint, self.state, data, given),

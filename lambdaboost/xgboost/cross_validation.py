@@ -10,8 +10,11 @@ import xgboost as xgb
 
 from lambdaboost.engines.folds import drawn, given
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost._rounds import TellRounds
+from lambdaboost.xgboost._stopping import engine_callbacks
 from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 
@@ -43,8 +46,8 @@ def cv(
     seed : int
         Draws the folds, the same queries as `lambdaboost.lightgbm.cv` draws by it.
     early_stopping_rounds : int, optional
-        Stop where the last measure's mean over the folds has not improved for so many rounds; the
-        table ends at the best.
+        Stop after so many rounds in which the first metric's mean over the folds has not improved; the table ends at
+        the best.
 
     Returns
     -------
@@ -68,16 +71,17 @@ def cv(
     else:
         chosen = given(folds, np.zeros((data.num_row(), 1)), data.get_label(), query)
     whole = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
+    told = ToldRounds(made.objective)
     return xgb.cv(
         made.params,
         whole,
         int(rounds),
         folds=list(chosen),
-        obj=made.engine_objective,
+        obj=made.engine_objective(told),
         custom_metric=made.metrics,
-        maximize=made.maximize(None),
-        early_stopping_rounds=early_stopping_rounds,
-        callbacks=callbacks,
-        verbose_eval=verbose_eval,
+        callbacks=[
+            TellRounds(told, whole),
+            *engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
+        ],
         seed=seed,
     )

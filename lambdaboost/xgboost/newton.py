@@ -74,8 +74,11 @@ def first_column(preds: Any) -> Any:
     return np.ascontiguousarray(preds[:, 0]) if preds.ndim == 2 else preds
 
 
-def least_squares_splits(objective: Objective) -> Any:
-    """`objective` as an XGBoost objective with two scores, the second without gradient, and least-squares splits."""
+def least_squares_splits(objective: Objective, derivatives: Callable[..., Any]) -> Any:
+    """`objective` as an XGBoost objective with two scores, the second without gradient, and least-squares splits.
+
+    `derivatives` gives its gradient and hessian for ``(scores, data)``, in the round that it knows.
+    """
     try:
         from xgboost.objective import TreeObjective
     except ImportError:
@@ -89,7 +92,7 @@ def least_squares_splits(objective: Objective) -> Any:
             self.objective = objective  # for callbacks that ask what is trained
 
         def __call__(self, iteration: int, preds: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
-            grad, hess = objective(first_column(preds), data)
+            grad, hess = derivatives(first_column(preds), data)
             weights = objective.row_weights(queries_of(data, objective.sources))
             # XGBoost asks for the gradient of the splits next.
             self.split_hess = np.ones_like(grad) if weights is None else weights.astype(np.float32)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
+from xgboost.callback import EarlyStopping
 from xgboost.sklearn import _wrap_evaluation_matrices, ltr_metric_decorator
 
 from lambdaboost.datasets import Queries
@@ -42,8 +43,8 @@ class LambdaRanker(xgb.XGBRanker):
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
     eval_metric : measure, str, callable or list of them, optional
         Measures, their text such as ``"NDCG(k=3)"``, XGBoost's own metrics by their names, which are in lower case, or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). The last one decides early
-        stopping; measures are maximised.
+        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping goes
+        by the first one; measures are maximised.
     **parameters
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -180,15 +181,25 @@ class LambdaRanker(xgb.XGBRanker):
                 leaves=self.leaves,
                 evals=evals,
                 custom_metric=metrics or None,
-                early_stopping_rounds=self.early_stopping_rounds,
                 evals_result=evals_result,
                 verbose_eval=verbose,
                 xgb_model=xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model,
-                callbacks=self.callbacks,
+                **self._stopping(evals, native, metrics),
             )
         self._Booster, self.objective_, self.leaves_ = booster, objective, self.leaves
         self._set_evaluation_result(evals_result)
         return self
+
+    def _stopping(self, evals: Sequence[Any], native: list[str], metrics: list[Metric]) -> dict[str, Any]:
+        """The arguments of `train` for early stopping by the first of `eval_metric`."""
+        callbacks, rounds = self.callbacks, self.early_stopping_rounds
+        if rounds and evals and native and metrics and _listed(self.eval_metric)[0] not in native:
+            # XGBoost evaluates its own metrics first.
+            first = metrics[0]
+            name = first._xgboost_name if isinstance(first, Measure) else first.__name__
+            stopping = EarlyStopping(rounds=rounds, metric_name=name)
+            callbacks, rounds = [*(callbacks or []), stopping], None
+        return {"callbacks": callbacks, "early_stopping_rounds": rounds}
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
@@ -203,7 +214,7 @@ class LambdaRanker(xgb.XGBRanker):
         return super().apply(part_qid(X)[0], iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
-        """The last measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
+        """The first measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
 
         Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
         """
@@ -214,20 +225,20 @@ class LambdaRanker(xgb.XGBRanker):
                 "X has no column 'qid', and there is no qid or group: score needs the query of each row"
             )
         native, metrics = _parted(self.eval_metric, self.n_jobs)
-        if metrics and isinstance(metrics[-1], Measure):
-            return metrics[-1](self.predict(X), Queries(y, sizes))
+        if metrics and isinstance(metrics[0], Measure):
+            return metrics[0](self.predict(X), Queries(y, sizes))
         if not native and not metrics:
             return DEFAULT_MEASURE(self.predict(X), Queries(y, sizes))
         data = xgb.DMatrix(
             X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
         )
         if metrics:
-            return float(metrics[-1](self.predict(X), data)[1])
+            return float(metrics[0](self.predict(X), data)[1])
         evaluated = xgb.Booster(
             {"eval_metric": native, "disable_default_eval_metric": True},
             model_file=in_use(self).save_raw(),
         )
-        return float(evaluated.eval(data).rsplit(":", 1)[1])
+        return float(evaluated.eval(data).split(":")[1].split()[0])
 
 
 def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:

@@ -10,11 +10,14 @@ import xgboost as xgb
 
 from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
 from lambdaboost.xgboost._resume import Resumed
+from lambdaboost.xgboost._rounds import TellRounds
+from lambdaboost.xgboost._stopping import engine_callbacks
 from lambdaboost.xgboost.progress import Progress
 
 
@@ -61,15 +64,16 @@ def train(
         Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
         least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
     evals : sequence of (DMatrix, name), optional
-        Evaluated each round; the last one decides early stopping.
+        Evaluated each round; early stopping goes by the last one.
     custom_metric : measure, callable or list of them, optional
-        What is evaluated, by default NDCG(3) unless ``params["eval_metric"]`` names XGBoost's own. The last one decides
-        early stopping.
+        What to evaluate, by default NDCG(3) unless ``params["eval_metric"]`` names XGBoost's own metrics, which are
+        evaluated first.
     early_stopping_rounds : int, optional
-        Stop after so many rounds without a better value. As in XGBoost the booster keeps all trees; the best round is
-        its ``best_iteration``.
+        Stop after so many rounds in which the first metric has not improved. As in XGBoost the booster keeps all trees;
+        the best round is its ``best_iteration``. ``callbacks=[EarlyStopping(…)]`` of XGBoost goes by the first metric
+        too, unless it has a ``metric_name=``.
     maximize : bool, optional
-        Whether higher is better; by default yes for measures, XGBoost's guess for others.
+        Whether higher is better; by default yes for measures, and by name, as XGBoost does, for others.
     evals_result, verbose_eval, xgb_model, callbacks
         As in `xgboost.train`; beside a `Progress` nothing else is printed. Under ``leaves="newton"`` callbacks see a
         booster whose predictions have two columns.
@@ -120,29 +124,25 @@ def train(
         xgb_model = newton.widened(xgb_model, made.params.get("base_score"))
     if any(isinstance(callback, Progress) for callback in callbacks or ()):
         verbose_eval = False
-    maximize = made.maximize(maximize)
+    given = engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize)
     if resumed is not None:
-        callbacks = resumed.callbacks_with(
-            made, data, evals, callbacks, early_stopping_rounds, maximize, verbose_eval
-        )
+        given = resumed.callbacks_with(made, data, evals, given)
         rounds, xgb_model = resumed.rounds, resumed.xgb_model
-        early_stopping_rounds = verbose_eval = None
     if xgb_model is not None and leaves == "newton":
         # The model has it, and XGBoost would want one for each of its two scores.
         made.params.pop("base_score", None)
+    told = ToldRounds(made.objective)
     booster = xgb.train(
         made.params,
         data,
         int(rounds),
         evals=evals,
-        obj=made.engine_objective,
+        obj=made.engine_objective(told),
         custom_metric=made.metrics,
-        maximize=maximize,
-        early_stopping_rounds=early_stopping_rounds,
         evals_result=evals_result,
-        verbose_eval=verbose_eval,
+        verbose_eval=None,
         xgb_model=xgb_model,
-        callbacks=callbacks,
+        callbacks=[TellRounds(told, data), *given],
     )
     if leaves == "newton":
         booster = newton.narrowed(booster, made.params)

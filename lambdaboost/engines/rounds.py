@@ -1,0 +1,52 @@
+"""`ToldRounds`: an objective as the engines' `train` and `cv` call it, told the boosting round by its booster."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._engine_threads import engine_threads
+from lambdaboost._threads import using
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.round_count import RoundCount, iterations_of
+
+
+class ToldRounds:
+    """The callable that an engine gets for an objective.
+
+    The engine's callbacks say which booster trains on which data set, and for LightGBM when each round starts and ends,
+    so the round is right however often the gradient is asked for, and after `rollback_one_iter`.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        # By data set: every fold of a cross-validation has its own.
+        self._boosters: dict[Any, Any] = {}
+        self._counts: dict[Any, RoundCount] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # LightGBM copies its parameters, and the callbacks must share state with the copy.
+        return self
+
+    def begin(self, booster: Any, data: Any, rounds: int | None = None) -> None:
+        """`booster` trains on `data`, after `rounds` rounds; by default the iterations that it reports."""
+        now = iterations_of(booster)
+        self._boosters[data] = booster
+        self._counts[data] = RoundCount(now if rounds is None else rounds, now)
+
+    def start_round(self, data: Any) -> int:
+        """The round, from 0, that the booster of `data` is in; what was rolled back before it is taken off."""
+        now = iterations_of(self._boosters[data])
+        self._counts[data] = RoundCount(self._counts[data].current(now), now)
+        return self._counts[data].done
+
+    def end_round(self, data: Any) -> None:
+        """The round is over, with a tree or, as LightGBM drops those without a split, without."""
+        self._counts[data] = RoundCount(self._counts[data].done + 1, iterations_of(self._boosters[data]))
+
+    def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Gradient and hessian in the round of the booster that trains on `data`."""
+        with using(engine_threads(self._boosters[data])):
+            return self.objective.gradient_on(scores, data, self.start_round(data))

@@ -1,0 +1,112 @@
+"""LightGBM's own metrics by names with a cutoff (``"ndcg@5"``), the order of all metrics, and the one that stops."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import lightgbm as lgb
+
+from lambdaboost.evaluation.measure import Measure
+from lambdaboost.lightgbm._callback import Callback
+
+METRIC = ("metric", "metrics", "metric_types")
+EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
+STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
+RANKING = {"ndcg": "ndcg", "map": "map", "mean_average_precision": "map"}
+DEFAULT_CUTOFFS = (1, 2, 3, 4, 5)
+_EarlyStopping = type(lgb.early_stopping(1))
+
+
+def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Parameters that LightGBM understands, and the names that its results will have.
+
+    LightGBM has no metric ``"ndcg@5"``: cutoffs are ``eval_at``, one list for all metrics. Without a name with a cutoff
+    the parameters are as given, and there are no names.
+
+    Raises
+    ------
+    ValueError
+        For a cutoff of a metric that has none.
+
+    """
+    given = next((params[name] for name in METRIC if params.get(name) is not None), ())
+    listed = [given] if isinstance(given, str) else given
+    names = [name.strip() for text in listed for name in text.split(",")]
+    if not any("@" in name for name in names):
+        return params, []
+    default = next((params[name] for name in EVAL_AT if params.get(name) is not None), DEFAULT_CUTOFFS)
+    expected: list[str] = []
+    for name in names:
+        base, at, k = name.partition("@")
+        known = RANKING.get(base)
+        if at and (known is None or not k.isdecimal() or int(k) < 1):
+            raise ValueError(
+                f"metric is {name!r}: LightGBM's own metrics with a cutoff are ndcg@k and map@k; give others as "
+                "measures, such as Precision(k=10)"
+            )
+        if known is None:
+            expected.append(name)
+        else:
+            expected += [f"{known}@{cutoff}" for cutoff in ([int(k)] if at else default)]
+    metrics = list(dict.fromkeys(name.partition("@")[0] for name in expected))
+    cutoffs = sorted({int(name.partition("@")[2]) for name in expected if "@" in name})
+    rest = {name: value for name, value in params.items() if name not in (*METRIC, *EVAL_AT)}
+    return {**rest, "metric": metrics, "eval_at": cutoffs}, expected
+
+
+def is_asked(name: str, expected: Sequence[str]) -> bool:
+    """Whether LightGBM was asked for a result, or evaluates it because another metric has that cutoff."""
+    return not expected or name.partition("@")[0] not in RANKING or name in expected
+
+
+def in_order(asked: Sequence[str | Callable[..., Any]], expected: Sequence[str] = ()) -> Callback:
+    """A callback that leaves the results asked for, each data set's in the order of `asked`, before others see them.
+
+    `asked` holds names, measures and callables; results of callables come where the first one stands.
+    """
+    names = [metric._lightgbm_name if isinstance(metric, Measure) else metric for metric in asked]
+    other = next((i for i, name in enumerate(names) if not isinstance(name, str)), len(names))
+
+    def place(name: str) -> int:
+        for at, known in enumerate(names):
+            if isinstance(known, str) and name in (known, f"{known}@{name.partition('@')[2]}"):
+                return at
+        return other
+
+    def arrange(env: Any) -> None:
+        results = env.evaluation_result_list
+        sets = list(dict.fromkeys(result[0] for result in results))
+        results[:] = sorted(
+            (result for result in results if is_asked(result[1], expected)),
+            key=lambda result: (sets.index(result[0]), place(result[1])),
+        )
+
+    # After the callbacks that tell the round, before those of checkpoints and of the user. A ranker's order, in which
+    # names and measures may alternate, comes after that of `train`.
+    return Callback(arrange, False, -1e306 if expected else -1e305)
+
+
+def by_first_metric(
+    params: dict[str, Any], callbacks: Sequence[Any] | None
+) -> tuple[dict[str, Any], list[Any]]:
+    """Early stopping by the first metric, unless `params` have ``first_metric_only=False``.
+
+    LightGBM alone stops at the first round where any metric of any validation set has not improved for long enough.
+    """
+    given = list(callbacks or [])
+    if str(params.get("first_metric_only", True)).lower() in ("false", "0", "-"):
+        return params, given
+    if any(name in params for name in STOPPING):
+        params = {**params, "first_metric_only": True}
+    return params, [
+        _by_first(callback) if isinstance(callback, _EarlyStopping) else callback for callback in given
+    ]
+
+
+def _by_first(stopping: Any) -> Any:
+    """A copy: the caller may use the callback elsewhere."""
+    copied = copy.copy(stopping)
+    copied.first_metric_only = True
+    return copied

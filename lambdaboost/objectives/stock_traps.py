@@ -1,0 +1,115 @@
+"""What ruins a training, or is ignored, where stock LightGBM or XGBoost trains on an objective."""
+
+from __future__ import annotations
+
+import json
+import sys
+import weakref
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._warn import warn
+from lambdaboost.objectives.stock_call import StockCall
+
+_seen: weakref.WeakSet[Any] = weakref.WeakSet()
+
+_BOOSTING = ("boosting", "boosting_type", "boost")
+_METRIC = ("metric", "metrics", "metric_types")
+_FREQUENCY = ("bagging_freq", "subsample_freq")
+POSITION = (
+    "position: only LightGBM's own lambdarank corrects for the positions of a Dataset, so here they do nothing; "
+    "leave position out, or train with LightGBM's objective='lambdarank'"
+)
+
+
+def check_stock_training(call: StockCall | None) -> None:
+    """Look at a booster once, before its first gradient: raise or warn with the remedy."""
+    booster = None if call is None else call.booster
+    if booster is None or booster in _seen:
+        return
+    if hasattr(booster, "save_config"):
+        _check_xgboost(json.loads(booster.save_config()).get("learner", {}))
+    else:
+        _check_lightgbm(booster.params, booster.train_set)
+    _seen.add(booster)
+
+
+def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
+    if _true(params.get("bagging_by_query")) and any(params.get(name) for name in _FREQUENCY):
+        raise ValueError(
+            "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging "
+            "fractions leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged"
+        )
+    if any(params.get(name) == "dart" for name in _BOOSTING):
+        warn(
+            "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, "
+            "whatever the seeds; train with lambdaboost.lightgbm.train, which drops the same"
+        )
+    if data.get_field("position") is not None:
+        warn(POSITION)
+    if params.get("lambdarank_position_bias_regularization"):
+        warn(
+            "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does "
+            "nothing; leave it out"
+        )
+    if _stops_by_default_metric():
+        warn(
+            "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by "
+            "whichever stalls first; give LGBMRanker(metric='None', …) to go by eval_metric alone, or use "
+            "lambdaboost.lightgbm.LambdaRanker"
+        )
+    if _cuts_queries(data):
+        warn(
+            "folds: this training set holds only some rows of a query; stock lightgbm.cv splits queries row by row "
+            "under any objective but its own: give folds=GroupKFold(5), or use lambdaboost.lightgbm.cv"
+        )
+
+
+def _stops_by_default_metric() -> bool:
+    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside those asked for."""
+    fit, train = _caller("lightgbm.sklearn", "fit"), _caller("lightgbm.engine", "train")
+    if fit is None or train is None or not train.get("feval"):
+        return False
+    asked, given = fit.get("eval_metric"), fit["self"].get_params()
+    named = any(isinstance(metric, str) for metric in (asked if isinstance(asked, list) else [asked]))
+    chosen = named or any(given.get(name) is not None for name in _METRIC)
+    # A set of LightGBM's, with a callback that it makes for a parameter.
+    callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
+    return not chosen and any(hasattr(callback, "stopping_rounds") for callback in callbacks)
+
+
+def _caller(module: str, name: str) -> dict[str, Any] | None:
+    """The local variables of the innermost function of that name that is waiting; None where there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == name and frame.f_globals.get("__name__") == module:
+            return dict(frame.f_locals)
+        frame = frame.f_back
+    return None
+
+
+def _cuts_queries(data: Any) -> bool:
+    """Whether a subset has some rows of a query, but not all."""
+    rows, whole = data.used_indices, data.reference
+    offsets = None if rows is None or whole is None else whole.get_field("group")
+    if offsets is None:
+        return False
+    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
+    return bool(((taken > 0) & (taken != np.diff(offsets))).any())
+
+
+def _check_xgboost(learner: dict[str, Any]) -> None:
+    method = learner.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
+    objective = learner.get("objective", {}).get("name", "rank:ndcg")
+    if method == "approx" and not objective.startswith("rank:"):
+        warn(
+            f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian "
+            "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params, or train with "
+            "lambdaboost.xgboost.train, which does"
+        )
+
+
+def _true(value: Any) -> bool:
+    return str(value).lower() in ("true", "1", "+")

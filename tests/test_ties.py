@@ -1,0 +1,92 @@
+"""`Objective.ranks_ties_by_row` against the gradient itself: all scores tie, and rows inside queries are permuted."""
+
+import numpy as np
+import pytest
+from rules import RULES
+
+from lambdaboost import MAP, MRR, NDCG, LambdaRank, Queries, RankNet
+from lambdaboost.objectives import (
+    OBJECTIVES,
+    SPSA,
+    Combo,
+    FiniteDifference,
+    GradientStep,
+    GumbelRanks,
+    McRank,
+    OrdinalMcRank,
+    PairwiseHinge,
+    StructuredHinge,
+)
+
+SIZE, QUERIES = 12, 20
+FURTHER = [
+    FiniteDifference(NDCG(5)),
+    SPSA(NDCG(5)),
+    GradientStep(PairwiseHinge()),
+    Combo((StructuredHinge(MAP()), PairwiseHinge())),
+    *(StructuredHinge(metric) for metric in (NDCG(), NDCG(k=3), MRR())),
+    *(StructuredHinge(NDCG(k=5), clip=False, feature_map=name) for name in ("po", "dorm")),
+    *(StructuredHinge(metric, feature_map="po") for metric in (MRR(), MRR(k=3))),
+]
+ALL = [*dict.fromkeys([*(rule.objective for rule in RULES), *FURTHER])]
+
+
+def labels(objective):
+    """Three sources, each with ties and without zeros among the clicks; hinges get good documents and bad."""
+    rng = np.random.default_rng(7)
+    n = SIZE * QUERIES
+    grades, coarse, fine = (rng.integers(0, high, n) for high in (4, 2, 6))
+    if isinstance(objective, StructuredHinge | Combo):
+        grades = (grades > 1) * getattr(objective, "threshold", 1)
+    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6}
+
+
+def difference(objective, iteration=3):
+    """How much the gradient of tied documents changes where their rows do, in the same order of documents."""
+    given = labels(objective)
+    rng = np.random.default_rng(8)
+    rows = np.concatenate([q * SIZE + rng.permutation(SIZE) for q in range(QUERIES)])
+
+    def at(order):
+        y = {name: values[order] for name, values in given.items()}
+        q = Queries(y.pop("relevance"), [SIZE] * QUERIES, **y)
+        return np.concatenate(objective.gradient(np.zeros(q.n_documents), q, iteration))
+
+    before, after = at(np.arange(rows.size)), at(rows)
+    return np.abs(before[np.append(rows, rows + rows.size)] - after).max() / np.abs(before).max()
+
+
+@pytest.mark.parametrize("objective", ALL, ids=repr)
+def test_ties_are_ranked_by_row_as_said(objective):
+    assert (difference(objective) > 1e-3) == objective.ranks_ties_by_row
+
+
+def test_noise_leaves_no_ties():
+    """The draws go by row too, but favour no row: on average over rounds the order of rows makes no difference."""
+    noisy, bare = (GumbelRanks(LambdaRank(NDCG(3)), beta=beta, draws=20) for beta in (1.0, 0.0))
+    assert (noisy.ranks_ties_by_row, bare.ranks_ties_by_row) == (False, True)
+    q = Queries(np.tile(np.arange(SIZE)[::-1] % 4, QUERIES), [SIZE] * QUERIES)
+    mean = np.mean([noisy.gradient(np.zeros(q.n_documents), q, m)[0] for m in range(40)], axis=0)
+    mean = mean.reshape(QUERIES, SIZE).mean(axis=0)
+    of_grade = [mean[np.arange(SIZE)[::-1] % 4 == grade] for grade in range(4)]
+    assert max(np.ptp(values) for values in of_grade) < 0.05 * np.ptp(mean)
+
+
+def test_models_of_grades_rank_nothing():
+    assert not McRank().ranks_ties_by_row and not OrdinalMcRank().ranks_ties_by_row
+
+
+def test_every_objective_is_asked():
+    seen = {type(objective) for objective in ALL} | {GumbelRanks, McRank, OrdinalMcRank}
+    assert seen >= set(OBJECTIVES.values())
+
+
+def test_rank_free_objectives_warn_of_no_row_order():
+    """The warning's own test is `test_traps.py::test_row_order`."""
+    from lambdaboost.engines.traps import warn_of_sorted_rows
+
+    q = Queries(np.tile([3, 2, 1, 0, 0, 0], 20), [6] * 20)
+    for objective in (RankNet(), GradientStep(RankNet()), PairwiseHinge(), GradientStep(PairwiseHinge())):
+        warn_of_sorted_rows(q, objective)  # warnings are errors here
+    with pytest.warns(UserWarning, match="row order"):
+        warn_of_sorted_rows(q, GradientStep(LambdaRank()))

@@ -3,12 +3,12 @@
 import dataclasses
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import file_size
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def interrupted(engine, checkpoint, round_=13, **more):
 
 
 def rounds_in(checkpoint):
-    return json.loads(Path(checkpoint.path).read_text())["rounds"]
+    return json.loads(Path(checkpoint.path).read_text(encoding="utf-8"))["rounds"]
 
 
 # The same model.
@@ -301,13 +301,9 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_the_training(at, engine):
     expected = TRAIN[engine](None, rounds=16)[0]
     interrupted(engine, at)
     size = os.path.getsize(at.path)
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
-    try:
-        with pytest.warns(UserWarning, match="could not be saved after round 15: .*File too large.*goes on"):
-            model = TRAIN[engine](at, rounds=16)[0]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    said = pytest.warns(UserWarning, match="could not be saved after round 15: .*File too large.*goes on")
+    with file_size.limited(size), said:
+        model = TRAIN[engine](at, rounds=16)[0]
     assert text(model) == text(expected)
     assert rounds_in(at) == 10 and os.listdir(Path(at.path).parent) == ["run.checkpoint"]
     assert text(TRAIN[engine](at, rounds=16)[0]) == text(expected)
@@ -318,7 +314,7 @@ def test_stock_engines_load_what_a_checkpoint_holds(at):
     for engine in TRAIN:
         there = dataclasses.replace(at, path=f"{at.path}.{engine}")
         interrupted(engine, there)
-        model = json.loads(Path(there.path).read_text())["model"]
+        model = json.loads(Path(there.path).read_text(encoding="utf-8"))["model"]
         if engine == "lightgbm":
             assert lgb.Booster(model_str=model).current_iteration() == 10
         else:

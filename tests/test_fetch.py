@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tarfile
@@ -216,6 +215,7 @@ def test_no_room(mslr, cache, monkeypatch):
 
 def test_a_disk_that_fills_up_leaves_nothing_half_written(cache, tmp_path):
     """As another process, whose files may not grow past a few bytes."""
+    resource = pytest.importorskip("resource")  # of POSIX systems
     have = tmp_path / "have"
     write(have, TEXTS)
     code = "from lambdaboost.datasets import fetch; fetch('mq2008', 'have')"

@@ -70,7 +70,7 @@ def run_evaluate(
 
 def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
     """Scores of a text, one finite number a line, as many as there are documents."""
-    lines = path.read_text(errors="replace").splitlines()
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) != n:
         raise ValueError(
             f"{path} has {len(lines)} lines, {of} has {n} documents: give one score a line for each"

@@ -76,7 +76,7 @@ def read(checkpoint: Checkpoint, engine: str, rounds: int) -> State | None:
     path = Path(checkpoint.path)
     check_place("checkpoint", path)
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:

@@ -31,7 +31,7 @@ demo: .venv/installed
 	$(BIN)/lambdaboost demo
 
 test: .venv/developing
-	$(BIN)/python -m pytest
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest

@@ -137,12 +137,12 @@ def lambdarank():
 
 def peak() -> float:
     """The most memory that this process held at once since the start or `forget_peak`, in MB."""
-    with open("/proc/self/status") as status:
+    with open("/proc/self/status", encoding="utf-8") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024 / 1e6
 
 
 def forget_peak() -> None:
-    with open("/proc/self/clear_refs", "w") as reset:
+    with open("/proc/self/clear_refs", "w", encoding="utf-8") as reset:
         reset.write("5")
 
 

@@ -80,7 +80,7 @@ def _cpu() -> str:
 def _model() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
-        for line in info.read_text().splitlines():
+        for line in info.read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     if platform.system() == "Darwin":

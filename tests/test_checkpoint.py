@@ -3,12 +3,13 @@
 import dataclasses
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
+import file_size
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def rounds_in(checkpoint):
 
 def content(path):
     """What stands below the first line."""
-    return json.loads(Path(path).read_text().split("\n", 1)[1])
+    return json.loads(Path(path).read_text(encoding="utf-8").split("\n", 1)[1])
 
 
 # The same model.
@@ -466,16 +467,13 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_the_training(at, engine):
     expected = TRAIN[engine](None, rounds=16)[0]
     interrupted(engine, at)
     size = os.path.getsize(at.path)
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+        full.enter_context(file_size.limited(size))
 
-    try:
-        with pytest.warns(UserWarning, match=r"could not be saved after round 15: .*File too large.*goes on"):
-            model = TRAIN[engine](at, 12, fill, rounds=16)[0]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    said = pytest.warns(UserWarning, match=r"could not be saved after round 15: .*File too large.*goes on")
+    with ExitStack() as full, said:
+        model = TRAIN[engine](at, 12, fill, rounds=16)[0]
     assert text(model) == text(expected)
     assert rounds_in(at) == 10 and os.listdir(Path(at.path).parent) == ["run.checkpoint"]
     assert text(TRAIN[engine](at, rounds=16)[0]) == text(expected)

@@ -34,6 +34,9 @@ def test_source_archive(tmp_path):
     (archive,) = (tmp_path / "dist").iterdir()
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
+        (about,) = [
+            tar.extractfile(one).read().decode() for one in tar if re.fullmatch("[^/]*/PKG-INFO", one.name)
+        ]
     for name in (
         "tests/rules.py",
         "tests/conftest.py",
@@ -54,6 +57,10 @@ def test_source_archive(tmp_path):
         [sys.executable, "-m", "twine", "check", "--strict", str(archive)], capture_output=True, text=True
     )
     assert checked.returncode == 0, checked.stdout  # the README renders
+
+    assert "LambdaRank" in about
+    dead = re.findall(r"\]\((?!https?://|#)[^)]*\)", about)
+    assert not dead, "links that lead nowhere from an index"
 
 
 def test_versions_agree():

@@ -302,8 +302,7 @@ def test_no_room(mslr, cache, monkeypatch):
 @posix
 def test_a_disk_that_fills_up_leaves_nothing_half_written(cache, tmp_path):
     """As another process, whose files may not grow past a few bytes."""
-    import resource
-
+    resource = pytest.importorskip("resource")  # of POSIX systems
     have = tmp_path / "have"
     write(have, TEXTS)
     code = "from lambdaboost.datasets import fetch; fetch('mq2008', 'have')"

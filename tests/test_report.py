@@ -4,12 +4,12 @@ import html
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 from functools import partial
 from html.parser import HTMLParser
 
+import file_size
 import numpy as np
 import pytest
 
@@ -205,13 +205,8 @@ def test_a_failure_leaves_the_old_page(tmp_path):
     with pytest.raises(ZeroDivisionError):
         report(path, BEFORE, AFTER, diagnostics={"bad": lambda axes: 1 / 0})
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
-    try:
-        with pytest.raises(OSError):
-            report(path, BEFORE, AFTER)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with file_size.limited(4096), pytest.raises(OSError):
+        report(path, BEFORE, AFTER)
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
 
 

@@ -3,10 +3,10 @@
 import json
 import os
 import pickle
-import resource
 import subprocess
 import sys
 
+import file_size
 import joblib
 import lightgbm as lgb
 import numpy as np
@@ -321,13 +321,8 @@ def test_a_full_disk_leaves_the_last_good_model(tmp_path):
     save(trained("lightgbm", rounds=1), model, objective=OBJECTIVE)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     bigger = trained("lightgbm", rounds=20)
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before["m"]) * 2, limit[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            save(bigger, model, objective=OBJECTIVE)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    with file_size.limited(len(before["m"]) * 2), pytest.raises(OSError, match="File too large"):
+        save(bigger, model, objective=OBJECTIVE)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
     assert load(model).booster.current_iteration() == 1
 

@@ -211,7 +211,7 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path):
     deadline = time.monotonic() + 120
     while len(busy := {w for w in workers if seconds_of(w) > 3}) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
-        with open(children) as file:
+        with open(children, encoding="utf-8") as file:
             workers = set(map(int, file.read().split()))
     assert len(busy) == 2 and process.poll() is None
     process.send_signal(signal.SIGINT)
@@ -226,7 +226,7 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path):
 def seconds_of(process):
     """Processor time that a process has taken."""
     try:
-        with open(f"/proc/{process}/stat") as file:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             ticks = file.read().rpartition(")")[2].split()[11:13]
     except OSError:
         return 0.0

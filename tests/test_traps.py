@@ -538,5 +538,5 @@ def test_the_page_names_tests_that_exist():
     assert len(named) >= 20
     for file, test in named:
         assert f"def {test}(" in (root / file).read_text(), f"docs/traps.md names {file}::{test}"
-    here = re.findall(r"^def (test_\w+)\(", Path(__file__).read_text(), re.MULTILINE)
+    here = re.findall(r"^def (test_\w+)\(", Path(__file__).read_text(encoding="utf-8"), re.MULTILINE)
     assert set(here) - {test for _, test in named} <= {"test_the_page_names_tests_that_exist"}

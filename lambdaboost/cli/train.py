@@ -85,7 +85,7 @@ def run_train(request: Request, as_json: bool) -> None:
     )
     note(f"trained {training.objective!r} in {seconds:.1f} s; {request.out} keeps {kept} rounds")
     if as_json:
-        print_json(json.loads(beside(request.out).read_text()))
+        print_json(json.loads(beside(request.out).read_text(encoding="utf-8")))
         return
     if figures:
         OUT.print(figures_table(figures))

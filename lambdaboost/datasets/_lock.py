@@ -19,7 +19,7 @@ def read_lock(home: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        files = json.loads(path.read_text())["files"]
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
         return {str(name): str(digest) for name, digest in files.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(

@@ -77,6 +77,17 @@ def test_a_file_is_on_the_disk_before_it_is_named_and_its_name_after(tmp_path, m
     assert folder.st_ino == os.stat(tmp_path).st_ino
 
 
+def test_a_file_that_its_writer_closes_is_held_until_it_is_named(tmp_path):
+    path = tmp_path / "model.txt"
+    with replacing(path) as file:
+        file.write(b"second")
+        file.close()
+        with replacing(path) as other:
+            other.write(b"first")
+        assert path.read_bytes() == b"first"
+    assert path.read_bytes() == b"second" and os.listdir(tmp_path) == ["model.txt"]
+
+
 def test_nothing_is_left_where_writing_fails(tmp_path):
     with pytest.raises(RuntimeError, match="half-way"), replacing(tmp_path / "model.txt") as file:
         file.write(b"half")

@@ -49,19 +49,30 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """
     _remove_abandoned(path)
     file = _temporary(path)
+    handle = os.dup(file.fileno())  # keeps the lock where `file` is closed
     try:
         with file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if fcntl is None:
-                file.close()  # Windows renames no open file
-            os.replace(file.name, path)
+        os.fsync(handle)
+        if fcntl is None:
+            handle = _closed(handle)  # Windows renames no open file
+        os.replace(file.name, path)
     except BaseException:
+        if fcntl is None:
+            handle = _closed(handle)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(file.name)
         raise
+    finally:
+        _closed(handle)
     _sync_folder(path.parent)
+
+
+def _closed(handle: int) -> int:
+    """-1, after closing what was open."""
+    if handle >= 0:
+        os.close(handle)
+    return -1
 
 
 def _temporary(path: Path) -> IO[bytes]:

@@ -157,7 +157,7 @@ def test_a_lone_system_and_chosen_measures(tmp_path):
     # (1 + 1/2 + 0) / 3
     assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 2
     both = report(tmp_path / "page", System("x", [2, 1, 1, 2, 1, 2], q), System("y", [2, 1, 2, 1, 1, 2], q))
-    assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by its id" in both.read_text()
+    assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by id" in both.read_text()
 
 
 def test_labels_are_escaped_everywhere(tmp_path):

@@ -1,6 +1,6 @@
 """What does the gradient step need? NDCG@3 by leaf size, learning rate, rounds and normalisation of λ, five-fold.
 
-Usage: LAMBDABOOST_DATA=FOLDER python benchmarks/gradient_step.py mq2008 | lightgbm_rank | mslr_web30k_sample
+Usage: LAMBDABOOST_DATA=FOLDER python -m benchmarks.gradient_step mq2008 | lightgbm_rank | mslr_web30k_sample
 
 Prints one Markdown table a data set; docs/gradient_step.md keeps what it printed and what was concluded.
 """

@@ -1,6 +1,6 @@
-"""The 2007 paper's look at where training ends, and the 2006 paper's test of λ rules, on made-up web search data.
+"""The 2007 paper's look at where training ends, and the 2006 paper's test of λ rules, on synthetic web search data.
 
-    python examples/optimality.py docs
+    python -m experiments.optimality docs
 
 trains two linear rankers and some trees, prints what docs/optimality.md shows and draws its pictures into the folder
 (about a minute and a half of processor time).

@@ -7,8 +7,7 @@ pytest.importorskip("matplotlib")
 
 from experiments.common.verdicts import compared, unchanged, verdict
 from lambdaboost import NDCG
-from lambdaboost.evaluation import Figures
-from lambdaboost.evaluation.comparison.significance import Significance
+from lambdaboost.evaluation import Figures, Significance
 
 QUERIES = 200
 MEASURES = [NDCG(k) for k in range(1, 11)]

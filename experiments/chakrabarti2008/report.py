@@ -17,8 +17,7 @@ from experiments.common import report
 from experiments.common.report import Draw, legend, table
 from experiments.common.verdicts import RULE, Compared, compared, finding, marked, verdict
 from lambdaboost import MAP, MRR, NDCG
-from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.comparison.significance import Significance, significances
+from lambdaboost.evaluation import Measure, Significance, significances
 
 PAPER = (
     "Chakrabarti, Khanna, Sawant and Bhattacharyya, *Structured Learning for Non-Smooth Ranking Losses*, KDD 2008, "

@@ -44,7 +44,7 @@ def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
         panel(axes)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=80)
 
 
 def legend(axes: Any, **options: Any) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.common.report import points
-from lambdaboost.evaluation import Difference, Figures, Measure, compare
-from lambdaboost.evaluation.comparison.significance import LEVEL, Significance
+from lambdaboost.evaluation import Difference, Figures, Measure, Significance, compare
+from lambdaboost.evaluation.comparison.significance import LEVEL
 
 # To format with what is tested together.
 RULE = (

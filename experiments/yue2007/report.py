@@ -29,8 +29,7 @@ from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS,
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.smoothness import swept
 from lambdaboost.diagnostics import WeightSweep, plots
-from lambdaboost.evaluation import Figures
-from lambdaboost.evaluation.comparison.significance import significances
+from lambdaboost.evaluation import Figures, significances
 
 PAPER = (
     "Yue and Burges, *On Using Simultaneous Perturbation Stochastic Approximation for IR Measures, and the Empirical "

@@ -11,6 +11,7 @@ import xgboost as xgb
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.parameters import XGBOOST, refuse_misspelt
 from lambdaboost.engines.traps import (
     refuse_ours,
     warn_of_native_parameters,
@@ -131,6 +132,7 @@ def plan(
             f"params['objective'] is {params['objective']!r}: leave it out, and give objective=LambdaRank()"
         )
     refuse_ours(params, ("leaves", "rounds", "sources"))
+    refuse_misspelt(params, XGBOOST, "XGBoost")
     warn_of_native_parameters(params, NATIVE)
     warn_of_slow_steps(chosen, params, ("eta", "learning_rate"))
     metrics = _metrics(custom_metric)

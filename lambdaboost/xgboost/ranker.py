@@ -12,6 +12,8 @@ from xgboost.sklearn import _wrap_evaluation_matrices
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
@@ -158,6 +160,8 @@ class LambdaRanker(xgb.XGBRanker):
         _attach("sources", data, labels)
         for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
             _attach(f"eval_sources[{i}]", matrix, further)
+        if isinstance(data, xgb.QuantileDMatrix):  # of which training sees no single features
+            warn_of_leaks(X, queries_of(data))
         params = self.get_xgb_params()
         if native:
             params["eval_metric"] = native

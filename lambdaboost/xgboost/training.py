@@ -14,6 +14,7 @@ from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost._leaks import warn_of_leaking_features
 from lambdaboost.xgboost._resume import Resumed
 from lambdaboost.xgboost.progress import Progress
 
@@ -90,7 +91,7 @@ def train(
     Warns
     -----
     UserWarning
-        Where no tree of the model has a split.
+        Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
 
     """
     check_rounds("rounds", rounds)
@@ -127,6 +128,7 @@ def train(
         )
         rounds, xgb_model = resumed.rounds, resumed.xgb_model
         early_stopping_rounds = verbose_eval = None
+    warn_of_leaking_features(data, made._names)
     booster = xgb.train(
         made.params,
         data,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
+from lambdaboost import NDCG, Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 
@@ -124,6 +124,26 @@ def test_the_model_of_one_machine(client, engine, leaves):
     expected = scores(engine, on_one_machine(engine, leaves=leaves, params=params))
     assert np.ptp(expected) > 0.5
     np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+
+
+@ENGINE
+def test_features_of_many_values(client, engine):
+    """Bins are found worker by worker, so trees differ from those of one machine, and rank as well."""
+    rng = np.random.default_rng(11)
+    many = RELEVANCE[:, None] + 2 * rng.normal(size=(N, 6))
+    objective = LambdaRank()
+    booster = on_cluster(client, engine, X=spread(many), objective=objective, rounds=20)
+    if engine == "lightgbm":
+        data = lb_lightgbm.Dataset(many, RELEVANCE, qid=QID)
+        alone = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, 20, objective=objective)
+    else:
+        data = lb_xgboost.DMatrix(many, RELEVANCE, qid=QID)
+        alone = lb_xgboost.train(XGBOOST | {"nthread": 1}, data, 20, objective=objective, verbose_eval=False)
+    fresh = RELEVANCE[:, None] + 2 * rng.normal(size=(N, 6))
+    there, here = (NDCG(10)(scores(engine, b, fresh), Q) for b in (booster, alone))
+    untrained = NDCG(10)(np.zeros(N), Q)
+    assert here > untrained + 0.1
+    assert abs(there - here) < 0.03
 
 
 @ENGINE

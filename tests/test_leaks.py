@@ -71,7 +71,7 @@ def test_the_correlation_is_spearmans_within_queries():
     import lambdaboost.engines.leaks as module
 
     query = few.query_of_row[differ]
-    mine = [module._centred_ranks(v[differ], query) for v in (noisy, few.labels["clicks"])]
+    mine = [module._centred_ranks(v[differ][:, None], query)[:, 0] for v in (noisy, few.labels["clicks"])]
     np.testing.assert_allclose(mine, [a, b], atol=1e-12)
 
 

@@ -16,6 +16,7 @@ from lambdaboost.datasets._given import numbers
 ROWS, OF_QUERY = 1000, 100  # rows looked at for each source, and of one query
 LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beside one a query, may agree by chance
 CORRELATION = 0.95
+SCREEN, SCREENED = 200, 0.7  # first so many rows, and who correlates less there is looked at no further
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,15 @@ def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
         if taken is None:
             return []
         values, own_names = taken
-        wanted = _centred_ranks(labels[rows], query)
-        for column, name in enumerate(
-            names if names is not None and len(names) == values.shape[1] else own_names
-        ):
-            ranks = _centred_ranks(values[:, column], query)
-            spread = np.sqrt((ranks @ ranks) * (wanted @ wanted))
-            correlation = float(ranks @ wanted / spread) if spread > 0 else 0.0
+        called = names if names is not None and len(names) == values.shape[1] else own_names
+        wanted = labels[rows][:, None]
+        few = slice(0, int(np.searchsorted(query, query[min(SCREEN, rows.size) - 1], side="right")))
+        near = np.flatnonzero(
+            np.abs(_correlations(values[few], wanted[few], query[few])) >= SCREENED
+        ).tolist()
+        for column, correlation in zip(near, _correlations(values[:, near], wanted, query), strict=True):
             if abs(correlation) >= CORRELATION:
-                found.append(Leak(name, source, round(correlation, 3), queries))
+                found.append(Leak(called[column], source, round(float(correlation), 3), queries))
     return found
 
 
@@ -119,13 +120,28 @@ def _nan_lowest(values: NDArray[Any]) -> NDArray[np.floating]:
     return np.nan_to_num(values.astype(np.float64), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
 
 
+def _correlations(
+    values: NDArray[Any], labels: NDArray[Any], query: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Of each column of `values` with `labels`, shape (rows, 1); 0 for a column constant in every query."""
+    ranks, wanted = _centred_ranks(values, query), _centred_ranks(labels, query)
+    spread = np.sqrt((ranks * ranks).sum(axis=0) * (wanted * wanted).sum())
+    return np.divide((ranks * wanted).sum(axis=0), spread, out=np.zeros(spread.size), where=spread > 0)
+
+
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Average rank of each row within its query, in (−1/2, 1/2); rows of a query are adjacent."""
-    order = np.lexsort((values, query))
-    v, of = values[order], query[order]
-    group = np.cumsum(np.r_[True, (v[1:] != v[:-1]) | (of[1:] != of[:-1])]) - 1
-    place = np.bincount(group, np.arange(v.size)) / np.bincount(group)
-    ranks = np.empty(v.size)
-    ranks[order] = place[group]
-    _, index, sizes = np.unique(query, return_inverse=True, return_counts=True)
-    return (ranks - (np.bincount(index, ranks) / sizes)[index]) / sizes[index]
+    """Average rank within its query, in (−1/2, 1/2), of each value of each column; rows of a query are adjacent."""
+    n, columns = values.shape
+    order = np.argsort(values, axis=0, kind="stable")
+    order = np.take_along_axis(order, np.argsort(query[order], axis=0, kind="stable"), axis=0)
+    v, of = np.take_along_axis(values, order, axis=0), query[order]
+    first = np.ones((n, columns), dtype=np.int64)
+    first[1:] = (v[1:] != v[:-1]) | (of[1:] != of[:-1])
+    group = np.cumsum(first.T).reshape(columns, n).T - 1  # ties, numbered through all columns
+    place = np.bincount(group.ravel(), np.repeat(np.arange(n), columns)) / np.bincount(group.ravel())
+    ranks = np.empty((n, columns))
+    np.put_along_axis(ranks, order, place[group], axis=0)
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    sizes = np.diff(starts, append=n)
+    mean = np.add.reduceat(ranks, starts, axis=0) / sizes[:, None]
+    return (ranks - np.repeat(mean, sizes, axis=0)) / np.repeat(sizes, sizes)[:, None]

@@ -143,7 +143,7 @@ def test_queries_in_any_order_of_ids(engine):
     """Adjacent is enough, sorted they need not be."""
     got = ranker(engine).fit(X, Q.relevance, qid=100 - QID)
     np.testing.assert_array_equal(got.predict(X), ranker(engine).fit(X, Q.relevance, qid=QID).predict(X))
-    with pytest.raises(ValueError, match=r"qid: .*in two places"):
+    with pytest.raises(ValueError, match=r"qid has query .* in two places"):
         ranker(engine).fit(X, Q.relevance, qid=np.roll(QID, 3))
 
 

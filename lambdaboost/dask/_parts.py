@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask._results import Worker, living, results
+from lambdaboost.dask._results import as_worker, identities, results
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._given import numbers, query_ids
 from lambdaboost.datasets.queries import RELEVANCE
@@ -34,10 +34,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Rows on each worker, by its address, and how many documents there are in all."""
+    """Rows on each worker, by its address, the identities of the workers, and how many documents there are in all."""
 
     on: dict[str, Any]
-    workers: list[Worker]  # as in `on`
+    identities: dict[str, str]
     documents: int
 
 
@@ -73,11 +73,10 @@ def spread(
             by_worker.setdefault(next(iter(where[part.key])), []).append(part)
     if not by_worker:
         raise ValueError("X has no rows: there is nothing to train on")
-    alive = living(client, list(by_worker))
-    workers = [alive.get(address, Worker(address, "")) for address in by_worker]
+    known = identities(client, list(by_worker))
     stacked = {worker: on(client, worker, _stacked, of) for worker, of in by_worker.items()}
-    results(client, client.map(_length, list(stacked.values()), pure=False), workers)
-    return Spread(stacked, workers, sum(lengths))
+    results(client, client.map(_length, list(stacked.values()), pure=False), list(stacked))
+    return Spread(stacked, known, sum(lengths))
 
 
 def on(client: Any, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -94,10 +93,18 @@ def everywhere(
     # Two trainings that each wait for the other's worker would wait for ever.
     with MultiLock(list(parts.on), client=client):
         futures = [
-            on(client, worker, function, rows, *arguments(rank, worker))
+            on(
+                client,
+                worker,
+                as_worker,
+                parts.identities.get(worker),
+                function,
+                rows,
+                *arguments(rank, worker),
+            )
             for rank, (worker, rows) in enumerate(parts.on.items())
         ]
-        return results(client, futures, parts.workers, restart=True)[0]
+        return results(client, futures, list(parts.on), end_stuck=True)[0]
 
 
 def threads() -> int:

@@ -2,112 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Collection, Sequence
 from time import monotonic, sleep
 from typing import Any
 
 LOOK = 0.5  # seconds between two looks at the workers
 GRACE = 5.0  # seconds for the other calls to end by themselves, once one has failed
-RESTART = 30.0  # seconds for a restarted worker to be there again
+_FAILED = ("error", "cancelled", "lost")
+_OF_ENGINES = ("XGBoostError", "LightGBMError")
 
 
-@dataclass(frozen=True)
-class Worker:
-    """A worker process: a new one at the same address has another identity."""
-
-    address: str
-    identity: str
+class WorkerDied(RuntimeError):
+    """A worker died while a call needed it."""
 
 
-def living(client: Any, addresses: Sequence[str]) -> dict[str, Worker]:
-    """Those of the workers that live, by address."""
-    found = client.run_on_scheduler(_identities, list(addresses))
-    return {address: Worker(address, identity) for address, identity in found.items()}
+def identities(client: Any, workers: Sequence[str]) -> dict[str, str]:
+    """What tells each worker, by its address, from one that comes back there after it has died."""
+    found: dict[str, str] = client.run_on_scheduler(_identities, list(workers))
+    return found
+
+
+def _identities(workers: list[str], dask_scheduler: Any) -> dict[str, str]:
+    there = dask_scheduler.workers
+    return {worker: there[worker].server_id for worker in workers if worker in there}
+
+
+def as_worker(identity: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    """On a worker: the call, unless the worker is another one than it was made for."""
+    from distributed import get_worker
+
+    if get_worker().id != identity:
+        raise _death([get_worker().address])
+    return function(*arguments)
 
 
 def results(
-    client: Any, futures: Sequence[Any], workers: Sequence[Worker] = (), *, restart: bool = False
+    client: Any, futures: Sequence[Any], workers: Sequence[str] = (), *, end_stuck: bool = False
 ) -> list[Any]:
     """What the calls gave, in their order; `workers` are those that hold what the calls need.
 
-    Where a call fails or one of `workers` dies, the other calls get a few seconds to end by themselves. With `restart`
-    each future is that of a call on the worker in its place, and the workers of calls that do not end are restarted: an
-    engine waits for ever for the worker that is gone, in code that nothing else stops.
+    Where a call fails or one of `workers` dies, the other calls get a few seconds to end by themselves. With
+    `end_stuck` each future is that of a call on the worker in its place, and the processes of workers whose calls do
+    not end are ended, for their nannies to start again: an engine waits for ever for the worker that is gone, in code
+    that nothing else stops.
 
     Raises
     ------
-    RuntimeError
+    WorkerDied
         Where a worker died.
     Exception
         What a call raised: the first that is no engine's complaint that another worker left it.
 
     """
-    dead: list[Worker] = []
+    places = list(workers) if end_stuck else [None] * len(futures)
+    dead: Collection[str] = ()
     ends = None
-    pause, look_again = 0.005, monotonic() + LOOK
-    while any(future.status == "pending" for future in futures) and (ends is None or monotonic() < ends):
+    pause, look = 0.005, monotonic() + LOOK
+    while _pending(futures, places, dead) and (ends is None or monotonic() < ends):
         sleep(pause)
         pause = min(2 * pause, 0.1)
-        if workers and monotonic() >= look_again:
+        if workers and monotonic() >= look:
             dead = _dead(client, workers)
-            look_again = monotonic() + LOOK
+            look = monotonic() + LOOK
         if ends is None and (dead or any(future.status in _FAILED for future in futures)):
             ends = monotonic() + GRACE
     if all(future.status == "finished" for future in futures):
         return list(client.gather(list(futures)))
     dead = _dead(client, workers)
-    stuck = []
-    if restart:
-        calls = zip(futures, workers, strict=True)
-        stuck = [worker for future, worker in calls if future.status == "pending" and worker not in dead]
+    stuck = [worker for worker in _pending(futures, places, dead) if worker is not None]
     errors = [future.exception() for future in futures if future.status == "error"]
     if pending := [future for future in futures if future.status == "pending"]:
         client.cancel(pending, force=True)
-    told = _restarted(client, stuck)
-    own = [error for error in errors if type(error).__name__ not in _OF_ENGINES]
-    if own:
-        raise own[0]
-    if dead:
-        raise RuntimeError(
-            f"{_named(dead)} died while it was needed: it was killed, ran out of memory or lost its machine; see its "
-            f"log, and train again{told}"
-        )
-    if errors:
+    if stuck:
+        client.run(_end, workers=stuck, wait=False, on_error="ignore")
+    errors.sort(key=lambda error: type(error).__name__ in _OF_ENGINES)
+    if errors and (type(errors[0]).__name__ not in _OF_ENGINES or not dead):
         raise errors[0]
+    if dead:
+        raise _death(dead, stuck)
     raise RuntimeError(
         f"Dask gave up the calls: {sorted({future.status for future in futures})}; train again"
     )
 
 
-_FAILED = ("error", "cancelled", "lost")
-_OF_ENGINES = ("XGBoostError", "LightGBMError")
+def _pending(futures: Sequence[Any], places: Sequence[str | None], dead: Collection[str]) -> list[str | None]:
+    """The places of calls under way, but for those whose worker is dead."""
+    calls = zip(futures, places, strict=True)
+    return [place for future, place in calls if future.status == "pending" and place not in dead]
 
 
-def _identities(addresses: list[str], dask_scheduler: Any) -> dict[str, str]:
-    """On the scheduler: the identity of each of these workers that is there."""
-    there = dask_scheduler.workers
-    return {address: there[address].server_id for address in addresses if address in there}
+def _dead(client: Any, workers: Sequence[str]) -> list[str]:
+    alive = client.nthreads(list(workers)) if workers else {}
+    return [worker for worker in workers if worker not in alive]
 
 
-def _dead(client: Any, workers: Sequence[Worker]) -> list[Worker]:
-    if not workers:
-        return []
-    alive = living(client, [worker.address for worker in workers])
-    return [worker for worker in workers if alive.get(worker.address) != worker]
+async def _end() -> None:  # a coroutine, or Dask would wait for its answer
+    os._exit(1)
 
 
-def _restarted(client: Any, stuck: Sequence[Worker]) -> str:
-    """Restart workers that wait inside an engine, and say so."""
-    if not stuck:
-        return ""
-    try:
-        client.restart_workers([worker.address for worker in stuck], timeout=RESTART)
-    except Exception as error:  # without a nanny, or not in time: the first error is what the caller must see
-        return f"; {_named(stuck)} waits inside the engine and could not be restarted ({error}): restart it"
-    return f"; {_named(stuck)} waited for it inside the engine and was restarted"
+def _death(dead: Sequence[str], stuck: Sequence[str] = ()) -> WorkerDied:
+    ended = f"; {_named(stuck)} waited for it inside the engine, and was ended too" if stuck else ""
+    return WorkerDied(
+        f"{_named(dead)} died while it was needed: it was killed, ran out of memory or lost its machine; see its log, "
+        f"and train again{ended}"
+    )
 
 
-def _named(workers: Sequence[Worker]) -> str:
-    addresses = sorted(worker.address for worker in workers)
-    return f"worker {addresses[0]}" if len(addresses) == 1 else f"workers {', '.join(addresses)}"
+def _named(workers: Sequence[str]) -> str:
+    return f"worker {workers[0]}" if len(workers) == 1 else f"workers {', '.join(sorted(workers))}"

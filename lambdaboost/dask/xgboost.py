@@ -61,7 +61,7 @@ def train_xgboost(
     rule = distributed(objective, leaves)
     parts = spread(client, rule, X, y, qid, weight, sources)
     if weight is not None:
-        results(client, client.map(_query_weights, list(parts.on.values()), pure=False), parts.workers)
+        results(client, client.map(_query_weights, list(parts.on.values()), pure=False), list(parts.on))
     settings = dict(params)
     least = least_documents(rule, parts.documents)
     if least is not None and settings.get("min_child_weight") is None:

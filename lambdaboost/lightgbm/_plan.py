@@ -12,6 +12,7 @@ import lightgbm as lgb
 from lambdaboost._warn import warn
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.parameters import lightgbm_parameters, refuse_misspelt
 from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
     refuse_ours,
@@ -128,6 +129,7 @@ def _check_params(params: object) -> None:
     if not isinstance(params, dict):
         raise TypeError(f"params is a {type(params).__name__}, expected a dict of LightGBM's parameters")
     refuse_ours(params, ("leaves", "rounds", "sources"))
+    refuse_misspelt(params, lightgbm_parameters(), "LightGBM")
     for name in OBJECTIVE:
         if name in params:
             raise ValueError(f"params has {name}={params[name]!r}: give it as objective= of the call instead")

@@ -11,6 +11,7 @@ import lightgbm as lgb
 from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.traps import warn_without_split
+from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm._plan import Feval, planned
 from lambdaboost.lightgbm._resume import Resumed
@@ -82,6 +83,11 @@ def train(
         Before the first round: where `params` name an objective, data lack groups or a label source, or Newton leaves
         meet what they cannot work with.
 
+    Warns
+    -----
+    UserWarning
+        Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
+
     Examples
     --------
     >>> import numpy as np
@@ -103,6 +109,7 @@ def train(
         rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
         rounds_done = resumed.rounds_done
     plan = planned(params, data, objective, leaves, feval, callbacks, on_training, rounds_done)
+    warn_of_leaking_features(data)
     booster = lgb.train(
         plan.params,
         data,

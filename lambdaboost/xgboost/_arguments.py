@@ -13,6 +13,7 @@ from lambdaboost._engine_threads import calling_booster, engine_threads
 from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.parameters import XGBOOST, refuse_misspelt
 from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
     refuse_ours,
@@ -127,6 +128,7 @@ def plan(
             f"params['objective'] is {params['objective']!r}: leave it out, and give objective=LambdaRank()"
         )
     refuse_ours(params, ("leaves", "rounds", "sources"))
+    refuse_misspelt(params, XGBOOST, "XGBoost")
     warn_of_native_parameters(params, NATIVE)
     warn_of_slow_steps(chosen, params, ("eta", "learning_rate"))
     metrics = _metrics(custom_metric)

@@ -13,7 +13,9 @@ from xgboost.sklearn import _wrap_evaluation_matrices, ltr_metric_decorator
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.grades import scores_of
+from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
@@ -171,6 +173,8 @@ class LambdaRanker(xgb.XGBRanker):
         for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
             _attach(f"eval_sources[{i}]", matrix, further)
         objective = _parsed(self.objective)
+        if isinstance(data, xgb.QuantileDMatrix):  # of which training sees no single features
+            warn_of_leaks(X, queries_of(data))
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
             booster = trainer_of(objective)(

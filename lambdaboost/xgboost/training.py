@@ -15,6 +15,7 @@ from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost._leaks import warn_of_leaking_features
 from lambdaboost.xgboost._resume import Resumed
 from lambdaboost.xgboost._rounds import TellRounds
 from lambdaboost.xgboost._stopping import engine_callbacks
@@ -94,7 +95,7 @@ def train(
     Warns
     -----
     UserWarning
-        Where no tree of the model has a split.
+        Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
 
     """
     check_rounds("rounds", rounds)
@@ -132,6 +133,7 @@ def train(
         # The model has it, and XGBoost would want one for each of its two scores.
         made.params.pop("base_score", None)
     told = ToldRounds(made.objective)
+    warn_of_leaking_features(data, made._names)
     booster = xgb.train(
         made.params,
         data,

@@ -1,0 +1,36 @@
+"""Features of an XGBoost matrix that give its labels away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.leaks import warn_of_leaks
+
+
+def warn_of_leaking_features(data: xgb.DMatrix, names: tuple[str, ...]) -> None:
+    """Warn of them where XGBoost gives single rows; it does not of a QuantileDMatrix."""
+    if isinstance(data, xgb.QuantileDMatrix):
+        return
+    of_features = data.feature_names
+    warn_of_leaks(
+        _Rows(data),
+        queries_of(data, names),
+        None if of_features is None else [f"feature {n!r}" for n in of_features],
+    )
+
+
+class _Rows:
+    """A matrix of which `leaks` takes rows, as it does of a CSR matrix."""
+
+    format = "csr"
+
+    def __init__(self, data: xgb.DMatrix) -> None:
+        self.data = data
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Any:
+        return xgb.DMatrix.slice(self.data, rows, allow_groups=True).get_data()

@@ -1,0 +1,154 @@
+"""Features that give the labels away are named in a training, and others are not."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import xgboost as xgb
+from scipy import sparse
+from scipy.stats import rankdata
+
+from lambdaboost import Queries
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.datasets import click_rate, read_letor, web_search_log
+from lambdaboost.engines.leaks import leaks
+
+X, Q = web_search_log(queries=40, documents=20, features=16, seed=5)
+X = X[:, :8]
+CLICKS = Q.labels["clicks"]
+NAMES = [f"f{i}" for i in range(9)]
+
+
+def with_leak(values):
+    return np.column_stack([X, values])
+
+
+def found(X, q=Q, names=None):
+    return [(leak.feature, leak.source, round(leak.correlation)) for leak in leaks(X, q, names)]
+
+
+LEAK = with_leak(-np.exp(CLICKS) * 3 - 7)
+
+
+def test_a_feature_in_the_order_of_a_source_is_found_whatever_its_scale_and_sign():
+    assert found(X) == []
+    assert found(LEAK) == [("feature 8 (counted from 0)", "clicks", -1)]
+    assert found(with_leak(Q.relevance**3)) == [("feature 8 (counted from 0)", "relevance", 1)]
+    shifted = CLICKS + 10.0 * Q.query_of_row  # another scale in each query
+    assert found(with_leak(shifted)) == [("feature 8 (counted from 0)", "clicks", 1)]
+    assert found(with_leak(Q.query_of_row)) == [] and found(with_leak(np.full(len(X), np.nan))) == []
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        sparse.csr_matrix,
+        lambda X: pd.DataFrame(X, columns=NAMES).assign(host="a"),
+        lambda X: pd.DataFrame(X, columns=NAMES).astype({"f3": "Float64"}),
+        lambda X: pl.DataFrame(X, schema=NAMES),
+    ],
+    ids=["csr", "pandas", "nullable", "polars"],
+)
+def test_every_kind_of_features(of):
+    name = "feature 'f8'" if hasattr(of(LEAK), "columns") else "feature 8 (counted from 0)"
+    assert found(of(LEAK)) == [(name, "clicks", -1)]
+    assert found("features.txt") == []
+
+
+def test_the_correlation_is_spearmans_within_queries():
+    """Of all rows, where there are no more than are looked at."""
+    few = Q.take(np.arange(30))
+    noisy = CLICKS[: few.n_documents] + np.random.default_rng(1).normal(size=few.n_documents) * 0.02
+    sides = []
+    for values in (noisy, few.labels["clicks"]):
+        parts = [rankdata(part) for part in np.split(values, few.offsets[1:-1])]
+        sides.append(np.concatenate([(part - part.mean()) / part.size for part in parts]))
+    differ = np.repeat([np.ptp(p) > 0 for p in np.split(few.labels["clicks"], few.offsets[1:-1])], few.sizes)
+    a, b = (side[differ] for side in sides)
+    import lambdaboost.engines.leaks as module
+
+    query = few.query_of_row[differ]
+    mine = [module._centred_ranks(v[differ][:, None], query)[:, 0] for v in (noisy, few.labels["clicks"])]
+    np.testing.assert_allclose(mine, [a, b], atol=1e-12)
+
+
+def test_few_queries_may_agree_by_chance():
+    for sizes in ([6] * 9, [2] * 30):
+        n = sum(sizes)
+        y = np.tile([0, 1], n // 2)
+        assert found(np.c_[y, y], Queries(y, sizes)) == []
+
+
+def test_missing_labels_are_left_out():
+    clicks = np.where(np.arange(CLICKS.size) % 3 == 0, np.nan, CLICKS)
+    q = Queries(Q.relevance, Q.sizes, clicks=clicks)
+    assert found(with_leak(np.nan_to_num(clicks, nan=-5)), q) == [("feature 8 (counted from 0)", "clicks", 1)]
+
+
+def test_long_lists_and_large_data_are_sampled():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 200_000)
+    q = Queries(y, sizes=[10_000] * 20)
+    rows = []
+
+    class Rows:
+        format = "csr"
+
+        def __getitem__(self, chosen):
+            rows.append(len(chosen))
+            return sparse.csr_matrix(y[chosen][:, None].astype(float))
+
+    assert found(Rows(), q) == [("feature 0 (counted from 0)", "relevance", 1)]
+    assert max(rows) <= 1100
+
+
+PARAMS = {
+    "lightgbm": {"verbose": -1, "num_threads": 1, "num_leaves": 7, "min_data_in_leaf": 5},
+    "xgboost": {"nthread": 1, "max_depth": 2, "min_child_weight": 0},
+}
+
+
+def trained(engine, X, **more):
+    fields = {"group": Q.sizes, "sources": {"clicks": CLICKS}} | more
+    if engine == "lightgbm":
+        return lb_lightgbm.train(PARAMS[engine], lb_lightgbm.Dataset(X, Q.relevance, **fields), 2)
+    return lb_xgboost.train(PARAMS[engine], lb_xgboost.DMatrix(X, Q.relevance, **fields), 2)
+
+
+@pytest.mark.parametrize("engine", PARAMS)
+def test_training_warns_of_a_leak_and_of_nothing_else(engine):
+    message = r"feature 'f8' orders the documents of a query as the label source 'clicks' does, rank correlation -1\.0"
+    with pytest.warns(UserWarning, match=message):
+        trained(engine, pd.DataFrame(LEAK, columns=NAMES))
+    with pytest.warns(
+        UserWarning, match=r"feature 8 \(counted from 0\) .*: drop it, unless it is known before"
+    ):
+        trained(engine, LEAK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trained(engine, X)
+
+
+def test_estimators_warn_too():
+    for ranker in (
+        lb_lightgbm.LambdaRanker(n_estimators=1, verbose=-1, min_child_samples=5),
+        lb_xgboost.LambdaRanker(n_estimators=1, min_child_weight=0),
+    ):
+        with pytest.warns(UserWarning, match="orders the documents of a query as the label source 'clicks'"):
+            ranker.fit(LEAK, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS})
+
+
+def test_a_quantile_matrix_which_gives_no_rows_is_passed_over():
+    data = xgb.QuantileDMatrix(LEAK, Q.relevance, qid=Q.query_of_row)
+    lb_xgboost.train(PARAMS["xgboost"], data, 1)
+
+
+def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):
+    """Features 135 and 136 of the text, in columns 134 and 135: the README once left the second among the features."""
+    c = read_letor(data / "mslr_web30k_sample" / "train.txt.xz", cache=False)
+    c = c.source_from_feature("clicks", 134, transform=click_rate)
+    assert found(c.features, c.queries) == [("feature 134 (counted from 0)", "clicks", 1)]
+    assert found(c.without_features([134]).features, c.queries) == []

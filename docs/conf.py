@@ -41,7 +41,7 @@ html_theme = "furo"
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 html_show_copyright = False
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 
 
 def setup(app: Any) -> None:
@@ -91,8 +91,10 @@ def inline_formula(writer: Any, node: Any) -> None:
 
 
 def block_formula(writer: Any, node: Any) -> None:
-    """A formula on lines of its own."""
-    writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    r"""A formula on lines of its own; formulas that stand apart by \qquad may go to a line each."""
+    formulas = node.astext().split(r"\qquad") if r"\begin" not in node.astext() else [node.astext()]
+    shown = (convert(formula, display="block") for formula in formulas)
+    writer.body.append('<div class="math">' + "\n".join(shown) + "</div>\n")
     raise nodes.SkipNode
 
 

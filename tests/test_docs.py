@@ -125,3 +125,35 @@ def definitions(code):
             if isinstance(node, ast.ClassDef):
                 found |= {f"{node.name}.{inner.name}" for inner in node.body if hasattr(inner, "name")}
     return found
+
+
+def test_notebooks_are_pages():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    notebooks = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
+    assert notebooks and all(f"\nnotebooks/{name}\n" in index for name in notebooks)
+
+
+def test_no_page_installs_from_an_index_that_does_not_have_it():
+    for page in (*DOCS.rglob("*.md"), DOCS.parent / "README.md"):
+        assert not re.search(r"pip install '?lambdaboost", page.read_text(encoding="utf-8")), page
+
+
+def formulas():
+    """Every formula of the pages and the docstrings."""
+    for page in DOCS.rglob("*.md"):
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        yield from re.findall(r"\$\$(.+?)\$\$", text, flags=re.DOTALL)
+        yield from re.findall(r"(?<![$\\])\$([^$\n]+)\$(?!\$)", text)
+    for file in (DOCS.parent / "lambdaboost").rglob("*.py"):
+        yield from re.findall(r"\.\. math:: (.*(?:\n +\S.*)*)", file.read_text(encoding="utf-8"))
+
+
+def test_formulas_need_no_network():
+    """They become MathML, and none of it is an error or a command that was passed through as text."""
+    converter = pytest.importorskip("latex2mathml.converter")
+    found = list(formulas())
+    assert len(found) > 20
+    for formula in found:
+        assert "\\" not in converter.convert(formula), formula
+    configured = (DOCS / "conf.py").read_text(encoding="utf-8")
+    assert "mathjax" not in configured and 'html_math_renderer = "mathml"' in configured

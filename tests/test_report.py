@@ -180,7 +180,8 @@ def test_labels_are_escaped_everywhere(tmp_path):
     )
 
 
-def test_the_same_bytes_again(tmp_path):
+def test_the_same_bytes_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     pages = [report(tmp_path / name, BEFORE, AFTER).read_bytes() for name in ("a", "b")]
     assert pages[0] == pages[1]
 
@@ -224,6 +225,11 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give one measure"),
         (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give one measure"),
         (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
+        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"no such system, only before"),
+        (lambda p: report(p / "x", BEFORE, importance={"before": [1]}), r"importance\['before'\] is \[1\]: give"),
+        (lambda p: report(p / "x", BEFORE, importance={"before": {"a": -1}}), "negative or not finite"),
+        (lambda p: report(p / "x", BEFORE, segments={"s": [1]}), r"segments\['s'\] has shape \(1,\)"),
+        (lambda p: report(p / "x", BEFORE, documents=["a"]), r"documents has shape \(1,\)"),
         (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give what"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": ["x"]}}}), r"histories\['a'\] is"),
@@ -234,6 +240,45 @@ def test_mistakes_are_told_and_nothing_is_written(tmp_path, wrong, message):
     with pytest.raises((ValueError, TypeError), match=message):
         wrong(tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+def test_importance_segments_and_the_worst_queries(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    q = Queries([2, 0, 1, 0, 0, 3, 0, 1], ids=list("aabbccdd"))
+    good, bad = System("good", [2, 1, 2, 1, 1, 2, 2, 1], q), System("bad", [2, 1, 2, 1, 2, 1, 2, 1], q)
+    path = report(
+        tmp_path / "page",
+        good,
+        bad,
+        measures=NDCG(),
+        importance={"good": {"bm25": 3.0, "age": 1.0}, "bad": {"bm25": 1.0, "age": 1.0, "new": 2.0}},
+        segments={"market": ["shop", "shop", "news", "news"]},
+        documents=[f"doc{i}" for i in range(8)],
+    )
+    text, page = checked(path)
+    # In percent of each system's gain, the largest first: 3/4 and 1/4; 1/4, 1/4 and 2/4.
+    rows = re.findall(r"<tr><td>(bm25|age|new)</td><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", text)
+    assert rows == [
+        ("bm25", "75.0", "25.0", "-50.0"),
+        ("new", "0.0", "50.0", "+50.0"),
+        ("age", "25.0", "25.0", "+0.0"),
+    ]
+    swapped = 100 / np.log2(3)  # the one relevant document at rank 2
+    news = (swapped + swapped) / 2
+    assert f"<td>market: news</td><td>2</td><td>{(100 + swapped) / 2:.2f}</td><td>{news:.2f}</td>" in text
+    assert "<td>market: shop</td><td>2</td><td>100.00</td><td>100.00</td><td>+0.00</td>" in text
+    # The worst of bad: c and d, whose relevant documents stand second; good has c's first.
+    assert f"Query c, 2 documents: NDCG() × 100 is {swapped:.2f}" in " ".join(page.texts)
+    assert "<tr><td>doc5</td><td>2</td><td>1</td><td>3</td><td>1</td></tr>" in text
+    assert "1970-01-01 00:00 UTC" in text
+
+
+def test_the_page_follows_a_dark_theme(tmp_path):
+    text, _ = checked(report(tmp_path / "page", BEFORE, AFTER))
+    css, _, body = text.partition("</style>")
+    assert "color-scheme: light dark" in css and "@media screen and (prefers-color-scheme: dark)" in css
+    # Axes, ticks and letters take the colour of the text; white is nowhere painted.
+    assert "currentColor" in body and not re.search("#000000|#ffffff", body, re.IGNORECASE)
 
 
 def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
@@ -427,7 +472,8 @@ def test_demo_with_json_writes_a_page_where_it_is_asked_to(capsys, tmp_path, mon
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 @pytest.mark.parametrize("width", [1200, 500])
-def test_a_browser_shows_it(tmp_path, width):
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_a_browser_shows_it(tmp_path, width, scheme):
     path = report(tmp_path / "page.html", BEFORE, AFTER)
     (tmp_path / "profile").mkdir()
     shot = tmp_path / "page.png"
@@ -435,6 +481,7 @@ def test_a_browser_shows_it(tmp_path, width):
         [
             *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
             *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+            f"--blink-settings=preferredColorScheme={('dark', 'light').index(scheme)}",
             f"--user-data-dir={tmp_path / 'profile'}",
             f"--window-size={width},2000",
             f"--screenshot={shot}",
@@ -448,8 +495,9 @@ def test_a_browser_shows_it(tmp_path, width):
 
     pixels = imread(shot)[..., :3]
     assert pixels.shape[:2] == (2000, width)
-    # Dark text on white, and every colour of the pictures' first two curves.
-    assert (pixels[0, 0] == 1).all() and pixels.min() < 0.15
-    for colour in ("0072B2", "D55E00"):
+    # Dark text on white or the reverse, and every colour of the pictures' first two curves.
+    page, blue = (0.15, "2F92DD") if scheme == "dark" else (1.0, "0072B2")
+    assert np.abs(pixels[0, 0] - page).max() < 0.1 and pixels.min() < 0.15 and pixels.max() > 0.85
+    for colour in (blue, "D55E00"):
         rgb = np.array([int(colour[i : i + 2], 16) for i in (0, 2, 4)]) / 255
         assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 50

@@ -55,6 +55,7 @@ th:first-child { background: var(--head); }
   figure, tr { break-inside: avoid; }
   .pictures { grid-template-columns: 1fr 1fr; }
   .scroll { overflow: visible; }
+  .tables { display: block; }
   figcaption { font-size: 8pt; }
   table { font-size: 7.5pt; }
   th, td { padding: 1.5pt 4pt; }

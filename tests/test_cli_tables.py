@@ -1,0 +1,327 @@
+"""The command line on CSV and Parquet, on models that it did not train, and on what users mistype."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from codecs import BOM_UTF8
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lambdaboost.cli import data_file
+from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.data_file import open_data
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import web_search_log, write_letor
+
+ENGINES = ("lightgbm", "xgboost")
+SMALL = (
+    "--rounds",
+    5,
+    "--query",
+    "query",
+    "--label",
+    "grade",
+    "--source",
+    "clicks=ctr",
+    "--drop",
+    "title,f10-f11",
+)
+LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
+LOG = web_search_log(queries=24, documents=15, features=16, seed=0).without_features(range(12, 16))
+FEATURES = [f"f{i}" for i in range(12)]
+
+
+def call(capsys, *args):
+    capsys.readouterr()
+    code = run([str(a) for a in args])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def refused(capsys, *args):
+    code, out, err = call(capsys, *args)
+    assert code in (1, 2) and out == "" and err.count("\n") == 1, err
+    return err
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Rows in random order, queries apart, a text column, columns in no particular order."""
+    q = LOG.queries
+    frame = pd.DataFrame(LOG.features, columns=FEATURES)
+    frame.insert(0, "query", [f"q{i}" for i in q.query_of_row])
+    frame.insert(5, "grade", q.relevance)
+    frame["ctr"], frame["title"] = q.labels["clicks"], "a title"
+    frame["market"] = np.where(q.query_of_row % 3 == 0, "shop", "news")
+    return frame.sample(frac=1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, table):
+    folder = tmp_path_factory.mktemp("tables")
+    features = table.drop(columns="market")
+    features.to_csv(folder / "log.csv", index=False)
+    features.to_csv(folder / "log.csv.gz", index=False)
+    features.to_csv(folder / "log.csv.xz", index=False)
+    table.to_csv(folder / "market.csv", index=False)
+    (folder / "bom.csv").write_bytes(BOM_UTF8 + (folder / "log.csv").read_bytes())
+    if find_spec("pyarrow"):
+        features.to_parquet(folder / "log.parquet")
+    write_letor(folder / "log.txt", LOG)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_csv_trains_predicts_and_measures_like_the_same_letor_text(capsys, folder, tmp_path, table, engine):
+    model, scores = tmp_path / "m", tmp_path / "scores"
+    told = call(capsys, "train", folder / "log.csv", *SMALL, *LEAF[engine], "--engine", engine, "--test",
+                folder / "log.csv", "--out", model)  # fmt: skip
+    assert told[0] == 0, told[2]
+    assert "CNDCG(k=10)" in told[1]  # of the source, without being asked for
+    about = json.loads((tmp_path / "m.json").read_text())
+    assert about["columns"]["features"] == FEATURES[:10] and about["columns"]["query"] == "query"
+    assert call(capsys, "predict", model, folder / "log.csv", "--out", scores)[0] == 0
+    # In the order of the file, whatever the order of the queries.
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        expected = lgb.Booster(model_file=model).predict(table[FEATURES[:10]].to_numpy())
+        assert np.array_equal(np.loadtxt(scores), expected)
+    measures = ("--measure", "ndcg@5", "--measure", "map", "--json")
+    by_model = call(capsys, "evaluate", folder / "log.csv", "--model", model, *measures)[1]
+    given = ("--query", "query", "--label", "grade")
+    by_scores = call(capsys, "evaluate", folder / "log.csv", "--scores", scores, *given, *measures)[1]
+    assert json.loads(by_model)["measures"] == json.loads(by_scores)["measures"]
+    grouped = Columns(query="query", label="grade").opened(folder / "log.csv")
+    assert grouped.queries("query", "grade").n_queries == 24
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.csv.xz", "bom.csv", "log.parquet"])
+def test_every_form_of_a_table_is_the_same_data(folder, name):
+    if name == "log.parquet":
+        pytest.importorskip("pyarrow")
+    columns = Columns.parse(["clicks=ctr"], ["title"], "query", "grade")
+    same, other = (columns.collection(columns.opened(folder / n)) for n in ("log.csv", name))
+    assert other.feature_names == same.feature_names == tuple(FEATURES)
+    np.testing.assert_allclose(other.features, same.features, rtol=1e-6)
+    for source in ("relevance", "clicks"):
+        np.testing.assert_allclose(other.queries.labels[source], same.queries.labels[source], rtol=1e-6)
+
+
+def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, tmp_path):
+    n = LOG.queries.n_documents
+    (tmp_path / "bom.txt").write_bytes(BOM_UTF8 + (folder / "log.txt").read_bytes())
+    (tmp_path / "scores").write_bytes(BOM_UTF8 + b"1\n" * n)
+    code, out, err = call(capsys, "evaluate", tmp_path / "bom.txt", "--scores", tmp_path / "scores", "--json")
+    assert (code, err) == (0, "") and json.loads(out)["documents"] == n
+
+
+MISTAKES = [
+    ([], "say which column holds the query of each row with --query; it has query, f0, f1"),
+    (["--query", "query"], "say which column holds the grade of each row with --label"),
+    (["--query", "id"], "--query id: "),
+    (["--query", "query", "--label", "title"], "title holds no numbers: encode as numbers, or give another --label"),
+    (["--query", "query", "--label", "grade"], "title holds no numbers: encode as numbers, or give --drop 'title'"),
+    (["--query", "query", "--label", "grade", "--drop", "title,tilte"], "has no column tilte, only query, f0"),
+    (["--query", "query", "--label", "grade", "--drop", "f11-f2"], "has no column f11-f2"),
+    (["--query", "query", "--label", "grade", "--source", "clicks=title"], "--source clicks=title of "),
+    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--drop", "ctr"], "column ctr is asked for twice"),
+    (["--query", "query", "--label", "grade", "--drop", "title", "--features", "9"], "takes LETOR text"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), MISTAKES, ids=[" ".join(wrong) or "none" for wrong, _ in MISTAKES]
+)
+def test_mistakes_about_tables(capsys, folder, tmp_path, wrong, message):
+    assert message in refused(capsys, "train", folder / "log.csv", "--out", tmp_path / "m", *wrong)
+    assert os.listdir(tmp_path) == []
+
+
+def test_files_that_are_no_tables(capsys, folder, tmp_path, monkeypatch):
+    given = ("--query", "query", "--label", "grade", "--out", tmp_path / "m")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("query,grade,f0\n")
+    (tmp_path / "torn.csv").write_text('query,grade\n"a,1\n')
+    (tmp_path / "gap.csv").write_text("query,grade,f0\na,1,2\n,1,2\n")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"query,grade,f0\n" + b"a,1,2\n" * 999)[:60])
+    (tmp_path / "text.parquet").write_text("query,grade\n")
+    assert "empty.csv does not read as CSV with a header" in refused(
+        capsys, "train", tmp_path / "empty.csv", *given
+    )
+    assert "header.csv has no rows" in refused(capsys, "train", tmp_path / "header.csv", *given)
+    assert "torn.csv does not read as CSV" in refused(capsys, "train", tmp_path / "torn.csv", *given)
+    assert "query is empty in row 2" in refused(capsys, "train", tmp_path / "gap.csv", *given)
+    assert "cut.csv.gz" in refused(capsys, "train", tmp_path / "cut.csv.gz", *given)
+    assert "text.parquet" in refused(capsys, "train", tmp_path / "text.parquet", *given)
+    monkeypatch.chdir(tmp_path)
+    assert ". is a folder: give a file" in refused(capsys, "train", ".", *given)
+    assert ". is a folder: give a model file" in refused(capsys, "predict", ".", folder / "log.txt")
+
+
+def test_a_model_and_a_file_of_other_columns(capsys, folder, tmp_path):
+    model = tmp_path / "m"
+    assert call(capsys, "train", folder / "log.csv", *SMALL, "--out", model)[0] == 0
+    few = pd.read_csv(folder / "log.csv").drop(columns=["f3", "f4"])
+    few.to_csv(tmp_path / "few.csv", index=False)
+    assert "lacks features of the model: f3, f4" in refused(capsys, "predict", model, tmp_path / "few.csv")
+    assert "lacks features of the model: f0, f1" in refused(capsys, "predict", model, folder / "log.txt")
+    assert call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out", tmp_path / "l")[0] == 0
+    assert "is a table: the model" in refused(capsys, "predict", tmp_path / "l", folder / "log.csv")
+    # Without labels and queries a table can be scored.
+    bare = pd.read_csv(folder / "log.csv")[FEATURES]
+    bare.to_csv(tmp_path / "bare.csv", index=False)
+    outs = [call(capsys, "predict", model, file)[1] for file in (tmp_path / "bare.csv", folder / "log.csv")]
+    assert outs[0] == outs[1] != ""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_plain_models_of_the_engines(capsys, folder, tmp_path, table, engine):
+    """By name where model and table have names, else in the order of the columns."""
+    rows = table.sort_values("query", kind="stable")
+    sizes = rows.groupby("query", sort=False).size().to_numpy()
+    names = ["f7", "f2", "f5"]
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        ranker = lgb.LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1)
+        named = ranker.fit(rows[names], rows.grade, group=sizes).booster_
+        expected = named.predict(table[names])
+        bare = lgb.train({"verbose": -1}, lgb.Dataset(rows[FEATURES].to_numpy(), rows.grade), 3)
+        by_order = bare.predict(LOG.features)
+    else:
+        import xgboost as xgb
+
+        ranker = xgb.XGBRanker(n_estimators=4, min_child_weight=0)
+        named = ranker.fit(rows[names], rows.grade, group=sizes).get_booster()
+        expected = ranker.predict(table[names])
+        bare = xgb.train({}, xgb.DMatrix(rows[FEATURES].to_numpy(), rows.grade), 3)
+        by_order = bare.predict(xgb.DMatrix(LOG.features))
+    named.save_model(tmp_path / "named.json")
+    bare.save_model(tmp_path / "bare.ubj")
+    code, out, err = call(capsys, "predict", tmp_path / "named.json", folder / "log.csv")
+    assert code == 0 and np.array_equal(np.array(out.split(), dtype=expected.dtype), expected)
+    assert f"is a plain {engine} model, without named.json.json: its 3 features are taken by name" in err
+    code, out, err = call(capsys, "predict", tmp_path / "bare.ubj", folder / "log.txt")
+    assert code == 0, err
+    np.testing.assert_allclose(np.array(out.split(), dtype=float), by_order, rtol=1e-6)
+    message = refused_with_note(
+        capsys, "predict", tmp_path / "bare.ubj", folder / "log.csv", "--drop", "title"
+    )
+    assert "has 15 features" in message and "takes 12" in message and "--drop" in message
+    code, out, _ = call(capsys, "evaluate", folder / "log.csv", "--model", tmp_path / "named.json", "--query",
+                        "query", "--label", "grade", "--measure", "ndcg@5", "--json")  # fmt: skip
+    assert code == 0 and 0 < json.loads(out)["measures"]["NDCG(k=5)"] <= 1
+
+
+def refused_with_note(capsys, *args):
+    code, _, err = call(capsys, *args)
+    assert code == 1
+    return err.splitlines()[-1]
+
+
+def test_what_is_no_model(capsys, folder, tmp_path):
+    (tmp_path / "m").write_text("not a model")
+    assert "is no model: neither LightGBM's text nor XGBoost's" in refused_with_note(
+        capsys, "predict", tmp_path / "m", folder / "log.txt"
+    )
+
+
+def test_train_reads_each_file_once(capsys, folder, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        data_file, "read_letor", lambda path, **k: read.append(path.name) or replace(LOG, feature_names=None)
+    )
+    code, _, err = call(
+        capsys, "train", folder / "log.txt", "--rounds", 2, "--features", 14, "--out", tmp_path / "m"
+    )
+    assert code == 0, err
+    assert read == ["log.txt"]
+
+
+def test_a_home_folder_is_expanded(capsys, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out=~/m")[0] == 0
+    assert (tmp_path / "m").exists()
+    code, _, err = call(capsys, "report", folder / "log.txt", "--model", "a=~/m", "--out=~/page.html")
+    assert code == 0, err
+    assert (tmp_path / "page.html").exists()
+
+
+def test_a_report_on_segments(capsys, folder, tmp_path):
+    model = tmp_path / "m"
+    assert call(capsys, "train", folder / "log.csv", *SMALL, "--out", model)[0] == 0
+    command = ("report", folder / "market.csv", "--model", model, "--out", tmp_path / "page.html")
+    code, _, err = call(capsys, *command, "--segment", "market", "--segment", "f0")
+    assert code == 0 and "--segment f0 differs between the documents of a query" in err
+    text = (tmp_path / "page.html").read_text()
+    assert "<td>market: shop</td><td>8</td>" in text and "<td>market: news</td><td>16</td>" in text
+    assert "title, f10, f11" in text and "clicks=ctr" in text  # what was dropped, and what is a label
+    assert "has no column nowhere" in refused(capsys, *command, "--segment", "nowhere")
+    assert "ctr, title, market" not in refused(capsys, *command, "--segment", "nowhere")
+
+
+def test_fetch_lists_without_pooch(capsys, monkeypatch):
+    monkeypatch.delenv("LAMBDABOOST_CACHE", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    code, out, err = call(capsys, "fetch")
+    assert (
+        (code, err) == (0, "")
+        and "mslr-web10k" in out
+        and "needs pooch: pip install" in " ".join(out.split())
+    )
+    code, out, _ = call(capsys, "fetch", "--json")
+    assert code == 0 and json.loads(out)[0]["folder"] is None
+    assert "needs pooch" in refused(capsys, "fetch", "mslr-web10k", "--yes")
+
+
+def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("lambdaboost.cli.report.has_matplotlib", lambda: False)
+    np.savetxt(tmp_path / "scores", LOG.features[:, 0])
+    command = ("report", folder / "log.txt", "--scores", tmp_path / "scores", "--out", tmp_path / "page.html")
+    code, _, err = call(capsys, *command)
+    assert (
+        code == 0
+        and "the page has no pictures: they need matplotlib, pip install 'lambdaboost[plots]'" in err
+    )
+
+
+def test_the_help_of_demo_counts_its_systems(capsys):
+    out = " ".join(call(capsys, "demo", "--help")[1].split())
+    assert "train four systems" in out and "graded()" in out
+
+
+@pytest.mark.parametrize("imported", ["typer", "numba.core", "scipy.sparse", "sklearn", "lightgbm"])
+def test_ctrl_c_during_imports_is_one_line(folder, tmp_path, imported):
+    """`-X importtime` tells what has been imported, so that the signal comes amid the imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "lambdaboost", "train", str(folder / "log.txt")]
+    command += ["--rounds", "1000000", "--out", str(tmp_path / "m")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        begun = sent = False
+        for line in process.stderr:
+            name = line.rpartition("|")[2].strip()
+            begun = begun or name == "lambdaboost.cli"
+            if begun and name.startswith(imported):
+                process.send_signal(signal.SIGINT)
+                sent = True
+                break
+        rest = [line for line in process.stderr if not line.startswith("import time:")]
+    assert sent and process.returncode == 130
+    assert rest == ["lambdaboost: stopped, nothing written\n"] and os.listdir(tmp_path) == []
+
+
+def test_a_table_whose_queries_are_apart_is_grouped(tmp_path):
+    (tmp_path / "t.csv").write_text("qid,label,x\nb,1,10\na,0,20\nb,0,30\na,2,40\n")
+    file = Columns().opened(tmp_path / "t.csv")
+    q = file.queries(None, None)
+    assert q.ids.tolist() == ["b", "a"] and q.relevance.tolist() == [1, 0, 0, 2]
+    assert file.matrix(["x"]).ravel().tolist() == [10, 30, 20, 40]
+    assert file.as_grouped(np.array([1, 2, 3, 4])).tolist() == [1, 3, 2, 4]
+    assert open_data(tmp_path / "t.csv").matrix(["x"]).ravel().tolist() == [10, 20, 30, 40]

@@ -14,7 +14,7 @@ NAMES = ("fobj", "obj")
 
 
 def objective_in_training() -> Objective | None:
-    """The objective of the training that calls; None where it is not one of ours."""
+    """The objective of the training that calls; None where it is not one of lambdaboost."""
     for variables in _callers():
         for name in NAMES:
             found = _objective(variables.get(name))
@@ -41,7 +41,7 @@ def _callers() -> Iterator[Mapping[str, Any]]:
 
 
 def _objective(given: Any) -> Objective | None:
-    """The objective, out of what `LGBMRanker` and our Newton leaves wrap around it."""
+    """The objective, out of what `LGBMRanker`, `ToldRounds` and Newton leaves wrap around it."""
     for candidate in (given, getattr(given, "func", None), getattr(given, "objective", None)):
         if isinstance(candidate, Objective):
             return candidate

@@ -15,10 +15,10 @@ from lambdaboost.objectives import GradientStep, Objective
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
 
 
-def refuse_ours(params: Mapping[str, Any], ours: Container[str]) -> None:
-    """Raise where `params` holds an argument of our call, which an engine would pass over."""
+def refuse_arguments(params: Mapping[str, Any], arguments: Container[str]) -> None:
+    """Raise where `params` holds an argument of lambdaboost's call, which an engine would pass over."""
     for name in params:
-        if name in ours:
+        if name in arguments:
             raise ValueError(
                 f"params has {name}={params[name]!r}, which the engine does not know: give it as {name}= of the call"
             )

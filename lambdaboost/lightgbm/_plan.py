@@ -15,7 +15,7 @@ from lambdaboost.engines.leaves import Leaves, least_documents, stepped
 from lambdaboost.engines.parameters import lightgbm_parameters, refuse_misspelt
 from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
-    refuse_ours,
+    refuse_arguments,
     warn_of_missing_grades,
     warn_of_native_parameters,
     warn_of_slow_steps,
@@ -128,7 +128,7 @@ def _warn_of_traps(params: dict[str, Any], data: lgb.Dataset, objective: Objecti
 def _check_params(params: object) -> None:
     if not isinstance(params, dict):
         raise TypeError(f"params is a {type(params).__name__}, expected a dict of LightGBM's parameters")
-    refuse_ours(params, ("leaves", "rounds", "sources"))
+    refuse_arguments(params, ("leaves", "rounds", "sources"))
     refuse_misspelt(params, lightgbm_parameters(), "LightGBM")
     for name in OBJECTIVE:
         if name in params:

@@ -1,4 +1,4 @@
-"""What a booster of LightGBM needs before its first round under an objective of ours."""
+"""What a LightGBM booster needs before its first round under an objective that is not its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _RESET = "_Booster__set_objective_to_none"
 
 
 def prepare(booster: Any, params: dict[str, Any]) -> None:
-    """Let chance fall as it does natively, and the same in every run.
+    """Use the engine's own random sequence, the same in every run.
 
-    The first `Booster.update` with an objective of ours resets the booster's parameters. `lightgbm.train` made the
+    The first `Booster.update` with such an objective resets the booster's parameters. `lightgbm.train` made the
     booster without objective, so this changes nothing but the draw of features (`feature_fraction`), and fails where no
     feature is of use: it is left out.
 

@@ -1,4 +1,4 @@
-"""`train`: `lightgbm.train` with an objective of ours, and with Newton leaves."""
+"""`train`: `lightgbm.train` with any objective of lambdaboost, and with Newton leaves."""
 
 from __future__ import annotations
 

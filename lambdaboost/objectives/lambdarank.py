@@ -53,7 +53,8 @@ class LambdaRank(Objective):
         Steepness of the logistic, > 0.
     convention : "paper", "lightgbm" or "xgboost"
         The papers' rule, or a copy of an engine's own objective: LightGBM's ``lambdarank``, or XGBoost's ``rank:ndcg``
-        with top-k pairs. Both let discounts run on past the truncation, and divide by score differences.
+        with top-k pairs. Both let discounts run on past the truncation, and divide by score differences. Trees of
+        XGBoost are the same from the same ``base_score``; by default ``rank:ndcg`` fits one of about 1e-9.
     truncation : int, optional
         Only with an engine's convention: LightGBM's ``lambdarank_truncation_level`` (30), XGBoost's
         ``lambdarank_num_pair_per_sample`` (32). In the paper's convention the measure says it: ``NDCG(k=30)``.

@@ -16,7 +16,7 @@ from lambdaboost.engines.leaves import Leaves, least_documents, stepped
 from lambdaboost.engines.parameters import XGBOOST, refuse_misspelt
 from lambdaboost.engines.rounds import ToldRounds
 from lambdaboost.engines.traps import (
-    refuse_ours,
+    refuse_arguments,
     warn_of_native_parameters,
     warn_of_slow_steps,
     warn_of_sorted_rows,
@@ -127,7 +127,7 @@ def plan(
         raise ValueError(
             f"params['objective'] is {params['objective']!r}: leave it out, and give objective=LambdaRank()"
         )
-    refuse_ours(params, ("leaves", "rounds", "sources"))
+    refuse_arguments(params, ("leaves", "rounds", "sources"))
     refuse_misspelt(params, XGBOOST, "XGBoost")
     warn_of_native_parameters(params, NATIVE)
     warn_of_slow_steps(chosen, params, ("eta", "learning_rate"))

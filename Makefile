@@ -87,4 +87,5 @@ dist: .venv/developing
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:
+	find lambdaboost tests -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf .venv .venv-* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

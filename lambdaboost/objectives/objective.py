@@ -161,7 +161,9 @@ def check_number(
     """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} is {value!r}, expected a number")
-    if not (np.isfinite(value) and low <= value <= high) or (open_low and value == low):
+    if not (low <= value <= high and value < float("inf")) or (open_low and value == low):
         bound = f"> {low:g}" if open_low else f"≥ {low:g}"
-        upper = "" if high == float("inf") else f" and ≤ {high:g}"
+        upper = (
+            "" if high == float("inf") else f" and ≤ {high}" if isinstance(high, int) else f" and ≤ {high:g}"
+        )
         raise ValueError(f"{name} is {value!r}, expected a finite number {bound}{upper}")

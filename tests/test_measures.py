@@ -389,6 +389,8 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: NDCG(gain=7), "gain is 7"),
         (lambda: NDCG(gain=()), "gain is ()"),
         (lambda: NDCG(gain=(0, -1)), "gain is (0, -1)"),
+        (lambda: NDCG(gain=(0, 3, 1)), "the gain of grade 2 is less than that of grade 1"),
+        (lambda: NDCG(10**30), f"k is {10**30}, expected at most 2147483647"),
         (lambda: NDCG(empty="skip"), "empty is 'skip'"),
         (lambda: NDCG(empty=float("inf")), "empty is inf"),
         (lambda: CNDCG(scale=0), "scale is 0"),

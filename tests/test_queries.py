@@ -7,7 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lambdaboost import Queries
+from lambdaboost import MRR, Queries
+from lambdaboost.datasets.queries import REMEMBERED
 
 Y = [2, 0, 1, 1, 0]
 
@@ -79,6 +80,8 @@ def test_take_reorder_and_pickle():
         (ValueError, "weight has 3 figures", {"sizes": [3, 2], "weight": [1, 2, 3]}),
         (ValueError, r"weight\[1\] is -2", {"sizes": [3, 2], "weight": [1, -2]}),
         (ValueError, r"weight\[0\] is nan", {"sizes": [3, 2], "weight": [np.nan, 1]}),
+        (ValueError, r"weight\[1\] is 1e\+39: .* float32", {"sizes": [3, 2], "weight": [1, 1e39]}),
+        (ValueError, r"sizes\[0\] is 4611686018427387904, but", {"sizes": [2**62] * 4 + [5]}),
     ],
 )
 def test_wrong_arguments(error, message, arguments):
@@ -183,6 +186,15 @@ def test_reordering_takes_each_row_once():
 def test_wrong_grades(message, relevance):
     with pytest.raises(ValueError, match=message):
         Queries(relevance, sizes=[3])
+
+
+def test_what_is_kept_beside_queries_is_bounded():
+    """A search over thousands of settings must not fill the memory; what is dropped is computed again."""
+    q = Queries(Y, sizes=[3, 2])
+    measured = [MRR(k, threshold=1 + k / 1000)(np.arange(5.0), q) for k in range(1, 500)]
+    assert len(q._memo) <= REMEMBERED
+    again = [MRR(k, threshold=1 + k / 1000)(np.arange(5.0), q) for k in range(1, 500)]
+    assert again == measured
 
 
 def test_wrong_choices():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +14,7 @@ from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
 
 RELEVANCE = "relevance"
+REMEMBERED = 128  # results kept beside one `Queries`; an objective needs some five
 
 
 class Queries:
@@ -201,11 +203,20 @@ class Queries:
         )
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
-        """What `build` returns, computed once for these queries and kept beside them under `key`."""
+        """What `build` returns, computed once for these queries and kept beside them under `key`.
+
+        The oldest of more than `REMEMBERED` are dropped, so that a search over settings does not fill the memory.
+        """
+        memo: dict[Hashable, Any] = self._memo  # type: ignore[attr-defined]
         try:
-            return self._memo[key]  # type: ignore[attr-defined]
+            return memo[key]
         except KeyError:
-            return self._memo.setdefault(key, build())  # type: ignore[attr-defined]
+            value = memo.setdefault(key, build())
+        while len(memo) > REMEMBERED:
+            # Another thread may be at it too; then one of both drops the oldest, and the other nothing.
+            with suppress(RuntimeError, StopIteration):
+                memo.pop(next(iter(memo)), None)
+        return value
 
     def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
         """`scores` as checked float64 (n_documents,), C-contiguous: finite, one for each row."""
@@ -258,6 +269,11 @@ def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
         query = int(np.flatnonzero(a < 1)[0])
         raise ValueError(
             f"sizes[{query}] is {a[query]}: every query has at least one document; leave empty ones out"
+        )
+    if (a > n).any():  # before they are summed: a sum of huge ones would wrap around
+        query = int(np.flatnonzero(a > n)[0])
+        raise ValueError(
+            f"sizes[{query}] is {a[query]}, but there are {n} rows: each row belongs to one query"
         )
     if a.sum() != n:
         raise ValueError(f"sizes sum to {a.sum()}, but there are {n} rows: each row belongs to one query")

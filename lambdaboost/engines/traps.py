@@ -6,10 +6,12 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.objectives import GradientStep, Objective, parse
 
 # Fewer or shorter sorted queries may be chance, or made up.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -89,6 +91,18 @@ def warn_of_missing_grades(labels: Any) -> None:
         )
 
 
-def warn_without_split(least: str) -> None:
-    """Warn of a model that ranks nothing."""
+def warn_without_split(least: str, data: Any, objective: Objective | str) -> None:
+    """Warn of a model that ranks nothing, and why: labels that give the objective no pair, or the least leaf."""
+    sources = (parse(objective) if isinstance(objective, str) else objective).sources
+    q = queries_of(data, sources)
+    if not any(_differs_in_a_query(q.labels[name], q) for name in sources if name in q.labels):
+        named = " or ".join(sources)
+        least = (
+            f"No query has two documents of different {named}: there is no order to learn from these labels."
+        )
     warn(f"no tree has a split, so all documents score the same. {least}")
+
+
+def _differs_in_a_query(labels: NDArray[np.float32], q: Queries) -> bool:
+    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
+    return bool((high > low).any())

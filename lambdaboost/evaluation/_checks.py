@@ -12,15 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 
+LAST_RANK = 2**31 - 1  # the highest cutoff; kernels count in int64, and no list is longer
+
 
 def whole(name: str, given: Any, remedy: str) -> int:
-    """An integer ≥ 1."""
+    """An integer ≥ 1 and ≤ `LAST_RANK`."""
     try:
         n = operator.index(given)
     except TypeError:
         raise TypeError(f"{name} is {given!r}: {remedy}") from None
     if n < 1 or isinstance(given, (bool, np.bool_)):
         raise ValueError(f"{name} is {given!r}: {remedy}")
+    if n > LAST_RANK:
+        raise ValueError(f"{name} is {given!r}, expected at most {LAST_RANK}: {remedy}")
     return n
 
 

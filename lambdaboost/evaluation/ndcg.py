@@ -92,7 +92,8 @@ class NDCG(DiscountedGain):
     k : int, optional
         The last rank that counts; None counts all.
     gain : {"exponential", "linear"} or tuple of float
-        The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``).
+        The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``),
+        which must not fall from one grade to the next.
     empty : float, default 0.0
         What a query without gain counts as.
 
@@ -200,6 +201,12 @@ def _gain(given: Any) -> Gain:
         raise TypeError(f"gain is {given!r}: {remedy}") from None
     if not table or not all(0 <= g < float("inf") for g in table):
         raise ValueError(f"gain is {given!r}: {remedy}")
+    if fall := [l for l in range(1, len(table)) if table[l] < table[l - 1]]:
+        l = fall[0]
+        raise ValueError(
+            f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
+            "gains must not fall with the grade, so that the best order is by grade"
+        )
     return table
 
 

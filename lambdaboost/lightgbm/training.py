@@ -122,7 +122,7 @@ def train(
         callbacks=plan.callbacks,
     )
     if rounds > 0 and not booster.feature_importance("split").any():
-        warn_without_split(NO_SPLIT)
+        warn_without_split(NO_SPLIT, data, objective)
     return booster
 
 

@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
@@ -60,7 +60,7 @@ class ApproxNDCG(Objective):
                 f"metric is {self.metric!r}: approximate ranks have no cutoff; leave k out, "
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
-        check_number("alpha", self.alpha, 0, open_low=True)
+        check_number("alpha", self.alpha, 0, STEEPEST, open_low=True)
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
@@ -48,7 +48,7 @@ class ClickTier(Objective):
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
-        check_number("sigma", self.sigma, 0, open_low=True)
+        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
         if isinstance(self.within, str):
             raise TypeError(
                 f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)"

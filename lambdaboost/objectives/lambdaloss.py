@@ -15,9 +15,9 @@ from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.near import near_ranks
-from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts, discounts
+from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts
 
 Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ
@@ -78,7 +78,7 @@ class LambdaLoss(Objective):
             if self.scheme != "2++":
                 raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
             check_number("mu", self.mu, 0, 1e6)
-        check_number("sigma", self.sigma, 0, open_low=True)
+        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
         if self.scheme == "1" and self.metric.k is not None:  # type: ignore[attr-defined]
             raise ValueError(
                 f"metric is {self.metric!r}: scheme='1' has no cutoff, since documents past it would never rise; "
@@ -100,7 +100,7 @@ class LambdaLoss(Objective):
         over_queries(
             _first_losses, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
             self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),  # type: ignore[attr-defined]
-            discounts(q, None)[0], lam, mu,
+            1 / np.log2(2.0 + np.arange(q.sizes.max())), lam, mu,
         )  # fmt: skip
         return lam, mu
 

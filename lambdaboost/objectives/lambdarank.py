@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation._checks import LAST_RANK
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.native import lightgbm as _native_lightgbm
 from lambdaboost.objectives.native import xgboost as _native_xgboost
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
@@ -83,7 +84,7 @@ class LambdaRank(Objective):
 
     def __post_init__(self) -> None:
         check_swap("metric", self.metric)
-        check_number("sigma", self.sigma, 0, open_low=True)
+        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
         if self.convention not in get_args(Convention):
             raise ValueError(
                 f"convention is {self.convention!r}, expected one of {', '.join(get_args(Convention))}"
@@ -107,7 +108,7 @@ class LambdaRank(Objective):
         if self.truncation is not None:
             if isinstance(self.truncation, bool) or not isinstance(self.truncation, int | np.integer):
                 raise TypeError(f"truncation is {self.truncation!r}, expected a whole number ≥ 1")
-            check_number("truncation", self.truncation, 1)
+            check_number("truncation", self.truncation, 1, LAST_RANK)
         for name in ("norm", "score_norm"):
             if not isinstance(getattr(self, name), bool | None):
                 raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")

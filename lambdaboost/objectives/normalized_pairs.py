@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation._checks import LAST_RANK
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
 
 Over = Literal["all", "top", "static"]
@@ -67,7 +68,7 @@ class NormalizedPairs(Objective):
         check_swap("metric", self.metric)
         if self.over not in get_args(Over):
             raise ValueError(f"over is {self.over!r}, expected one of {', '.join(get_args(Over))}")
-        check_number("sigma", self.sigma, 0, open_low=True)
+        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
         if self.over != "top":
             if self.k is not None:
                 raise ValueError(
@@ -83,7 +84,7 @@ class NormalizedPairs(Objective):
             raise ValueError("k is missing: over='top' needs the number of first ranks, such as k=32")
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer):
             raise TypeError(f"k is {self.k!r}, expected a whole number ≥ 1")
-        check_number("k", self.k, 1)
+        check_number("k", self.k, 1, LAST_RANK)
 
     @property
     def sources(self) -> tuple[str, ...]:

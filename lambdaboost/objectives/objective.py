@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
+FARTHEST_APART = 1e290  # the most that two scores of a query may differ by
+
 
 class Objective(Value):
     """A ranking objective: an immutable value that gives λ and μ, and that both engines call as it is.
@@ -75,8 +78,8 @@ class Objective(Value):
         Raises
         ------
         ValueError
-            For scores of wrong length or not finite, a negative round, a label source that is not there, or a gradient
-            that is not finite, which both engines would take in silence.
+            For scores of wrong length, not finite, or more than 1e290 apart in a query, a negative round, a label
+            source that is not there, or a gradient that is not finite, which both engines would take in silence.
 
         """
         if not isinstance(q, Queries):
@@ -84,6 +87,7 @@ class Objective(Value):
         if isinstance(iteration, bool) or not isinstance(iteration, int | np.integer) or iteration < 0:
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
         s = q.scores(scores)
+        _check_span(s, q)
         for name in self.sources:
             q.source(name)
         lam, mu = self.lambdas(s, q, int(iteration))
@@ -138,6 +142,20 @@ class Objective(Value):
         return derivatives
 
 
+def _check_span(scores: Floats, q: Queries) -> None:
+    """Raise where the scores of a query are so far apart that their differences overflow."""
+    if float(scores.max()) - float(scores.min()) <= FARTHEST_APART:
+        return
+    with np.errstate(over="ignore"):
+        span = np.maximum.reduceat(scores, q.offsets[:-1]) - np.minimum.reduceat(scores, q.offsets[:-1])
+    if (span > FARTHEST_APART).any():
+        query = int((span > FARTHEST_APART).argmax())
+        raise ValueError(
+            f"scores of query {query} are {span[query]:g} apart, expected at most {FARTHEST_APART:g}: "
+            "scale the scores down"
+        )
+
+
 def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:
     for name, values in derivatives.items():
         finite = np.isfinite(values)
@@ -165,7 +183,9 @@ def check_number(
     """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} is {value!r}, expected a number")
-    if not (np.isfinite(value) and low <= value <= high) or (open_low and value == low):
+    if not (low <= value <= high and value < float("inf")) or (open_low and value == low):
         bound = f"> {low:g}" if open_low else f"≥ {low:g}"
-        upper = "" if high == float("inf") else f" and ≤ {high:g}"
+        upper = (
+            "" if high == float("inf") else f" and ≤ {high}" if isinstance(high, int) else f" and ≤ {high:g}"
+        )
         raise ValueError(f"{name} is {value!r}, expected a finite number {bound}{upper}")

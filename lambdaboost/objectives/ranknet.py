@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class RankNet(Objective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        check_number("sigma", self.sigma, 0, open_low=True)
+        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
 
     @property
     def sources(self) -> tuple[str, ...]:

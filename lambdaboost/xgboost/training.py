@@ -148,12 +148,16 @@ def train(
     )
     if leaves == "newton":
         booster = newton.narrowed(booster, made.params)
-    _warn_without_split(booster, params)
+    _warn_without_split(booster, params, data, objective)
     return booster
 
 
-def _warn_without_split(booster: xgb.Booster, params: Mapping[str, Any]) -> None:
+def _warn_without_split(
+    booster: xgb.Booster, params: Mapping[str, Any], data: xgb.DMatrix, objective: Objective | str
+) -> None:
     if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
         warn_without_split(
-            "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0"
+            "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0",
+            data,
+            objective,
         )

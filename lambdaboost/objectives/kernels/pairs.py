@@ -24,6 +24,7 @@ from lambdaboost.objectives.kernels.tiles import (
     RANGE,
     ROWS,
     Dcg,
+    TwoFloatDcg,
     Unit,
     carry,
     curvature_of,
@@ -485,7 +486,8 @@ def pair_gradient(
     order = np.empty(q.n_documents, dtype=np.int32) if by_score is None else by_score
     by_tree = (
         worth_a_tree(q, levels, cutoff)
-        if isinstance(swap, Unit | Dcg) and drops_to_0  # the tree takes all pairs, by their discounts
+        if isinstance(swap, Unit | Dcg | TwoFloatDcg)
+        and drops_to_0  # the tree takes all pairs, by their discounts
         else np.zeros(q.n_queries, dtype=bool)
     )
     over_queries(
@@ -496,7 +498,7 @@ def pair_gradient(
         queries = np.flatnonzero(by_tree)
         over_queries(
             lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, force,
-            isinstance(swap, Dcg), sigma, center,
+            not isinstance(swap, Unit), sigma, center,
             scores, gains, discounts, levels.of_document, order, lam, mu,
         )  # fmt: skip
     return lam, mu, order

@@ -61,6 +61,30 @@ class Dcg(NamedTuple):
     @staticmethod
     def has_h() -> bool:
         """Whether `step` reads h."""
+        return False
+
+    @staticmethod
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+        """The difference of the discounts."""
+        return abs(d_i - d_j)
+
+    @staticmethod
+    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+        """D of each rank, whichever document stands there; no h."""
+        return discounts[0], discounts[0], cutoff
+
+
+class TwoFloatDcg(NamedTuple):
+    """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
+
+    @staticmethod
+    def has_h() -> bool:
+        """Whether `step` reads h."""
         return True
 
     @staticmethod
@@ -157,16 +181,16 @@ def _curvature_of(force, wr, rho, rest):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def _tile(swap, force, gain, rest, i, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
+def _tile(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
     """Four rows of one level from row i (E in re, d in rd, h in rh) against a run of columns.
 
     What all pairs of a column share, u = E_j times the gap of the gains, is multiplied in once for each row's sum and
     once for the four together: ρ = E_j v, so a pair has one division and three products besides its sums. Adds to the
     columns' λ and μ in place and returns the rows'.
     """
-    e0, e1, e2, e3 = re[i], re[i + 1], re[i + 2], re[i + 3]
-    d0, d1, d2, d3 = rd[i], rd[i + 1], rd[i + 2], rd[i + 3]
-    h0, h1, h2, h3 = rh[i], rh[i + 1], rh[i + 2], rh[i + 3]
+    e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
+    d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
+    h0, h1, h2, h3 = rh[0], rh[1], rh[2], rh[3]
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(e.size):
         ej, dj, hj = e[j], d[j], h[j]
@@ -228,7 +252,7 @@ def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, c
         i = first
         while i + ROWS <= last:
             a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                swap, force, gain, rest, i, re, rd, rh, e, g, r, d, h, lam, mu
+                swap, force, gain, rest, re[i:], rd[i:], rh[i:], e, g, r, d, h, lam, mu
             )
             row_lam[i] += a0
             row_lam[i + 1] += a1

@@ -418,9 +418,9 @@ def lists_by_tree(  # type: ignore[no-untyped-def]
 
 def worth_a_tree(q: Queries, levels: Levels, cutoff: int) -> NDArray[np.bool_]:
     """Which queries have so many pairs that the tree is faster; (n_queries,)."""
-    # Levels are kept with their queries, so their identity names them.
+    # Their identity names the levels as long as they live, and what is kept holds them.
     key = ("worth a tree", id(levels.of_document), cutoff)
-    return q.memo(key, lambda: _worth_a_tree(q, levels, cutoff))
+    return q.memo(key, lambda: (_worth_a_tree(q, levels, cutoff), levels))[0]
 
 
 def _worth_a_tree(q: Queries, levels: Levels, cutoff: int) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from benchmarks.start import start
 from experiments.common.report import draw
 from experiments.common.script import at_least, note, run
 from lambdaboost._threads import threads as available
-from lambdaboost._threads import use
+from lambdaboost._threads import using
 
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "speed": speed,
@@ -40,7 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
         )
     threads = options.threads or min(2, most)
     options.out.mkdir(parents=True, exist_ok=True)
-    use(threads)
+    with using(threads):
+        return _measured(options, threads)
+
+
+def _measured(options: argparse.Namespace, threads: int) -> dict[str, Section]:
     machine = this_machine(threads).markdown()
     note(machine)
     found, texts = {}, ["# Benchmarks of lambdaboost", machine]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from lambdaboost._threads import using
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import (
     AUC,
@@ -297,16 +298,11 @@ def test_shifting_scores_changes_nothing(measure):
 
 @every_measure
 def test_the_same_bits_whatever_the_threads(measure):
-    import numba
-
     scores, q = drawn(300)
-    together = measure.per_query(scores, q)
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        assert_array_equal(measure.per_query(scores, q), together)
-    finally:
-        numba.set_num_threads(threads)
+    with using(1):
+        alone = measure.per_query(scores, q)
+    with using(4):
+        assert_array_equal(measure.per_query(scores, q), alone)
 
 
 @every_measure

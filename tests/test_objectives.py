@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from rules import IDS, RULES
 
 from lambdaboost import MRR, NDCG, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal, _jit
+from lambdaboost._threads import using
 from lambdaboost.objectives import OBJECTIVES, parse
 from lambdaboost.objectives import objective as objective_module
 
@@ -125,17 +126,17 @@ BLOCKS = []
 
 
 @EACH
-def test_same_bits_at_every_number_of_threads_and_in_every_run(rule, monkeypatch):
+def test_same_bits_at_every_number_of_threads_and_in_every_run(rule):
     """On one processor too: the number of threads is what kernels are told, and each thread gets a block."""
     scores, q = drawn.make(6, [150] * 40)
     results = []
     BLOCKS.clear()
-    for threads in (1, 2, 1):
-        monkeypatch.setattr(_jit, "deque", _Blocks)
-        monkeypatch.setattr(_jit.numba, "get_num_threads", lambda threads=threads: threads)
-        results.append(rule.objective.gradient(scores, q, iteration=2))
-        scores_later = scores[::-1].copy()
-        rule.objective.gradient(scores_later, q, iteration=3)  # leaves another order behind
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_jit, "deque", _Blocks)
+        for threads in (1, 2, 1):
+            with using(threads):
+                results.append(rule.objective.gradient(scores, q, iteration=2))
+                rule.objective.gradient(scores[::-1].copy(), q, iteration=3)  # leaves another order behind
     assert BLOCKS and all(len(blocks.threads) == 2 for blocks in BLOCKS)
     for grad, hess in results[1:]:
         assert grad.tobytes() == results[0][0].tobytes()

@@ -99,7 +99,7 @@ def spread(y_true, y_score):
     return float(np.ptp(y_score) + y_true.mean())
 
 
-@pytest.mark.parametrize("eval_metric", [spread, [NDCG(3), spread]], ids=["alone", "beside a measure"])
+@pytest.mark.parametrize("eval_metric", [spread, [spread, NDCG(3)]], ids=["alone", "beside a measure"])
 def test_callables_evaluate_as_in_xgbranker(eval_metric):
     native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
     theirs = xgb.XGBRanker(**SMALL, **native, eval_metric=spread)

@@ -53,7 +53,9 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     a = numbers(name, values)
     if (bad := ~((a >= 0) & (a <= FLOAT32_MAX))).any():
         at = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{name}[{at}] is {a[at]:g}: weights must be finite and ≥ 0, at most 3.4e38")
+        raise ValueError(
+            f"{name}[{at}] is {a[at]:g}: weights must be finite, ≥ 0, and at most 3.4e38 as float32"
+        )
     return a.astype(np.float32)
 
 

@@ -16,7 +16,7 @@ from rules import Rule
 from lambdaboost import Queries
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives import parse
-from lambdaboost.objectives.parse import OBJECTIVES
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "examples" / "templates"))

@@ -11,7 +11,8 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,11 +12,14 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ApproxNDCG(Objective):
     r"""One less NDCG at approximate ranks (Qin, Liu and Li 2010).

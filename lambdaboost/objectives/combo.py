@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Hinge, Violators
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.inference.violators import Violators
 
 Slacks = Literal["separate", "shared"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class Combo(Hinge):
     r"""Several hinges at once (Chakrabarti et al. 2008, §3.7): SVM-COMBO.

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._score_space import PerQuery, check_metric, figures, source_of
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, source_of
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class FiniteDifference(Objective):
     r"""The two-sided difference of a measure in each score (Yue and Burges 2007, section 4, FDSA).
@@ -85,7 +88,7 @@ class FiniteDifference(Objective):
         up, down = copied.copy(), copied
         up[moved] += self.step
         down[moved] -= self.step
-        return (figures(self.metric, up, copies) - figures(self.metric, down, copies)) / (2 * self.step)
+        return (per_query(self.metric, up, copies) - per_query(self.metric, down, copies)) / (2 * self.step)
 
 
 def _passes_another(scores: Floats, q: Queries, step: float) -> NDArray[np.bool_]:

@@ -8,11 +8,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 Normalize = Literal["query", "all", "none"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.

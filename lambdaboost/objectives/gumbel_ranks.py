@@ -8,12 +8,14 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives._score_space import check_whole
+from lambdaboost.objectives.base.checks import check_number, check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.noisy_pairs import noisy_pair_gradient
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class GumbelRanks(Objective):
     r"""An objective whose swaps are weighed under noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).

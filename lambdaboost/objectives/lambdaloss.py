@@ -11,11 +11,13 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest, ranking
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.near import near_ranks
 from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts
 
@@ -23,6 +25,7 @@ Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class LambdaLoss(Objective):
     r"""NDCG-Loss1, NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), truncated as by Jagerman et al. (2022).

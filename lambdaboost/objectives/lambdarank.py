@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation._checks import LAST_RANK
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.native import lightgbm as _native_lightgbm
 from lambdaboost.objectives.native import xgboost as _native_xgboost
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class LambdaRank(Objective):
     r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.

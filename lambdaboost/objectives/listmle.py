@@ -10,10 +10,12 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.objective import Floats, Objective
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ListMLE(Objective):
     r"""The likelihood of the graded order in Plackett and Luce's model (ListMLE: Xia et al. 2008).

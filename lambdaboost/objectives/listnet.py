@@ -10,9 +10,11 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives.objective import Floats, Objective
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ListNet(Objective):
     r"""ListNet's top-one cross-entropy (Cao et al. 2007).

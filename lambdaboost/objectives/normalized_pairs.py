@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation._checks import LAST_RANK
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
 
 Over = Literal["all", "top", "static"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class NormalizedPairs(Objective):
     r"""LambdaRank whose pair weights are divided by their sum, so that each query pulls as hard as any other.

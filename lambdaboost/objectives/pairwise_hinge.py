@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.ranking import ranking
-from lambdaboost.objectives.hinge import Hinge, Violators
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.inference.violators import Violators
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class PairwiseHinge(Hinge):
     r"""The hinge of all pairs of different grades: RankSVM (Herbrich et al. 1999; Joachims 2002, 2006).

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class RankNet(Objective):
     r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).

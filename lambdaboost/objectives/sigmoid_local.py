@@ -7,11 +7,14 @@ from typing import ClassVar
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class SigmoidLocal(Objective):
     r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.

@@ -8,10 +8,13 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._score_space import PerQuery, check_metric, check_whole, figures, source_of
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, source_of
+from lambdaboost.objectives.base.checks import check_number, check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class SPSA(Objective):
     r"""Simultaneous perturbation of all scores (Spall 1992; Yue and Burges 2007, section 4.1).
@@ -69,6 +72,6 @@ class SPSA(Objective):
         for _ in range(self.draws):
             delta = 2.0 * rng.integers(0, 2, q.n_documents) - 1.0
             up, down = scores + self.step * delta, scores - self.step * delta
-            slope = (figures(self.metric, up, q) - figures(self.metric, down, q)) / (2 * self.step)
+            slope = (per_query(self.metric, up, q) - per_query(self.metric, down, q)) / (2 * self.step)
             lam += np.repeat(slope, q.sizes) / delta
         return lam / self.draws, np.ones(q.n_documents)

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.hinge import Hinge, Violators
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.inference.auc import auc_violators
 from lambdaboost.objectives.inference.dorm import dorm_violators
 from lambdaboost.objectives.inference.map import map_violators
 from lambdaboost.objectives.inference.mrr import mrr_po_violators, mrr_violators
 from lambdaboost.objectives.inference.ndcg import ndcg_violators
 from lambdaboost.objectives.inference.orders import with_both
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.inference.violators import Violators
 
 FeatureMap = Literal["po", "mrr", "dorm"]
 # The feature maps that each measure's inference is known for, its own first (2008, §3.1-3.6).
@@ -29,6 +31,7 @@ MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
 }
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class StructuredHinge(Hinge):
     r"""The structured hinge of a measure (Chakrabarti, Khanna, Sawant and Bhattacharyya 2008, eqs. 1-2).

@@ -11,7 +11,7 @@ import weakref
 from types import FrameType
 from typing import Any
 
-from lambdaboost.objectives.round_count import RoundCount, iterations_of
+from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 # LightGBM's boosters in training. XGBoost's need no count: it reports rounds without a split too.
 _counts: weakref.WeakKeyDictionary[Any, RoundCount] = weakref.WeakKeyDictionary()

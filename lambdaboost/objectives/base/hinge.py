@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.objectives.objective import Floats, Objective
-
-
-class Violators(NamedTuple):
-    """The most violated constraint of each query at some scores.
-
-    Attributes
-    ----------
-    loss : float64 (n_queries,)
-        Δ(y*, ŷ).
-    direction : float64 (n_documents,)
-        ∂(s·φ(ŷ) − s·φ(y*))/∂s, which does not depend on s but through ŷ.
-
-    """
-
-    loss: Floats
-    direction: Floats
-
-    def slacks(self, scores: Floats, q: Queries) -> Floats:
-        """ξ of each query, Δ + s·φ(ŷ) − s·φ(y*), float64 (n_queries,)."""
-        return self.loss + np.add.reduceat(self.direction * scores, q.offsets[:-1])
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.inference.violators import Violators
 
 
 class Hinge(Objective):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._warn import warn
-from lambdaboost.objectives.stock_call import StockCall
+from lambdaboost.objectives.stock.call import StockCall
 
 _seen: weakref.WeakSet[Any] = weakref.WeakSet()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,15 +12,12 @@ from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.objectives.stock_call import stock_call
-from lambdaboost.objectives.stock_traps import check_stock_training
-
-if TYPE_CHECKING:
-    from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.stock.call import stock_call
+from lambdaboost.objectives.stock.traps import check_stock_training
 
 Floats = NDArray[np.float64]
 
-STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
 FARTHEST_APART = 1e290  # the most that two scores of a query may differ by
 
 
@@ -175,17 +172,3 @@ def check_objective(name: str, value: object) -> None:
         )
     if value.instead is not None:
         raise TypeError(f"{name} is {value!r}: {value.instead}")
-
-
-def check_number(
-    name: str, value: object, low: float, high: float = float("inf"), open_low: bool = False
-) -> None:
-    """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} is {value!r}, expected a number")
-    if not (low <= value <= high and value < float("inf")) or (open_low and value == low):
-        bound = f"> {low:g}" if open_low else f"≥ {low:g}"
-        upper = (
-            "" if high == float("inf") else f" and ≤ {high}" if isinstance(high, int) else f" and ≤ {high:g}"
-        )
-        raise ValueError(f"{name} is {value!r}, expected a finite number {bound}{upper}")

@@ -29,6 +29,7 @@ LAYERS = (
     {"datasets"},
     {"evaluation"},
     {
+        "objectives.base.checks",
         "objectives.inference",
         "objectives.kernels",
         "objectives.native",

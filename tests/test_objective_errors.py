@@ -58,7 +58,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "truncation is 0", lambda: LambdaRank(convention="lightgbm", truncation=0)),
         (TypeError, "truncation is 2.5", lambda: LambdaRank(convention="lightgbm", truncation=2.5)),
         (TypeError, "norm is 1, expected True or False", lambda: LambdaRank(convention="xgboost", norm=1)),
-        (ValueError, "knows NDCG", lambda: LambdaRank(NDCG(k=3), convention="lightgbm")),
+        (ValueError, r"has NDCG\(\) only", lambda: LambdaRank(NDCG(k=3), convention="lightgbm")),
         (
             ValueError,
             "score_norm=False belongs to",
@@ -75,7 +75,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (TypeError, r"metric is KendallTau\(\), .* one of NDCG", lambda: SigmoidLocal(KendallTau())),
         (TypeError, "metric is 'NDCG', expected a measure", lambda: SigmoidLocal("NDCG")),
         (TypeError, "expected a measure of the DCG family", lambda: ClickTier(MAP())),
-        (ValueError, "knows NDCG", lambda: LambdaRank(MAP(), convention="xgboost")),
+        (ValueError, r"has NDCG\(\) only", lambda: LambdaRank(MAP(), convention="xgboost")),
         (ValueError, "k is 0", lambda: LambdaRank(NDCG(k=0))),
         (ValueError, "center is inf", lambda: SigmoidLocal(center=float("inf"))),
         (TypeError, "within is 'relevance', expected a tuple", lambda: ClickTier(within="relevance")),

@@ -1,6 +1,7 @@
-"""Floor 3: λ and curvature rules, their combination, schedules, and the pair kernels.
+"""Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Imports `lambdaboost.evaluation` and `lambdaboost.datasets`.
+Each file holds one public objective; packages hold what several share: `base` classes and checks, pair `kernels`,
+`swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives, calls by `stock` engines.
 """
 
 if __name__ != "lambdaboost.objectives":

@@ -1,4 +1,4 @@
-"""Two objectives as one, with a weight that may change from round to round."""
+"""Blend: the weighted mean of two objectives, with a weight that may change by round."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Blend(Objective):
     ----------
     first, second : Objective
     weight : float in [0, 1], or a schedule
-        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round that gives it.
+        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Blend(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether either does."""
+        """Whether either part's does."""
         return self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
 
     @property
@@ -75,7 +75,7 @@ class Blend(Objective):
 
 
 def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-    """Both in one pass over the pairs where they differ in the force alone, else after one sort."""
+    """Both in one pass over the pairs where only their forces differ, otherwise in two passes after one sort."""
     together = one.blended(two, w)
     if together is not None:
         return together.lambdas(scores, q)

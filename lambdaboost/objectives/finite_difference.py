@@ -1,4 +1,4 @@
-"""Finite differences: a measure's own slope in each document's score."""
+"""FiniteDifference: the slope of a measure in each document's score."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class FiniteDifference(Objective):
 
     .. math:: \lambda_i = \frac{Z(s + c\,e_i) - Z(s - c\,e_i)}{2c}, \qquad \mu_i = 1,
 
-    Z the measure of document i's query. Measures are flat or jump everywhere, so the step c has to reach over other
-    documents' scores. There is no curvature to be had: with μ = 1 an engine's Newton step is the mean λ of a leaf, as
-    in `GradientStep`, which also brings every query's λ to unit spread and is the better choice for training:
+    with Z the measure of the query of document i. Measures are piecewise constant, so the step c has to reach past the
+    scores of other documents. There is no curvature: with μ = 1 an engine's Newton step is the mean λ of a leaf, as in
+    `GradientStep`, which also scales the λ of every query to unit spread and is the better choice for training:
     ``GradientStep(FiniteDifference(NDCG(k=10)))``, or ``leaves="gradient"``.
 
     Parameters
     ----------
     metric : measure or callable
         Any measure, or a function ``(scores, q)`` that is given float64 (n_documents,) and `Queries` and returns one
-        finite figure a query, (n_queries,), higher is better, as `Measure.per_query` does. It is called for many
-        perturbed copies of the queries at once; what a query counts must depend on its own documents only.
+        finite number for each query, (n_queries,), higher is better, as `Measure.per_query` does. It is called for many
+        perturbed copies of the queries at once, so the value of a query may depend on its own documents only.
     step : float
         c, in units of the score, > 0.
 
     Notes
     -----
-    A query of n documents takes 2n measurements of n documents a round. Of our measures, which read nothing but the
-    order, only those documents are measured that pass another within the step.
+    A query of n documents takes 2n evaluations of n documents a round. A `Measure` depends on the order only, so just
+    the documents that pass another within the step are evaluated.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The 2011 paper's two systems, ready to use."""
+"""The two systems of the 2011 paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
 @RECIPES.add
 def graded(weight: float | Schedule = 0.1) -> Blend:
-    """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks where it ties.
+    """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)

@@ -1,4 +1,4 @@
-"""Schedules: the weight of a blend's second part at each boosting round."""
+"""Schedules: the weight of the second part of a blend at each boosting round."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> fl
 
 @lru_cache(maxsize=4096)
 def _risen(rate: float, iteration: int) -> float:
-    """The sum of exp(−rate/m) over the rounds m = 1..iteration, never more than is needed to reach 1."""
+    """The sum of exp(−rate/m) over the rounds m = 1..iteration, cut off once it reaches 1."""
     total = 0.0
     for m in range(1, iteration + 1):
         total += math.exp(-rate / m)

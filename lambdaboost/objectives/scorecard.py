@@ -1,4 +1,4 @@
-"""Any number of objectives as one."""
+"""Scorecard: the weighted sum of any number of objectives."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Scorecard(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any does."""
+        """Whether any part's does."""
         return any(objective.ranks_ties_by_row for objective in self.objectives)
 
     @property

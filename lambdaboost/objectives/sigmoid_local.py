@@ -1,4 +1,4 @@
-"""The sigmoid-local objective: near misses count, lost causes do not."""
+"""SigmoidLocal: forces between documents of similar score only."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class SigmoidLocal(Objective):
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so that the force fades for pairs far apart in either direction. μ changes sign: on an engine use it within
+    so the force vanishes for pairs far apart in either direction. μ changes sign: on an engine use it within
     `GradientStep`.
 
     Parameters
     ----------
     metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
-        The measure Z whose swap weighs a pair, as in `LambdaRank`.
+        The measure Z whose change by a swap weights a pair, as in `LambdaRank`.
     center : float
         c, the paper's centre of the sigmoid.
 

@@ -1,4 +1,4 @@
-"""SPSA: a measure's slope in all scores at once, from two measurements a draw."""
+"""SPSA: the slope of a measure in all scores at once, from two evaluations a draw."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class SPSA(Objective):
 
     .. math:: \lambda_i = \frac{1}{\Delta_i} \cdot \frac{Z(s + c\Delta) - Z(s - c\Delta)}{2c}, \qquad \mu_i = 1,
 
-    Δ_i = ±1 with equal chance for each document, Z the measure of document i's query, the mean over so many draws of Δ.
-    Up to the step's curvature the expectation is the slope that `FiniteDifference` measures one document at a time; the
-    2007 paper's SPSA:F is ``draws=F/2``. μ = 1 as in `FiniteDifference`, and for training the same holds: give it to
-    `GradientStep`, or train with ``leaves="gradient"``.
+    with Δ_i = ±1 with equal probability and Z the measure of the query of document i; λ is the mean over `draws` draws
+    of Δ. To first order in the step, its expectation is the slope that `FiniteDifference` estimates one document at a
+    time; the 2007 paper's SPSA:F is ``draws=F/2``. μ = 1 as in `FiniteDifference`: for training, wrap it in
+    `GradientStep` or use ``leaves="gradient"``.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class SPSA(Objective):
     step : float
         c, in units of the score, > 0.
     draws : int
-        Draws of Δ a round, ≥ 1, two measurements each.
+        Draws of Δ a round, ≥ 1, two evaluations each.
     seed : int
-        ≥ 0. A round's draws follow from the seed, the round and the number of documents, nothing else, so that a
-        training repeats itself, and one that is continued goes on alike.
+        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only, so trainings are
+        repeatable, and a continued one equals an uninterrupted one.
 
     Examples
     --------

@@ -76,8 +76,8 @@ def imports_of(module: str, modules: dict[str, Path] = MODULES) -> dict[str, int
             names = [name.name for name in node.names]
         else:
             continue
-        ours = (name.partition(".")[2] for name in names if name.split(".")[0] == "lambdaboost")
-        found |= {name: node.lineno for name in ours if name != module}
+        within = (name.partition(".")[2] for name in names if name.split(".")[0] == "lambdaboost")
+        found |= {name: node.lineno for name in within if name != module}
     return found
 
 

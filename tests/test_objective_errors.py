@@ -45,7 +45,13 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
             "convention is 'catboost', expected one of paper",
             lambda: LambdaRank(convention="catboost"),
         ),
-        (ValueError, "truncation=30 belongs to convention=", lambda: LambdaRank(truncation=30)),
+        (ValueError, "expected one of paper, lightgbm, xgboost", lambda: LambdaRank(convention=["paper"])),
+        (
+            ValueError,
+            "truncation=30 belongs to convention='lightgbm' or 'xgboost'; in the paper's convention the measure",
+            lambda: LambdaRank(truncation=30),
+        ),
+        (ValueError, "score_norm=True belongs to convention='xgboost'", lambda: LambdaRank(score_norm=True)),
         (ValueError, "norm=True belongs to convention=", lambda: LambdaRank(norm=True)),
         (ValueError, "sigma is 1e.200, expected .* ≤ 1e.15", lambda: LambdaRank(sigma=1e200)),
         (ValueError, "alpha is 1e.200, expected .* ≤ 1e.15", lambda: ApproxNDCG(alpha=1e200)),
@@ -61,7 +67,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, r"has NDCG\(\) only", lambda: LambdaRank(NDCG(k=3), convention="lightgbm")),
         (
             ValueError,
-            "score_norm=False belongs to",
+            "score_norm=False belongs to convention='xgboost'; convention='lightgbm' has truncation= and norm= only",
             lambda: LambdaRank(convention="lightgbm", score_norm=False),
         ),
         (ValueError, "has σ = 1 only", lambda: LambdaRank(convention="xgboost", sigma=2.0)),

@@ -126,7 +126,7 @@ BLOCKS = []
 
 @EACH
 def test_same_bits_at_every_number_of_threads_and_in_every_run(rule, monkeypatch):
-    """On one processor too: the number of threads is what kernels are told, and each thread gets a block."""
+    """On one processor too: the number of threads is patched, and each thread gets a block."""
     scores, q = drawn.make(6, [150] * 40)
     results = []
     BLOCKS.clear()

@@ -1,4 +1,4 @@
-"""What ruins a training, or is ignored, where stock LightGBM or XGBoost trains on an objective."""
+"""What ruins a training, or is ignored, when stock LightGBM or XGBoost trains with an objective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of threads that an engine was told to train with."""
+"""The number of threads that an engine was set to train with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _of_xgboost: weakref.WeakKeyDictionary[Any, int | None] = weakref.WeakKeyDiction
 
 
 def engine_threads(booster: Any) -> int | None:
-    """The threads that a booster of either engine trains with; None where it was not told, or for no booster."""
+    """The threads that a booster of either engine trains with; None where no number is set, or for no booster."""
     if booster is None:
         return None
     if hasattr(booster, "num_boosted_rounds"):

@@ -1,4 +1,4 @@
-"""What objectives, schedules and measures have in common: they are values."""
+"""`Value`: the base of objectives, schedules and measures."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Value:
     Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
     in a field of floats, ``np.int64(3)`` becomes 3.
 
-    Values of one class are equal where their fields are, and NaN equals NaN; that of dataclasses differs between
-    versions of Python.
+    Values of one class are equal where their fields are, and NaN equals NaN. (Whether it does in dataclasses depends on
+    the version of Python.)
 
-    Deep copies are the value itself, which is right for what cannot change, and is what lets LightGBM, which copies its
-    parameters, train with the very object that the user holds.
+    A deep copy is the value itself, which cannot change. LightGBM deep-copies its parameters, and so still trains with
+    the object that you passed.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
-        if "__eq__" not in vars(cls):  # else a dataclass would write its own
+        if "__eq__" not in vars(cls):  # else the dataclass decorator writes its own
             cls.__eq__ = Value.__eq__  # type: ignore[method-assign]
             cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
 
@@ -62,7 +62,7 @@ class Value:
 
 
 def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`check`, which sees no NumPy scalars and after which numbers are of the kind that their fields say."""
+    """`check` between two conversions: first NumPy scalars to Python's, then numbers to the type of their field."""
 
     @wraps(check)
     def coerced(value: Any) -> None:
@@ -70,7 +70,7 @@ def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
             object.__setattr__(value, field.name, _plain(getattr(value, field.name)))
         check(value)
         for field in fields(value):
-            # Measures have whole numbers as defaults of floats, and bring their numbers into that form themselves.
+            # Measures with integers as defaults of float fields convert their numbers themselves.
             if "float" in str(field.type) and type(field.default) is not int:
                 object.__setattr__(value, field.name, _as_float(getattr(value, field.name)))
 
@@ -78,7 +78,7 @@ def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's scalars as Python's, in tuples and lists too."""
+    """NumPy scalars as Python's, in tuples and lists too."""
     if isinstance(value, np.generic):
         return value.item()
     return type(value)(map(_plain, value)) if type(value) in (tuple, list) else value
@@ -89,7 +89,7 @@ def _as_float(value: Any) -> Any:
         return tuple(map(_as_float, value))
     if type(value) not in (int, float):
         return value
-    return float(value) if value else 0.0  # −0.0 equals 0.0 and must read as it does
+    return float(value) if value else 0.0  # −0.0 equals 0.0, so its text must be the same
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -97,7 +97,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _comparable(value: Any) -> Any:
-    """The value with one and the same object for every NaN, which tuples take for equal."""
+    """The value with one object for every NaN: tuples compare objects by identity first."""
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))
     return math.nan if isinstance(value, float) and value != value else value

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives._score_space import PerQuery, check_metric, check_whole, figures
-from lambdaboost.objectives.objective import check_number, check_objective
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query
+from lambdaboost.objectives.base.checks import check_number, check_whole
+from lambdaboost.objectives.base.objective import check_objective
 
 Floats = NDArray[np.float64]
 Cost = Callable[[Floats], Any]
@@ -177,7 +178,7 @@ class Shortfall:
     def __call__(self, scores: Floats) -> Any:
         """The cost, (n_models,) or a number."""
         means = [
-            figures(self.metric, np.ascontiguousarray(s), self.q).mean() for s in np.atleast_2d(scores.T)
+            per_query(self.metric, np.ascontiguousarray(s), self.q).mean() for s in np.atleast_2d(scores.T)
         ]
         return 1.0 - (np.array(means) if scores.ndim == 2 else means[0])
 

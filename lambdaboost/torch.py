@@ -35,7 +35,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
 
 if TYPE_CHECKING:
     from torch import Tensor

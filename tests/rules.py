@@ -62,17 +62,17 @@ def _third(s, y):
     return naive.click_tier(s, y["fresh"], [y["relevance"], y["clicks"]])
 
 
-def _swap(metric, **known):
+def _swap(metric, **limits):
     """LambdaRank by what swaps are worth in a measure."""
-    return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **known)
+    return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **limits)
 
 
-def _local_swap(metric, center, **known):
+def _local_swap(metric, center, **limits):
     """SigmoidLocal by what swaps are worth in a measure."""
     return Rule(
         SigmoidLocal(metric, center),
         lambda s, y, m: naive.by_swap(metric, s, y["relevance"], lambda o: naive.local(o, center)),
-        **known,
+        **limits,
     )
 
 

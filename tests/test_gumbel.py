@@ -123,7 +123,7 @@ def test_values():
 @pytest.mark.parametrize(
     ("error", "message", "make"),
     [
-        (TypeError, "expected one whose pairs the ranks weigh", lambda: GumbelRanks(RankNet())),
+        (TypeError, "expected one whose pair weights depend on ranks", lambda: GumbelRanks(RankNet())),
         (TypeError, "by any measure but PairAccuracy", lambda: GumbelRanks(LambdaRank(PairAccuracy()))),
         (TypeError, "the paper's convention", lambda: GumbelRanks(LambdaRank(convention="lightgbm"))),
         (TypeError, "expected one whose pairs", lambda: GumbelRanks(GradientStep(LambdaRank()))),

@@ -17,7 +17,7 @@ from rules import IDS, RULES
 from lambdaboost import MRR, NDCG, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal, _jit
 from lambdaboost._threads import using
 from lambdaboost.objectives import OBJECTIVES, parse
-from lambdaboost.objectives import objective as objective_module
+from lambdaboost.objectives.base.checks import check_number
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # drawn ones often have not
 
@@ -256,7 +256,7 @@ def test_weights_multiply_rows():
 
 def test_number_check_is_shared():
     with pytest.raises(TypeError, match="sigma is '1'"):
-        objective_module.check_number("sigma", "1", 0)
+        check_number("sigma", "1", 0)
 
 
 # What has no λ of its own formula to compare with, and where its tests are.

@@ -34,7 +34,7 @@ from lambdaboost.diagnostics import (
     loop_work,
     weight_sweep,
 )
-from lambdaboost.diagnostics._weights import weights_of
+from lambdaboost.diagnostics._model_weights import weights_of
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 

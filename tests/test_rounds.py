@@ -234,7 +234,7 @@ def test_own_training_looks_at_no_calling_frames(engine, monkeypatch):
     def fail():
         raise AssertionError("asked the calling frames")
 
-    monkeypatch.setattr("lambdaboost.objectives.objective.stock_call", fail)
+    monkeypatch.setattr("lambdaboost.objectives.base.objective.stock_call", fail)
     seen, objective = scheduled()
     own = by_lightgbm if engine == "lightgbm" else by_xgboost
     params = PARAMS if engine == "lightgbm" else {"nthread": 1}

@@ -368,7 +368,7 @@ class Broken(RankNet):
         return lam, mu
 
 
-NO_NUMBER = r"grad\[3\] of Broken\(\) is nan in round 0: both engines would train on in silence"
+NO_NUMBER = r"grad\[3\] of Broken\(\) is nan in round 0: both engines would train on silently"
 
 
 @pytest.mark.parametrize("train", both(objective=Broken()), ids=["lightgbm", "xgboost"])

@@ -1,6 +1,6 @@
 """A template of a measure: copy it to lambdaboost/evaluation/, rename it, and change what a query is worth.
 
-As it stands it is the rank-biased precision of Moffat and Zobel (2008).
+The example is the rank-biased precision of Moffat and Zobel (2008).
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class RBP(Measure):
     r"""Rank-biased precision: a reader goes from each rank to the next with the chance p (Moffat and Zobel 2008).

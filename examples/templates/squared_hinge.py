@@ -1,6 +1,6 @@
-"""A template of an objective: copy it to lambdaboost/objectives/, rename it, and change what is one line: the force.
+"""A template of an objective: copy it to lambdaboost/objectives/, rename it, and change one line, the force of a pair.
 
-As it stands it is the squared hinge of pairs, λ = max(0, 1 − o) and μ = 1 where that is above 0, with o = s_i − s_j.
+The example is the squared hinge of pairs, λ = max(0, 1 − o) and μ = 1 where that is above 0, with o = s_i − s_j.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class SquaredHinge(Objective):
     r"""Squared hinge of each pair: the cost :math:`\frac{1}{2} \max(0, m - (s_i - s_j))^2` where :math:`l_i > l_j`.
 
-    Its slope gives :math:`\lambda = \max(0, m - (s_i - s_j))`, its curvature :math:`\mu = 1` where λ is not 0. Here
-    stand the paper and the number of the equation.
+    Its slope gives :math:`\lambda = \max(0, m - (s_i - s_j))`, its curvature :math:`\mu = 1` where λ is not 0. Name the
+    paper and the number of the equation here.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def _one_pair(o, margin):  # type: ignore[no-untyped-def]
 def _one_query(s, grades, margin, lam, mu):  # type: ignore[no-untyped-def]
     for i in range(s.size):
         for j in range(s.size):
-            if grades[i] > grades[j]:  # never so where one is missing, NaN
+            if grades[i] > grades[j]:  # False where a grade is missing (NaN)
                 force, curvature = _one_pair(s[i] - s[j], margin)
                 lam[i] += force
                 lam[j] -= force

@@ -26,7 +26,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.linear import LinearRanker
 from lambdaboost.objectives import Hinge
-from lambdaboost.objectives.hinge import Violators
+from lambdaboost.objectives.inference.violators import Violators
 
 K = 10
 MEASURES: tuple[Measure, ...] = (MRR(K), NDCG(K), MAP())

@@ -56,7 +56,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 def complete_objective(incomplete: str) -> list[str]:
     """Objectives and recipes that begin so."""
-    from lambdaboost.objectives.parse import OBJECTIVES, RECIPES
+    from lambdaboost.objectives.base.registry import OBJECTIVES, RECIPES
 
     usable = (name for name, cls in OBJECTIVES.items() if cls.instead is None)
     return _beginning((*RECIPES, *usable), incomplete)

@@ -4,71 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.table import Table
 
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.demo_report import write_page
+from lambdaboost.cli.demo_systems import DOCUMENTS, Contender, Outcome, Parts
 from lambdaboost.cli.engine import Engine, OnRound, Training
 from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
-from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.datasets._files import check_place
-from lambdaboost.engines.leaves import Leaves, stepped
+from lambdaboost.engines.leaves import stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
-from lambdaboost.objectives import LambdaRank, Objective, graded
+from lambdaboost.objectives import graded
 
-DOCUMENTS = 50  # of a query, on average
 # The same for each system; the validation part chooses.
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)
 TIMED = 2  # trainings of each system at its rate, the faster of which counts
 CHOSEN_BY: Measure = NDCG(3)
 MEASURES: tuple[Measure, ...] = (*(NDCG(k) for k in range(1, 11)), CNDCG(3), CNDCG(10))
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A system of the demonstration; without leaves it is the engine's own objective."""
-
-    name: str
-    leaves: Leaves | None = None
-    objective: Objective = LambdaRank()
-
-
-@dataclass
-class Outcome:
-    """What became of a contender: validation figures by learning rate, the chosen one, its booster, test scores."""
-
-    contender: Contender
-    validation: dict[float, float] = field(default_factory=dict)
-    learning_rate: float = 0.0
-    seconds: float = float("inf")
-    booster: Any = None
-    scores: NDArray[np.floating] = field(default_factory=lambda: np.empty(0))
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Training, validation and test part of the log: a quarter, a quarter and half of the queries."""
-
-    train: Collection
-    valid: Collection
-    test: Collection
-
-    @classmethod
-    def make(cls, queries: int, seed: int) -> Parts:
-        """A log whose documents are in random order inside each query."""
-        log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
-        cuts = np.split(np.arange(queries), [queries // 4, queries // 2])
-        return cls(*(log.take(cut) for cut in cuts))
 
 
 def run_demo(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lambdaboost.cli.demo_systems import Outcome, Parts
 from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.report import recorder_for
 from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import NDCG, System, report
-
-if TYPE_CHECKING:
-    from lambdaboost.cli.demo import Outcome, Parts
 
 
 def write_page(

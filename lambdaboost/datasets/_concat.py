@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
-if TYPE_CHECKING:
-    from lambdaboost.datasets.collection import Collection
+
+class Part(Protocol):
+    """What is compared of a `Collection`."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> tuple[str, ...] | None: ...
+    @property
+    def queries(self) -> Queries: ...
 
 
 def row_ids(queries: Queries) -> NDArray[Any] | None:
@@ -18,7 +27,7 @@ def row_ids(queries: Queries) -> NDArray[Any] | None:
     return None if queries.ids is None else np.repeat(queries.ids, queries.sizes)
 
 
-def check_alike(parts: list[Collection]) -> None:
+def check_alike(parts: Sequence[Part]) -> None:
     """Refuse parts that differ in features, names, label sources or whether they have ids."""
     if not parts:
         raise ValueError("collections is empty: give at least one Collection")

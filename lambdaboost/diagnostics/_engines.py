@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._tree_scores import Predict
-
-if TYPE_CHECKING:
-    from lambdaboost.diagnostics.recorder import Recorder
 
 DART = "a DART booster rescales its earlier trees every round, so their scores cannot be added up: train with another"
 ONE_BOOSTER = (
     "the recorder follows one booster and this is a cross-validation: record a training on one fold instead"
 )
+
+
+class Follower(Protocol):
+    """What hears of each round: a `Recorder`."""
+
+    features: Any
+    queries: Queries
+
+    def start(self, trees: int) -> None:
+        """Begin with a model of so many trees."""
+
+    def round_done(self, iteration: int, trees: int, predict: Predict) -> None:
+        """Take in a round."""
 
 
 def lightgbm_trees(env: Any, X: Any) -> tuple[int, Predict]:
@@ -34,7 +45,7 @@ def lightgbm_trees(env: Any, X: Any) -> tuple[int, Predict]:
     return model.current_iteration(), predict
 
 
-def xgboost_callback(recorder: Recorder) -> Any:
+def xgboost_callback(recorder: Follower) -> Any:
     """A callback for ``callbacks=[…]`` of xgboost.train that reports to the recorder."""
     import xgboost as xgb
 

@@ -12,8 +12,8 @@ from lambdaboost.objectives import (
     Scorecard,
     SigmoidLocal,
 )
-from lambdaboost.objectives.blend import weight_at
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.objectives.schedules import weight_at
 
 OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
 
@@ -41,13 +41,6 @@ def pair_parts(objective: Objective, iteration: int = 0) -> list[tuple[float, Ob
     else:
         return [(1.0, _checked(objective))]
     return [(w * inner, leaf) for w, part in parts for inner, leaf in pair_parts(part, iteration)]
-
-
-def blend_weight(objective: Objective, iteration: int) -> float | None:
-    """The weight of the second part of a blend at a round; None where `objective` is no blend."""
-    if isinstance(objective, GradientStep):
-        return blend_weight(objective.objective, iteration)
-    return weight_at(objective.weight, iteration) if isinstance(objective, Blend) else None
 
 
 def _checked(objective: Objective) -> Objective:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
 
 
 def lambda_agreement(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
 
 Floats = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.diagnostics._model_weights import weights_of
 from lambdaboost.diagnostics._watched import watched
-from lambdaboost.diagnostics._weights import weights_of
 from lambdaboost.evaluation import NDCG, Measure, _checks
 from lambdaboost.evaluation.comparison.weighted_t import ROUNDING
-from lambdaboost.objectives.objective import check_number
+from lambdaboost.objectives.base.checks import check_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

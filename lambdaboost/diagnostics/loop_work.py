@@ -9,7 +9,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._watched import watched
 from lambdaboost.diagnostics.lambda_jacobian import one_query
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.objective import check_number
+from lambdaboost.objectives.base.checks import check_number
 
 POINTS = 64  # of each side
 

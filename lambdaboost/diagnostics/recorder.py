@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._engines import lightgbm_trees, xgboost_callback
-from lambdaboost.diagnostics._parts import blend_weight
 from lambdaboost.diagnostics._tree_scores import Predict, TreeScores
 from lambdaboost.diagnostics.agreement import lambda_agreement
 from lambdaboost.diagnostics.share_by_grade import high_grades, lambda_share_by_grade
@@ -19,7 +18,8 @@ from lambdaboost.evaluation import NDCG, _checks
 from lambdaboost.evaluation.comparison.rank_changes import rank_changes
 from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.objectives.blend import blend_weight
 
 if TYPE_CHECKING:
     import pandas as pd

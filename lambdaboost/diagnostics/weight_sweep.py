@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.diagnostics._model_weights import weights_of
 from lambdaboost.diagnostics._watched import watched
-from lambdaboost.diagnostics._weights import Weights, weights_of
+from lambdaboost.diagnostics._weights import Weights
 from lambdaboost.evaluation import NDCG, Measure, _checks
 
 if TYPE_CHECKING:

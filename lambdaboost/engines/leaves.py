@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from lambdaboost.objectives import GradientStep, Objective
-from lambdaboost.objectives.objective import check_objective
+from lambdaboost.objectives.base.objective import check_objective
 
 # What a gradient step needs: smaller leaves cost it four points of NDCG on one real set of three
 # (docs/gradient_step.md). Its hessian of 1 lets an engine limit leaves by rows, while λ hessians count far fewer

@@ -15,8 +15,8 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
-from lambdaboost.diagnostics._parts import blend_weight
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.blend import blend_weight
 
 PAUSE = 0.1  # seconds between two pictures of fast rounds
 SHOWN = 8  # figures that have a line of their own

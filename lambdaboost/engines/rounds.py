@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._engine_threads import engine_threads
 from lambdaboost._threads import using
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.round_count import RoundCount, iterations_of
+from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 
 class ToldRounds:

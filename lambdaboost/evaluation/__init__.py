@@ -8,7 +8,7 @@ if __name__ != "lambdaboost.evaluation":
         "import lambdaboost.evaluation, not the folder 'evaluation': numba would cache its kernels twice"
     )
 
-from lambdaboost.evaluation._parse import full_name, read_value
+from lambdaboost.evaluation._parse import parse, read_value
 from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.cndcg import CNDCG
@@ -21,7 +21,7 @@ from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.evaluation.err import ERR
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
@@ -32,11 +32,6 @@ from lambdaboost.evaluation.trec.files import read_trec_qrels, read_trec_run, wr
 from lambdaboost.evaluation.trec.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.untied import untied
 from lambdaboost.evaluation.wta import WTA
-
-MEASURES: dict[str, type[Measure]] = {
-    cls.__name__: cls
-    for cls in (AUC, BPref, CNDCG, ERR, KendallTau, MAP, MRR, NDCG, PairAccuracy, Precision, Recall, WTA)
-}
 
 __all__ = [
     "AUC",
@@ -78,27 +73,3 @@ __all__ = [
     "write_trec_qrels",
     "write_trec_run",
 ]
-
-
-def parse(text: str) -> Measure:
-    """The measure that a text names: its `repr`, its bare name for the defaults, or its short name with a cutoff.
-
-    Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
-    They give lambdaboost's measure of that name, so a query without a relevant document counts 0. Nothing of the text
-    runs as code.
-
-    Raises
-    ------
-    ValueError
-        Where the text names no measure, listing what is known, or gives a cutoff to a measure that has none.
-
-    Examples
-    --------
-    >>> parse("NDCG(k=3)"), parse("MAP"), parse("ndcg@10")
-    (NDCG(k=3), MAP(), NDCG(k=10))
-
-    """
-    measure = read_value(full_name(text, MEASURES), MEASURES)
-    if not isinstance(measure, Measure):
-        raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
-    return measure

@@ -1,4 +1,4 @@
-"""`read_value`: values from their repr, without running it as code; and the short names of measures."""
+"""Measures and other values read from text, without running it as code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from lambdaboost.evaluation.measure import MEASURES, Measure
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
 SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]+))?\s*")
@@ -19,6 +21,29 @@ ALIASES = {
     "pre": "Precision",
     "r": "Recall",
 }
+
+
+def parse(text: str) -> Measure:
+    """The measure that a text names: its `repr`, its bare name for the defaults, or its short name with a cutoff.
+
+    Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
+    They give lambdaboost's measure of that name, so a query without a relevant document counts 0. No code runs.
+
+    Raises
+    ------
+    ValueError
+        Where the text names no measure, listing what is known, or gives a cutoff to a measure that has none.
+
+    Examples
+    --------
+    >>> parse("NDCG(k=3)"), parse("MAP"), parse("ndcg@10")
+    (NDCG(k=3), MAP(), NDCG(k=10))
+
+    """
+    measure = read_value(full_name(text, MEASURES), MEASURES)
+    if not isinstance(measure, Measure):
+        raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
+    return measure
 
 
 def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class AUC(Measure):
     r"""Area under the ROC curve: the share of pairs of a relevant and another document in the right order.

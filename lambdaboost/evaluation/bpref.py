@@ -11,10 +11,11 @@ from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_judged, n_relevant
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class BPref(Measure):
     r"""Binary preference: how few of the documents judged not relevant stand above the relevant ones.

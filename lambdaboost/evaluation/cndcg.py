@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import MEASURES
 from lambdaboost.evaluation.ndcg import DiscountedGain
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class CNDCG(DiscountedGain):
     r"""Click NDCG: NDCG of click labels c in [0, 1], scaled to the range of the grades.

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings, retrieved
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class ERR(Measure):
     r"""Expected reciprocal rank: of the rank at which a user who reads down the list finds what they want.

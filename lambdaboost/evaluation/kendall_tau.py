@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.pair_accuracy import n_pairs, share_of_pairs
 
 Variant = Literal["gamma", "b"]
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class KendallTau(Measure):
     r"""Kendall's τ between the ranking and the pairwise preferences of clicks.

@@ -11,10 +11,11 @@ from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import ALL, longest, over_rankings, retrieved
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class MAP(Measure):
     r"""Mean average precision: the precision at the rank of each relevant document, averaged over these.

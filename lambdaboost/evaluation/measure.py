@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._engine_threads import calling_booster, engine_threads
+from lambdaboost._registry import Registry
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
@@ -133,6 +134,10 @@ class Measure(Value, ABC):
         # XGBoost's early stopping minimises every metric whose name does not start in one of these ways.
         name = self._lightgbm_name.lower()
         return name if name.startswith(("ndcg", "map", "pre", "auc")) else f"pre-{name}"
+
+
+# The measures by name, each entered by ``@MEASURES.add`` where it is defined.
+MEASURES: Registry[type[Measure]] = Registry()
 
 
 def _queries_in(X: Any, grades: Any) -> Queries:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings, ranked, retrieved
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
@@ -78,6 +78,7 @@ class DiscountedGain(Measure):
         return _ratio(dcg(scores, gains, q.offsets, self.k), self.ideal(q))
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class NDCG(DiscountedGain):
     r"""Normalised discounted cumulative gain: the DCG of the order over that of the best order.

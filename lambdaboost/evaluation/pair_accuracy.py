@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.ranking import over_rankings
 
 
+@MEASURES.add
 @dataclass(frozen=True, repr=False)
 class PairAccuracy(Measure):
     r"""Pairwise correct: the share of the pairs of different grade that are in the right order.

@@ -29,7 +29,7 @@ from lambdaboost.lightgbm._newton import NewtonStep
 from lambdaboost.lightgbm._prepare import BOOSTING, prepare
 from lambdaboost.lightgbm._rounds import round_callbacks
 from lambdaboost.objectives import Objective, parse
-from lambdaboost.objectives.stock_traps import POSITION
+from lambdaboost.objectives.stock.traps import POSITION
 
 OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 MIN_DATA = ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf")

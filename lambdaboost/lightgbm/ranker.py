@@ -21,8 +21,8 @@ from lambdaboost.lightgbm._mcrank import trainer_of, wants_scores
 from lambdaboost.lightgbm._metrics import METRIC, in_order
 from lambdaboost.lightgbm.dataset import Dataset, Sources
 from lambdaboost.objectives import LambdaRank, Objective, parse
+from lambdaboost.objectives.base.objective import check_objective
 from lambdaboost.objectives.mcrank import GradeModel
-from lambdaboost.objectives.objective import check_objective
 
 
 class LambdaRanker(lgb.LGBMRanker):

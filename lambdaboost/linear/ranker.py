@@ -16,7 +16,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import given_qid, part_qid
 from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
-from lambdaboost.objectives.objective import check_number
+from lambdaboost.objectives.base.checks import check_number
 
 
 class LinearRanker(BaseEstimator):

@@ -1,6 +1,7 @@
-"""Floor 3: λ and curvature rules, their combination, schedules, and the pair kernels.
+"""Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Imports `lambdaboost.evaluation` and `lambdaboost.datasets`.
+Each file holds one public objective; packages hold what several share: `base` classes and checks, pair `kernels`,
+`swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives, calls by `stock` engines.
 """
 
 if __name__ != "lambdaboost.objectives":
@@ -9,22 +10,22 @@ if __name__ != "lambdaboost.objectives":
     )
 
 from lambdaboost.objectives.approx_ndcg import ApproxNDCG
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES, parse
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.combo import Combo
 from lambdaboost.objectives.finite_difference import FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.gumbel_ranks import GumbelRanks
-from lambdaboost.objectives.hinge import Hinge
 from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.listmle import ListMLE
 from lambdaboost.objectives.listnet import ListNet
 from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs
-from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
-from lambdaboost.objectives.parse import OBJECTIVES, parse
 from lambdaboost.objectives.ranknet import RankNet
 from lambdaboost.objectives.recipes import graded, iteration_dependent
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear

@@ -1,4 +1,4 @@
-"""ApproxNDCG: NDCG of ranks made smooth."""
+"""ApproxNDCG: NDCG of smooth ranks."""
 
 from __future__ import annotations
 
@@ -12,32 +12,35 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
+from lambdaboost.objectives.base.checks import STEEPEST, check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ApproxNDCG(Objective):
-    r"""One less NDCG at approximate ranks (Qin, Liu and Li 2010).
+    r"""One minus NDCG at approximate ranks (Qin, Liu and Li 2010).
 
-    :math:`\hat\pi_i = 1 + \sum_{j \ne i} \rho_{ij}`, with :math:`\rho_{ij} = 1/(1 + e^{\alpha(s_i - s_j)})`, stands
-    for the rank of document i. With G the gain over the ideal DCG and
+    :math:`\hat\pi_i = 1 + \sum_{j \ne i} \rho_{ij}`, with :math:`\rho_{ij} = 1/(1 + e^{\alpha(s_i - s_j)})`,
+    approximates the rank of document i. With G the gain over the ideal DCG and
     :math:`c_i = G_i \ln 2 / ((1 + \hat\pi_i) \ln^2(1 + \hat\pi_i))`, what a rank costs at :math:`\hat\pi_i`, the cost
     :math:`1 - \sum_i G_i / \log_2(1 + \hat\pi_i)` has the gradient of
 
     .. math:: \lambda_i = \alpha \sum_{j \ne i} (c_i - c_j)\,\rho_{ij}(1 - \rho_{ij}).
 
-    The cost is not convex. As curvature stands :math:`\mu_i = \alpha^2 \sum_j (c_i + c_j)\,\rho_{ij}(1 - \rho_{ij})`,
-    which is at least the cost's own second derivative in :math:`s_i`, and keeps Newton steps below 1/α. A document
-    without a label (NaN) takes part in the ranks of others, and in no force.
+    The cost is not convex. The curvature used is :math:`\mu_i = \alpha^2 \sum_j (c_i + c_j)\,\rho_{ij}(1 - \rho_{ij})`,
+    an upper bound of the second derivative in :math:`s_i`, which keeps Newton steps below 1/α. A document without a
+    label (NaN) counts in the ranks of others but has no force.
 
     Parameters
     ----------
     metric : NDCG or CNDCG
         Gains and label source; without a cutoff.
     alpha : float
-        Steepness of the approximation, > 0: the higher, the nearer to the ranks, and the fewer pairs have any force.
+        Steepness of the approximation, > 0. The higher, the closer to the true ranks, and the fewer pairs have a force.
 
     Examples
     --------
@@ -79,8 +82,8 @@ class ApproxNDCG(Objective):
 
 @kernel
 def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):  # type: ignore[no-untyped-def]
-    room = longest(first, last, offsets)
-    x, e, rho, rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    most = longest(first, last, offsets)
+    x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a

@@ -1,29 +1,30 @@
-"""Two objectives as one, with a weight that may change from round to round."""
+"""Blend: the weighted mean of two objectives, with a weight that may change by round."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
-from lambdaboost.objectives.schedules import Schedule
+from lambdaboost.objectives.schedules import Schedule, weight_at
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class Blend(Objective):
     r"""The λ-gradients of two objectives in proportion (2011 paper, eqs. 10 and 12).
 
-    :math:`\lambda = (1 - w_m)\,\lambda_1 + w_m\,\lambda_2` and likewise μ, at round m.
+    :math:`\lambda = (1 - w_m)\,\lambda_1 + w_m\,\lambda_2` and μ in the same way, at round m.
 
     Parameters
     ----------
     first, second : Objective
     weight : float in [0, 1], or a schedule
-        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round that gives it.
+        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class Blend(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether either does."""
+        """Whether either part's does."""
         return self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
 
     @property
@@ -74,7 +75,7 @@ class Blend(Objective):
 
 
 def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-    """Both in one pass over the pairs where they differ in the force alone, else after one sort."""
+    """Both in one pass over the pairs where only their forces differ, otherwise in two passes after one sort."""
     together = one.blended(two, w)
     if together is not None:
         return together.lambdas(scores, q)
@@ -87,12 +88,8 @@ def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries
     return lam, mu
 
 
-def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:
-    """The weight at a round, checked."""
-    w: Any = weight(iteration) if callable(weight) else weight
-    if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
-        wanted = "in [0, 1]" if high == 1 else "≥ 0"
-        raise ValueError(
-            f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}"
-        )
-    return float(w)
+def blend_weight(objective: Objective, iteration: int) -> float | None:
+    """The weight of the second part of a blend at a round; None where `objective` is no blend."""
+    if isinstance(objective, GradientStep):
+        return blend_weight(objective.objective, iteration)
+    return weight_at(objective.weight, iteration) if isinstance(objective, Blend) else None

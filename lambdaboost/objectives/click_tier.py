@@ -1,4 +1,4 @@
-"""The second tier of a graded measure: order what ties in the tiers above."""
+"""ClickTier: the second tier of a graded measure, which orders documents that tie in the tiers above."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.objectives.base.checks import check_sigma
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ClickTier(Objective):
     r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
@@ -23,7 +26,7 @@ class ClickTier(Objective):
     Parameters
     ----------
     metric : CNDCG or NDCG
-        The measure whose swap weighs a pair, read off the labels of `source`.
+        The measure whose change by a swap weights a pair, on the labels of `source`.
     source : str
         The label source of this tier.
     within : tuple of str
@@ -36,7 +39,7 @@ class ClickTier(Objective):
     >>> from lambdaboost import ClickTier, Queries
     >>> q = Queries([1, 1, 0], sizes=[3], clicks=[0.2, 0.4, 0.9])
     >>> grad, hess = ClickTier().gradient([0.0, 0.0, 0.0], q)
-    >>> bool(grad[0] > 0), bool(grad[1] < 0), float(grad[2])  # the third ties with none
+    >>> bool(grad[0] > 0), bool(grad[1] < 0), float(grad[2])  # the third ties with no other
     (True, True, 0.0)
 
     """
@@ -48,7 +51,7 @@ class ClickTier(Objective):
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
-        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
+        check_sigma(self.sigma)
         if isinstance(self.within, str):
             raise TypeError(
                 f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)"

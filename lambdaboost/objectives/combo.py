@@ -1,4 +1,4 @@
-"""Several hinges in one: SVM-COMBO."""
+"""Combo: several hinges as one objective, SVM-COMBO."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Hinge, Violators
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.inference.violators import Violators
 
 Slacks = Literal["separate", "shared"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class Combo(Hinge):
     r"""Several hinges at once (Chakrabarti et al. 2008, §3.7): SVM-COMBO.
 
-    With separate slacks :math:`\sum_l \xi^l`, each hinge its own; with shared slacks :math:`\max_l \xi^l` of each
-    query, one that answers for all constraints of all of them.
+    With separate slacks the cost of a query is :math:`\sum_l \xi^l`, one slack for each hinge; with shared slacks it is
+    :math:`\max_l \xi^l`, one slack for the constraints of all hinges.
 
     Parameters
     ----------
     hinges : tuple of Hinge
         Such as ``(StructuredHinge(MAP()), StructuredHinge(NDCG(10)))``.
     slacks : "separate" or "shared"
-        One slack for each hinge and query, or one a query. The paper finds separate ones better.
+        One slack for each hinge and query, or one for each query. The paper finds separate ones better.
 
     Examples
     --------

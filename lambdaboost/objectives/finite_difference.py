@@ -1,4 +1,4 @@
-"""Finite differences: a measure's own slope in each document's score."""
+"""FiniteDifference: the slope of a measure in each document's score."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._score_space import PerQuery, check_metric, figures, source_of
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, source_of
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class FiniteDifference(Objective):
     r"""The two-sided difference of a measure in each score (Yue and Burges 2007, section 4, FDSA).
 
     .. math:: \lambda_i = \frac{Z(s + c\,e_i) - Z(s - c\,e_i)}{2c}, \qquad \mu_i = 1,
 
-    Z the measure of document i's query. Measures are flat or jump everywhere, so the step c has to reach over other
-    documents' scores. There is no curvature to be had: with μ = 1 an engine's Newton step is the mean λ of a leaf, as
-    in `GradientStep`, which also brings every query's λ to unit spread and is the better choice for training:
+    with Z the measure of the query of document i. Measures are piecewise constant, so the step c has to reach past the
+    scores of other documents. There is no curvature: with μ = 1 an engine's Newton step is the mean λ of a leaf, as in
+    `GradientStep`, which also scales the λ of every query to unit spread and is the better choice for training:
     ``GradientStep(FiniteDifference(NDCG(k=10)))``, or ``leaves="gradient"``.
 
     Parameters
     ----------
     metric : measure or callable
         Any measure, or a function ``(scores, q)`` that is given float64 (n_documents,) and `Queries` and returns one
-        finite figure a query, (n_queries,), higher is better, as `Measure.per_query` does. It is called for many
-        perturbed copies of the queries at once; what a query counts must depend on its own documents only.
+        finite number for each query, (n_queries,), higher is better, as `Measure.per_query` does. It is called for many
+        perturbed copies of the queries at once, so the value of a query may depend on its own documents only.
     step : float
         c, in units of the score, > 0.
 
     Notes
     -----
-    A query of n documents takes 2n measurements of n documents a round. Of our measures, which read nothing but the
-    order, only those documents are measured that pass another within the step.
+    A query of n documents takes 2n evaluations of n documents a round. A `Measure` depends on the order only, so just
+    the documents that pass another within the step are evaluated.
 
     Examples
     --------
@@ -85,7 +88,7 @@ class FiniteDifference(Objective):
         up, down = copied.copy(), copied
         up[moved] += self.step
         down[moved] -= self.step
-        return (figures(self.metric, up, copies) - figures(self.metric, down, copies)) / (2 * self.step)
+        return (per_query(self.metric, up, copies) - per_query(self.metric, down, copies)) / (2 * self.step)
 
 
 def _passes_another(scores: Floats, q: Queries, step: float) -> NDArray[np.bool_]:

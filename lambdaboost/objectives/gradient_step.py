@@ -1,4 +1,4 @@
-"""Normalised gradient descent in place of Newton's step."""
+"""GradientStep: normalised gradient descent instead of Newton steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 Normalize = Literal["query", "all", "none"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class GradientStep(Objective):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
@@ -22,10 +24,11 @@ class GradientStep(Objective):
     Parameters
     ----------
     objective : Objective
-        Whose λ it takes.
+        The objective that λ comes from.
     normalize : "query", "all" or "none"
-        Divide by the standard deviation of each query's λ, of all λ together, or leave λ as it is. A query of equal λ
-        stays zero, as does one whose λ are all below 1e-38: the right order, every pair some 87 and more apart.
+        Divide by the standard deviation of each query's λ, of all λ together, or leave λ unchanged. λ
+        of a query stay as they are where their standard deviation is below 1e-38: equal λ, or a right order with scores
+        some 87 and more apart.
 
     Examples
     --------
@@ -67,11 +70,11 @@ class GradientStep(Objective):
 
 
 def _spread(lam: Floats, q: Queries) -> Floats:
-    """Population standard deviation of λ in each query, 1 where it is 0 or next to it; (n_queries,)."""
-    # A query's λ sum to 0 but for rounding, so the mean is taken off before squaring.
+    """Population standard deviation of λ in each query, 1 where it is below float32's normal range; (n_queries,)."""
+    # λ of a query sum to 0 up to rounding, so the mean is subtracted before squaring.
     starts = q.offsets[:-1]
     mean = np.add.reduceat(lam, starts) / q.sizes
     squares = np.add.reduceat((lam - np.repeat(mean, q.sizes)) ** 2, starts) / q.sizes
     spread = np.sqrt(squares)
-    # Below float32's normal range λ lose their digits, and what is left of them would be blown up to full forces.
+    # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
     return np.where(spread >= np.finfo(np.float32).tiny, spread, 1.0)

@@ -1,4 +1,4 @@
-"""Gumbel noise on the scores that rank the documents, so that a pair is weighed by many rankings, not one."""
+"""GumbelRanks: pair weights averaged over rankings by scores with Gumbel noise."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives._score_space import check_whole
+from lambdaboost.objectives.base.checks import check_number, check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.noisy_pairs import noisy_pair_gradient
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class GumbelRanks(Objective):
-    r"""An objective whose swaps are weighed under noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
+    r"""An objective whose pair weights are averaged over noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
 
     For a pair of the objective, with :math:`\pi_t` the ranking by :math:`s + \beta G_t`, G standard Gumbel noise drawn
     for each document and draw t = 1, …, T,
 
     .. math:: w = \frac{1}{T} \sum_t |Z(\pi_t) - Z(\pi_t \text{ with i and j swapped})|
 
-    takes the place of :math:`|\Delta Z|`; the force, ρ of RankNet or that of `SigmoidLocal`, stays that of the scores
-    themselves. So weights change smoothly with the scores, and a ranking is drawn as Plackett and Luce have it, by
-    utilities s/β. CatBoost's YetiRank is kin to it: logistic noise, and pairs of neighbours alone.
+    replaces :math:`|\Delta Z|`; the force, ρ of RankNet or that of `SigmoidLocal`, is still computed from the scores
+    without noise. Weights then change smoothly with the scores; rankings are drawn from the Plackett-Luce model with
+    utilities s/β. CatBoost's YetiRank is similar, with logistic noise and pairs of neighbours only.
 
     Parameters
     ----------
     objective : LambdaRank, SigmoidLocal or ClickTier
-        By any measure of theirs but PairAccuracy. Combine outside: ``Blend(GumbelRanks(…), …)``.
+        With any of their measures except PairAccuracy. Blends go outside: ``Blend(GumbelRanks(…), …)``.
     beta : float
         β, in units of the score, ≥ 0; 0 is the objective itself.
     draws : int
         T, ≥ 1.
     seed : int
-        ≥ 0. A round's draws follow from the seed, the round and the number of documents, nothing else.
+        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only.
 
     Examples
     --------
@@ -58,8 +60,8 @@ class GumbelRanks(Objective):
         rule = self.objective.rule
         if rule is None or rule.metric is None or isinstance(rule.metric, PairAccuracy):
             raise TypeError(
-                f"objective is {self.objective!r}, expected one whose pairs the ranks weigh: LambdaRank of the "
-                "paper's convention, SigmoidLocal or ClickTier, by any measure but PairAccuracy"
+                f"objective is {self.objective!r}, expected one whose pair weights depend on ranks: LambdaRank in "
+                "the paper's convention, SigmoidLocal or ClickTier, with any measure except PairAccuracy"
             )
         check_number("beta", self.beta, 0)
         check_whole("draws", self.draws, 1)
@@ -72,7 +74,7 @@ class GumbelRanks(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Only without noise, which leaves no ties."""
+        """Only without noise: noisy scores do not tie."""
         return self.beta == 0 and self.objective.ranks_ties_by_row
 
     @property

@@ -1,4 +1,4 @@
-"""LambdaLoss: pair weights whose losses bound what NDCG lacks."""
+"""LambdaLoss: pair weights whose losses bound one minus NDCG."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest, ranking
+from lambdaboost.objectives.base.checks import check_number, check_sigma
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.near import near_ranks
 from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts
 
@@ -23,6 +25,7 @@ Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class LambdaLoss(Objective):
     r"""NDCG-Loss1, NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), truncated as by Jagerman et al. (2022).
@@ -39,14 +42,14 @@ class LambdaLoss(Objective):
     ====== ====================== ============================================================================
 
     With a cutoff k, :math:`D(r_i)` and :math:`D(r_j)` of "2++" are zero past k, and :math:`\delta_{ij}` is divided by
-    :math:`1 - D(r)` where the lower rank r of the pair is past k: pairs below the cutoff keep their say, which is what
-    makes the bound hold. Natural logarithms stand where the paper has log2, a constant factor. The curvature is
+    :math:`1 - D(r)` where the lower rank r of the pair is past k: pairs below the cutoff still count, so that
+    the bound holds. Logarithms are natural where the paper has log2, a constant factor. The curvature is
     :math:`\sigma^2 w \rho(1-\rho)`, the loss's own at fixed ranks.
 
     Parameters
     ----------
     metric : NDCG or CNDCG
-        Gains, label source, and the cutoff. Scheme "1" has none: it would leave documents past k where they are.
+        Gains, label source and cutoff. Scheme "1" has no cutoff: documents past it would never rise.
     scheme : "1", "2" or "2++"
         Which of the three losses.
     mu : float, optional
@@ -78,7 +81,7 @@ class LambdaLoss(Objective):
             if self.scheme != "2++":
                 raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
             check_number("mu", self.mu, 0, 1e6)
-        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
+        check_sigma(self.sigma)
         if self.scheme == "1" and self.metric.k is not None:  # type: ignore[attr-defined]
             raise ValueError(
                 f"metric is {self.metric!r}: scheme='1' has no cutoff, since documents past it would never rise; "
@@ -117,8 +120,8 @@ class LambdaLoss(Objective):
 @kernel
 def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):  # type: ignore[no-untyped-def]
     """NDCG-Loss1 of queries first:last."""
-    room = longest(first, last, offsets)
-    x, e, rho, rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    most = longest(first, last, offsets)
+    x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a

@@ -1,34 +1,34 @@
-"""LambdaRank: pairs weighed by what their swap is worth in a measure."""
+"""LambdaRank: pairs weighted by the change of a measure when the two documents swap."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation._checks import LAST_RANK
+from lambdaboost.objectives.base.checks import check_sigma
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.native import lightgbm as _native_lightgbm
-from lambdaboost.objectives.native import xgboost as _native_xgboost
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.native.conventions import NativeConvention, convention_of
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class LambdaRank(Objective):
     r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.
 
     For a pair with :math:`l_i > l_j`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`:
     :math:`\lambda = \sigma\,|\Delta Z|\,\rho` and :math:`\mu = \sigma^2\,|\Delta Z|\,\rho(1-\rho)`, where
-    :math:`\Delta Z` is what swapping i and j in the order of the round does to the measure Z, with every rank that it
-    moves. With p the higher and r the lower of their ranks, u the document at p, i a relevant document and j another
-    where Z is binary:
+    :math:`\Delta Z` is the change of the measure Z when i and j swap ranks in the current order. With p the higher and
+    r the lower of their ranks, u the document at p, i a relevant document and j another where Z is binary:
 
     =================== =======================================================================================
     Z                   :math:`|\Delta Z|`
@@ -42,9 +42,9 @@ class LambdaRank(Objective):
     =================== =======================================================================================
 
     R and N are the relevant documents and the pairs of the query, M = min(R, k), and v(r) = 1/r, 0 past k; C(r) counts
-    the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the chance that i satisfies, P(r) the
-    product of 1 − R above rank r, and :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k zero.
-    A pair on the same side of a binary measure's threshold weighs 0.
+    the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the probability that i satisfies, P(r)
+    the product of 1 − R above rank r, and :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k
+    zero. A pair on the same side of a binary measure's threshold has weight 0.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class LambdaRank(Objective):
         Steepness of the logistic, > 0.
     convention : "paper", "lightgbm" or "xgboost"
         The papers' rule, or a copy of an engine's own objective: LightGBM's ``lambdarank``, or XGBoost's ``rank:ndcg``
-        with top-k pairs. Both let discounts run on past the truncation, and divide by score differences. Trees of
-        XGBoost are the same from the same ``base_score``; by default ``rank:ndcg`` fits one of about 1e-9.
+        with top-k pairs. In both, discounts go on past the truncation and weights are divided by score differences.
+        XGBoost's trees are the same with the same ``base_score``; by default ``rank:ndcg`` fits one of about 1e-9.
     truncation : int, optional
         Only with an engine's convention: LightGBM's ``lambdarank_truncation_level`` (30), XGBoost's
-        ``lambdarank_num_pair_per_sample`` (32). In the paper's convention the measure says it: ``NDCG(k=30)``.
+        ``lambdarank_num_pair_per_sample`` (32). In the paper's convention the measure has the cutoff: ``NDCG(k=30)``.
     norm : bool, optional
         Only with an engine's convention: ``lambdarank_norm`` or ``lambdarank_normalization`` (True).
     score_norm : bool, optional
@@ -84,71 +84,40 @@ class LambdaRank(Objective):
 
     def __post_init__(self) -> None:
         check_swap("metric", self.metric)
-        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
-        if self.convention not in get_args(Convention):
-            raise ValueError(
-                f"convention is {self.convention!r}, expected one of {', '.join(get_args(Convention))}"
-            )
-        if self.convention == "paper":
-            for name in ("truncation", "norm", "score_norm"):
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"{name}={getattr(self, name)!r} belongs to convention='lightgbm' or 'xgboost'; "
-                        "in the paper's convention the measure truncates, as NDCG(k=30), and nothing is normalised"
-                    )
-        else:
-            self._check_engine()
-
-    def _check_engine(self) -> None:
-        if not isinstance(self.metric, NDCG) or self.metric.k is not None:
-            raise ValueError(
-                f"metric is {self.metric!r}: convention={self.convention!r} knows NDCG() only, "
-                "and truncates by truncation="
-            )
-        if self.truncation is not None:
-            if isinstance(self.truncation, bool) or not isinstance(self.truncation, int | np.integer):
-                raise TypeError(f"truncation is {self.truncation!r}, expected a whole number ≥ 1")
-            check_number("truncation", self.truncation, 1, LAST_RANK)
-        for name in ("norm", "score_norm"):
-            if not isinstance(getattr(self, name), bool | None):
-                raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")
-        if self.convention == "lightgbm" and self.score_norm is not None:
-            raise ValueError(
-                f"score_norm={self.score_norm!r} belongs to convention='xgboost'; LightGBM has norm= only"
-            )
-        if self.convention == "xgboost" and self.sigma != 1:
-            raise ValueError(f"sigma is {self.sigma!r}: convention='xgboost' has σ = 1 only")
+        check_sigma(self.sigma)
+        native = self._native
+        if native is not None:
+            native.check(self.metric, self.sigma)
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return (self.metric.source,)
 
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None."""
-        return _native_xgboost.row_weights(q) if self.convention == "xgboost" else q.weight
-
     @property
     def rule(self) -> PairRule | None:
         """The pairs, swap and force in the paper's convention."""
-        return (
-            PairRule(self.metric.source, self.metric, sigma=self.sigma)
-            if self.convention == "paper"
-            else None
-        )
+        return self._pairs if self._native is None else None
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None."""
+        native = self._native
+        return q.weight if native is None else native.row_weights(q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
-        if self.rule is not None:
-            return self.rule.lambdas(scores, q)
-        grad, hess = self._native(scores, q)
+        native = self._native
+        if native is None:
+            return self._pairs.lambdas(scores, q)
+        grad, hess = native.gradient(scores, q, self.metric, self.sigma)  # type: ignore[arg-type]
         return -grad.astype(np.float64), hess.astype(np.float64)
 
-    def _native(self, scores: Floats, q: Queries) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        norm = self.norm is not False
-        if self.convention == "lightgbm":
-            truncation = self.truncation or _native_lightgbm.TRUNCATION
-            return _native_lightgbm.gradient(scores, q, self.metric, float(self.sigma), int(truncation), norm)  # type: ignore[arg-type]
-        truncation = self.truncation or _native_xgboost.TRUNCATION
-        score_norm = self.score_norm is not False
-        return _native_xgboost.gradient(scores, q, self.metric, int(truncation), norm, score_norm)  # type: ignore[arg-type]
+    @property
+    def _pairs(self) -> PairRule:
+        return PairRule(self.metric.source, self.metric, sigma=self.sigma)
+
+    @property
+    def _native(self) -> NativeConvention | None:
+        """The engine's convention; None for the paper's."""
+        options = {"truncation": self.truncation, "norm": self.norm, "score_norm": self.score_norm}
+        return convention_of(self.convention, options)

@@ -10,23 +10,24 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.objective import Floats, Objective
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ListMLE(Objective):
     r"""The likelihood of the graded order in Plackett and Luce's model (ListMLE: Xia et al. 2008).
 
     .. math:: -\sum_k \log \frac{e^{s_k}}{e^{s_k} + \sum_{l_j < l_k} e^{s_j}}
 
-    Each document is chosen before all that are worse. Where no grades tie this is ListMLE; documents of equal grade do
-    not compete, where drawing an order for them would make the cost a matter of luck. With :math:`p_{kj}` the share of
-    j in the denominator of k, :math:`\lambda_i = (1 - p_{ii}) - \sum_{l_k > l_i} p_{ki}` and
-    :math:`\mu_i = \sum_k p_{ki} (1 - p_{ki})`, the diagonal of the convex Hessian. Documents without a grade (NaN) are
-    no part of the list.
+    Each document is chosen before all worse ones. Without ties this is ListMLE; documents of equal grade do not
+    compete, so no order is drawn for them. With :math:`p_{kj}` the share of j in the denominator of k,
+    :math:`\lambda_i = (1 - p_{ii}) - \sum_{l_k > l_i} p_{ki}` and :math:`\mu_i = \sum_k p_{ki} (1 - p_{ki})`, the
+    diagonal of the convex Hessian. Documents without a grade (NaN) are left out.
 
-    A query costs its documents times its different grades.
+    Time for a query is O(documents × distinct grades).
 
     Examples
     --------
@@ -56,8 +57,8 @@ class ListMLE(Objective):
 def _choose(s, level, g, top, others, e, lam, mu):  # type: ignore[no-untyped-def]
     """Each document of level g is chosen before all worse ones.
 
-    `top` is the highest scored of those, e their e^{s − s_top}, `others` the sum of e but for the top's own 1: whatever
-    is nearly sure has its 1 − p from there, without cancellation.
+    `top` is the highest scored of those, e their e^{s − s_top}, `others` the sum of e without the top's own 1. A
+    probability near 1 has its 1 − p from these, without cancellation.
     """
     shares, squares, of_top = 0.0, 0.0, 0.0  # over k: the top's p_k, p_k², p_k (1 − p_k)
     for k in range(s.size):

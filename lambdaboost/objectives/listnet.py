@@ -10,19 +10,20 @@ import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives.objective import Floats, Objective
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ListNet(Objective):
     r"""ListNet's top-one cross-entropy (Cao et al. 2007).
 
-    With :math:`P_i = e^{s_i} / \sum_j e^{s_j}` the chance that document i comes first by the scores and
+    With :math:`P_i = e^{s_i} / \sum_j e^{s_j}` the probability that document i comes first by the scores and
     :math:`Y_i = e^{l_i} / \sum_j e^{l_j}` by the grades, the cost :math:`-\sum_i Y_i \log P_i` has
     :math:`\lambda_i = Y_i - P_i` and :math:`\mu_i = P_i (1 - P_i)`, the diagonal of its convex Hessian.
 
-    Documents without a grade (NaN) are no part of the list. A list of equal grades says nothing of an order and
-    contributes nothing.
+    Documents without a grade (NaN) are left out. A list of equal grades contributes nothing.
 
     Examples
     --------
@@ -48,11 +49,11 @@ class ListNet(Objective):
 
 
 @inlined
-def _highest(figures, grades):  # type: ignore[no-untyped-def]
-    """The first of the highest figures of documents that have a grade, -1 where none has."""
+def _highest(values, grades):  # type: ignore[no-untyped-def]
+    """The first document of the highest value among those with a grade; -1 where none has one."""
     top = -1
-    for i in range(figures.size):
-        if grades[i] == grades[i] and (top < 0 or figures[i] > figures[top]):
+    for i in range(values.size):
+        if grades[i] == grades[i] and (top < 0 or values[i] > values[top]):
             top = i
     return top
 
@@ -60,11 +61,10 @@ def _highest(figures, grades):  # type: ignore[no-untyped-def]
 @inlined
 def _one_query(s, grades, lam, mu):  # type: ignore[no-untyped-def]
     best, top = _highest(grades, grades), _highest(s, grades)
-    below, others, total = (
-        0,
-        0.0,
-        0.0,
-    )  # others: Σ e^{s_j − s_top} but for the top itself, whose 1 − P needs it exactly
+    below, total = 0, 0.0
+    others = (
+        0.0  # Σ e^{s_j − s_top} without the top itself, from which its 1 − P follows without cancellation
+    )
     for i in range(s.size):
         if grades[i] == grades[i]:
             below += grades[i] < grades[best]

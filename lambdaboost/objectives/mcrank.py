@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.objectives._score_space import check_whole
-from lambdaboost.objectives.objective import Floats, Objective
+from lambdaboost.objectives.base.checks import check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +72,7 @@ class GradeModel(Objective):
         raise TypeError(f"{self!r}: {self.instead}")
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class McRank(GradeModel):
     r"""Multiclass boosting of the grades, ranked by the expected grade (Li, Burges and Wu 2007; 2008, §3.8).
@@ -111,6 +113,7 @@ class McRank(GradeModel):
         return np.asarray(probabilities, dtype=np.float64) @ np.arange(self.classes)
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class OrdinalMcRank(GradeModel):
     r"""McRank by cumulative models: one binary classifier for each "grade z or better" (Li, Burges and Wu 2007).

@@ -1,4 +1,4 @@
-"""Pair weights that sum to one in every query."""
+"""NormalizedPairs: LambdaRank with pair weights that sum to one in every query."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation._checks import LAST_RANK
+from lambdaboost.objectives.base.checks import check_rank, check_sigma
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
 
 Over = Literal["all", "top", "static"]
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class NormalizedPairs(Objective):
-    r"""LambdaRank whose pair weights are divided by their sum, so that each query pulls as hard as any other.
+    r"""LambdaRank with pair weights divided by their sum, so that all queries have the same total weight.
 
     :math:`\lambda = \sigma\,\rho\,w/W` and :math:`\mu = \sigma^2 \rho(1-\rho)\,w/W` with :math:`w = |\Delta Z|` and
 
@@ -30,21 +32,21 @@ class NormalizedPairs(Objective):
     over     W
     ======== =============================================================================================
     "all"    the sum of w over all pairs of the query, in the order of the round
-    "top"    the same over pairs with a document in the first k ranks, the only ones that count; their discounts run
-             on past k, as in LightGBM's truncation and XGBoost's top-k pairs
-    "static" the sum of w over all pairs in the ideal order: known from the labels, the same in every round
+    "top"    the same over pairs with a document in the first k ranks, the only ones that count; discounts go on past
+             k, as in LightGBM's truncation and XGBoost's top-k pairs
+    "static" the sum of w over all pairs in the ideal order, which depends on the labels only
     ======== =============================================================================================
 
     Both engines normalise queries too (``lambdarank_norm``, ``lambdarank_normalization``), by log2(1 + Σλ)/Σλ, which
-    lets a query that is learnt pull harder per λ; ``LambdaRank(convention=…)`` copies that. Here W does not look at the
-    forces.
+    scales up the λ of queries that are already learnt; ``LambdaRank(convention=…)`` copies that. Here W does not depend
+    on the forces.
 
     Parameters
     ----------
     metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
         The measure Z, as in `LambdaRank`; with "top" NDCG or CNDCG without a cutoff.
     over : "all", "top" or "static"
-        Which sum divides.
+        The sum W.
     k : int, optional
         Only with "top", which needs it: the first ranks, ≥ 1.
     sigma : float
@@ -68,7 +70,7 @@ class NormalizedPairs(Objective):
         check_swap("metric", self.metric)
         if self.over not in get_args(Over):
             raise ValueError(f"over is {self.over!r}, expected one of {', '.join(get_args(Over))}")
-        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
+        check_sigma(self.sigma)
         if self.over != "top":
             if self.k is not None:
                 raise ValueError(
@@ -82,9 +84,7 @@ class NormalizedPairs(Objective):
             )
         if self.k is None:
             raise ValueError("k is missing: over='top' needs the number of first ranks, such as k=32")
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer):
-            raise TypeError(f"k is {self.k!r}, expected a whole number ≥ 1")
-        check_number("k", self.k, 1, LAST_RANK)
+        check_rank("k", self.k)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -117,5 +117,5 @@ class NormalizedPairs(Objective):
         return 2 * np.add.reduceat(mu, q.offsets[:-1])
 
     def _ideal(self, q: Queries) -> Floats:
-        """Scores of the best order: by label, those without one last."""
+        """Scores of the ideal order: the labels, with −1 where one is missing."""
         return np.nan_to_num(q.source(self.metric.source).astype(np.float64), nan=-1.0)

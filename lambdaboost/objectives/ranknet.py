@@ -1,4 +1,4 @@
-"""RankNet: every pair in the wrong order counts the same."""
+"""RankNet: the cross-entropy of all pairs, each with the same weight."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.objectives.base.checks import check_sigma
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class RankNet(Objective):
     r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).
@@ -36,7 +39,7 @@ class RankNet(Objective):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        check_number("sigma", self.sigma, 0, STEEPEST, open_low=True)
+        check_sigma(self.sigma)
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""The 2011 paper's two systems, ready to use."""
+"""The two systems of the 2011 paper."""
 
 from __future__ import annotations
 
 from lambdaboost.evaluation import NDCG
+from lambdaboost.objectives.base.registry import RECIPES
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.gradient_step import GradientStep
@@ -11,8 +12,9 @@ from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
 
+@RECIPES.add
 def graded(weight: float | Schedule = 0.1) -> Blend:
-    """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks where it ties.
+    """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)
@@ -20,6 +22,7 @@ def graded(weight: float | Schedule = 0.1) -> Blend:
     return Blend(LambdaRank(), ClickTier(), weight)
 
 
+@RECIPES.add
 def iteration_dependent(
     schedule: float | Schedule = Linear(0.1, 0.001), metric: NDCG = NDCG()
 ) -> GradientStep:

@@ -1,4 +1,4 @@
-"""Schedules: the weight of a blend's second part at each boosting round."""
+"""Schedules: the weight of the second part of a blend at each boosting round."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from lambdaboost._value import Value
-from lambdaboost.objectives.objective import check_number
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.registry import SCHEDULES
 
 Schedule = Callable[[int], float]
 
 
+@SCHEDULES.add
 @dataclass(frozen=True, repr=False)
 class Constant(Value):
     """The same weight w in [0, 1] at every round.
@@ -31,6 +36,7 @@ class Constant(Value):
         return float(self.w)
 
 
+@SCHEDULES.add
 @dataclass(frozen=True, repr=False)
 class Linear(Value):
     """w_m = start + rate · m, clipped to [0, 1] (2011 paper, §6.2).
@@ -51,6 +57,7 @@ class Linear(Value):
         return min(max(self.start + self.rate * iteration, 0.0), 1.0)
 
 
+@SCHEDULES.add
 @dataclass(frozen=True, repr=False)
 class Exponential(Value):
     """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
@@ -71,9 +78,20 @@ class Exponential(Value):
         return min(self.start + _risen(float(self.rate), iteration), 1.0)
 
 
+def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:
+    """The weight at a round, checked."""
+    w: Any = weight(iteration) if callable(weight) else weight
+    if isinstance(w, bool) or not isinstance(w, int | float | np.integer | np.floating) or not 0 <= w <= high:
+        wanted = "in [0, 1]" if high == 1 else "≥ 0"
+        raise ValueError(
+            f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}"
+        )
+    return float(w)
+
+
 @lru_cache(maxsize=4096)
 def _risen(rate: float, iteration: int) -> float:
-    """The sum of exp(−rate/m) over the rounds m = 1..iteration, never more than is needed to reach 1."""
+    """The sum of exp(−rate/m) over the rounds m = 1..iteration, cut off once it reaches 1."""
     total = 0.0
     for m in range(1, iteration + 1):
         total += math.exp(-rate / m)

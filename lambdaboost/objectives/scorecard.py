@@ -1,4 +1,4 @@
-"""Any number of objectives as one."""
+"""Scorecard: the weighted sum of any number of objectives."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.blend import weight_at
-from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
-from lambdaboost.objectives.schedules import Schedule
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.schedules import Schedule, weight_at
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class Scorecard(Objective):
     r"""A weighted sum of objectives, each over its own label source: the 2011 paper's scorecard (§1, §7).
 
-    :math:`\lambda = \sum_k w_k \lambda_k` and likewise μ.
+    :math:`\lambda = \sum_k w_k \lambda_k` and μ in the same way.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class Scorecard(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any does."""
+        """Whether any part's does."""
         return any(objective.ranks_ties_by_row for objective in self.objectives)
 
     @property

@@ -1,4 +1,4 @@
-"""The sigmoid-local objective: near misses count, lost causes do not."""
+"""SigmoidLocal: forces between documents of similar score only."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ from typing import ClassVar
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class SigmoidLocal(Objective):
     r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.
 
     For a pair with :math:`l_i > l_j` and :math:`t = e^{s_i - s_j + c}`:
     :math:`\lambda = |\Delta Z|\, t/(1+t)^2` and :math:`\mu = |\Delta Z|\, t(t-1)/(1+t)^3`,
-    so that the force fades for pairs far apart in either direction. μ changes sign: on an engine use it within
+    so the force vanishes for pairs far apart in either direction. μ changes sign: on an engine use it within
     `GradientStep`.
 
     Parameters
     ----------
     metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
-        The measure Z whose swap weighs a pair, as in `LambdaRank`.
+        The measure Z whose change by a swap weights a pair, as in `LambdaRank`.
     center : float
         c, the paper's centre of the sigmoid.
 

@@ -1,4 +1,4 @@
-"""SPSA: a measure's slope in all scores at once, from two measurements a draw."""
+"""SPSA: the slope of a measure in all scores at once, from two evaluations a draw."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives._score_space import PerQuery, check_metric, check_whole, figures, source_of
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, source_of
+from lambdaboost.objectives.base.checks import check_number, check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class SPSA(Objective):
     r"""Simultaneous perturbation of all scores (Spall 1992; Yue and Burges 2007, section 4.1).
 
     .. math:: \lambda_i = \frac{1}{\Delta_i} \cdot \frac{Z(s + c\Delta) - Z(s - c\Delta)}{2c}, \qquad \mu_i = 1,
 
-    Δ_i = ±1 with equal chance for each document, Z the measure of document i's query, the mean over so many draws of Δ.
-    Up to the step's curvature the expectation is the slope that `FiniteDifference` measures one document at a time; the
-    2007 paper's SPSA:F is ``draws=F/2``. μ = 1 as in `FiniteDifference`, and for training the same holds: give it to
-    `GradientStep`, or train with ``leaves="gradient"``.
+    with Δ_i = ±1 with equal probability and Z the measure of the query of document i; λ is the mean over `draws` draws
+    of Δ. To first order in the step, its expectation is the slope that `FiniteDifference` estimates one document at a
+    time; the 2007 paper's SPSA:F is ``draws=F/2``. μ = 1 as in `FiniteDifference`: for training, wrap it in
+    `GradientStep` or use ``leaves="gradient"``.
 
     Parameters
     ----------
@@ -30,10 +33,10 @@ class SPSA(Objective):
     step : float
         c, in units of the score, > 0.
     draws : int
-        Draws of Δ a round, ≥ 1, two measurements each.
+        Draws of Δ a round, ≥ 1, two evaluations each.
     seed : int
-        ≥ 0. A round's draws follow from the seed, the round and the number of documents, nothing else, so that a
-        training repeats itself, and one that is continued goes on alike.
+        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only, so trainings are
+        repeatable, and a continued one equals an uninterrupted one.
 
     Examples
     --------
@@ -69,6 +72,6 @@ class SPSA(Objective):
         for _ in range(self.draws):
             delta = 2.0 * rng.integers(0, 2, q.n_documents) - 1.0
             up, down = scores + self.step * delta, scores - self.step * delta
-            slope = (figures(self.metric, up, q) - figures(self.metric, down, q)) / (2 * self.step)
+            slope = (per_query(self.metric, up, q) - per_query(self.metric, down, q)) / (2 * self.step)
             lam += np.repeat(slope, q.sizes) / delta
         return lam / self.draws, np.ones(q.n_documents)

@@ -1,4 +1,4 @@
-"""Structured hinge: the largest margin violation over all orders of a query."""
+"""StructuredHinge: the largest margin violation over all orders of a query."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.hinge import Hinge, Violators
+from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.inference.auc import auc_violators
 from lambdaboost.objectives.inference.dorm import dorm_violators
 from lambdaboost.objectives.inference.map import map_violators
 from lambdaboost.objectives.inference.mrr import mrr_po_violators, mrr_violators
 from lambdaboost.objectives.inference.ndcg import ndcg_violators
 from lambdaboost.objectives.inference.orders import with_both
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.inference.violators import Violators
 
 FeatureMap = Literal["po", "mrr", "dorm"]
-# The feature maps that each measure's inference is known for, its own first (2008, §3.1-3.6).
+# The feature maps with a known inference for each measure, the default first (2008, §3.1-3.6).
 MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
     AUC: ("po",),
     MAP: ("po",),
@@ -29,6 +31,7 @@ MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
 }
 
 
+@OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class StructuredHinge(Hinge):
     r"""The structured hinge of a measure (Chakrabarti, Khanna, Sawant and Bhattacharyya 2008, eqs. 1-2).
@@ -36,9 +39,9 @@ class StructuredHinge(Hinge):
     .. math:: \xi = \max_y [s \cdot \phi(y) + \Delta(y^*, y)] - s \cdot \phi(y^*)
 
     over all orders y of a query, with Δ one minus the measure, and gradient :math:`\phi(\hat y) - \phi(y^*)` at the
-    maximum ŷ, found exactly. hess = 1 for every document, for ξ is piecewise linear; `GradientStep` of it brings all
-    queries to one scale. Documents of a grade of at least the measure's threshold are good, the others bad; those
-    without a label are left out of the order. A query without both contributes nothing, which a warning says once.
+    maximum ŷ, found exactly. hess = 1 for every document, since ξ is piecewise linear; wrapped in `GradientStep`, all
+    queries are on one scale. Documents with a grade of at least the measure's threshold are good, the others bad; those
+    without a label are left out. A query without both contributes nothing; a warning reports how many there are.
 
     Parameters
     ----------
@@ -52,13 +55,13 @@ class StructuredHinge(Hinge):
         for MRR, and its default; ``"dorm"``, documents decayed by rank as 1/√(1 + r), cut at 30 (eq. 6), for NDCG,
         by assignment, with y* the ideal order nearest to the scores.
     clip : int or False, optional
-        The rank k that NDCG and MRR are clipped at in place of the measure's; False clips nowhere, so that
+        The rank k at which NDCG and MRR are clipped instead of at the measure's; with False there is no clipping:
         ``StructuredHinge(NDCG(10), clip=False)`` is SVM-NDCG-NC.
 
     Raises
     ------
     TypeError, ValueError
-        Where no inference is known for the measure, or the measure with that map or clip; from `gradient`, where grades
+        Where no inference is known for the measure, or for it with that map or clip; from `gradient`, where grades
         are not binary and the measure has no threshold.
 
     Examples
@@ -125,12 +128,12 @@ class StructuredHinge(Hinge):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the feature map or a cutoff looks at the ranks of tied documents."""
+        """Whether the feature map or a cutoff depends on the ranks of tied documents."""
         return self._map != "po" or self._k is not None
 
     @property
     def convex(self) -> bool:
-        """Whether y* stays where it is: by φ_dorm the good documents of y* are in order of score."""
+        """Whether y* does not depend on the scores; by φ_dorm its good documents are in order of score."""
         return self.feature_map != "dorm"
 
     def counted(self, q: Queries) -> NDArray[np.bool_]:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Violators
 from lambdaboost.objectives.inference.orders import BAD, GOOD, infer, of_class, taken, write_forces
+from lambdaboost.objectives.inference.violators import Violators
 
 
 def auc_violators(scores: NDArray[np.float64], q: Queries, threshold: float) -> Violators:

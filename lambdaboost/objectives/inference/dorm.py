@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Violators
 from lambdaboost.objectives.inference.orders import GOOD, classes, discounts, with_both
+from lambdaboost.objectives.inference.violators import Violators
 
 DECAYS_TO = 30  # ranks at which A counts
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Violators
 from lambdaboost.objectives.inference.orders import (
     BAD,
     GOOD,
@@ -25,6 +24,7 @@ from lambdaboost.objectives.inference.orders import (
     taken,
     write_forces,
 )
+from lambdaboost.objectives.inference.violators import Violators
 
 
 def mrr_violators(scores: NDArray[np.float64], q: Queries, threshold: float, k: int | None) -> Violators:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.hinge import Violators
 from lambdaboost.objectives.inference.merge import merge, merge_loss
 from lambdaboost.objectives.inference.orders import (
     BAD,
@@ -32,6 +31,7 @@ from lambdaboost.objectives.inference.orders import (
     taken,
     write_forces,
 )
+from lambdaboost.objectives.inference.violators import Violators
 
 
 def ndcg_violators(scores: NDArray[np.float64], q: Queries, k: int | None) -> Violators:

@@ -17,7 +17,7 @@ from lambdaboost._jit import inlined, over_queries
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.ranking import ranking
-from lambdaboost.objectives.hinge import Violators
+from lambdaboost.objectives.inference.violators import Violators
 
 GOOD, BAD, NEITHER = 1, 0, -1
 

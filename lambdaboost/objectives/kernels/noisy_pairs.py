@@ -13,10 +13,9 @@ import numpy as np
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Floats, PairRule
 from lambdaboost.objectives.kernels.pairs import figures
 from lambdaboost.objectives.kernels.tiles import NOTHING, Dcg, TwoFloatDcg, gap, step
-from lambdaboost.objectives.objective import Floats
 from lambdaboost.objectives.swaps.of_measure import parts
 
 

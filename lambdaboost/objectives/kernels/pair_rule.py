@@ -12,8 +12,9 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.tiles import Local, Logistic, Mixed
-from lambdaboost.objectives.objective import Floats
 from lambdaboost.objectives.swaps.of_measure import no_measure, parts
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

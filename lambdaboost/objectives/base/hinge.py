@@ -1,42 +1,21 @@
-"""`Hinge`: what the margin objectives share, and what a cutting plane asks of them."""
+"""`Hinge`: the base class of the margin objectives."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.objectives.objective import Floats, Objective
-
-
-class Violators(NamedTuple):
-    """The most violated constraint of each query at some scores.
-
-    Attributes
-    ----------
-    loss : float64 (n_queries,)
-        Δ(y*, ŷ).
-    direction : float64 (n_documents,)
-        ∂(s·φ(ŷ) − s·φ(y*))/∂s, which does not depend on s but through ŷ.
-
-    """
-
-    loss: Floats
-    direction: Floats
-
-    def slacks(self, scores: Floats, q: Queries) -> Floats:
-        """ξ of each query, Δ + s·φ(ŷ) − s·φ(y*), float64 (n_queries,)."""
-        return self.loss + np.add.reduceat(self.direction * scores, q.offsets[:-1])
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.inference.violators import Violators
 
 
 class Hinge(Objective):
     """A piecewise linear objective of the scores: a sum over queries of slacks of margin constraints, mostly convex.
 
-    As an engine's objective its gradient is a subgradient, and the hessian that engines divide by is 1 a document where
-    the rule says nothing else: a piecewise linear function has no curvature.
+    On an engine the gradient is a subgradient. A piecewise linear function has no curvature, so hess is 1 for each
+    document, unless the hinge defines another.
     """
 
     @property
@@ -54,18 +33,18 @@ class Hinge(Objective):
         raise NotImplementedError
 
     def counted(self, q: Queries) -> NDArray[np.bool_]:
-        """Which queries have constraints at all, bool (n_queries,)."""
+        """Which queries have any constraints, bool (n_queries,)."""
         raise NotImplementedError
 
     def per_query(self, scores: ArrayLike, q: Queries) -> Floats:
-        """The slack ξ of each query, by which its most violated constraint misses; float64 (n_queries,), ≥ 0."""
+        """The slack ξ of each query, the violation of its most violated constraint; float64 (n_queries,), ≥ 0."""
         s = q.scores(scores)
         return self.violators(s, q).slacks(s, q)
 
     def curvature(self, q: Queries) -> Floats:
-        """What engines divide a leaf's gradient by, float64 (n_documents,)."""
+        """The hessian that engines divide a leaf's gradient by, float64 (n_documents,)."""
         return np.ones(q.n_documents)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
-        """λ, the negative subgradient, and what stands in for μ."""
+        """λ, the negative subgradient, and the stand-in for μ."""
         return -self.violators(scores, q).direction, self.curvature(q)

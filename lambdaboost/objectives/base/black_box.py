@@ -1,4 +1,4 @@
-"""A measure as a function of the scores: any of ours, or a Python function of the user's own."""
+"""A measure as a function of the scores: a `Measure`, or a Python function of your own."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.base.objective import Floats
 
 # Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
 PerQuery = Callable[[Floats, Queries], Any]
 
 WANTED = (
     "a measure such as NDCG(k=10), or a function (scores, q) of float64 (n_documents,) and lambdaboost.Queries "
-    "that returns one figure a query, shape (q.n_queries,)"
+    "that returns one number a query, shape (q.n_queries,)"
 )
 
 
@@ -29,20 +28,13 @@ def check_metric(name: str, metric: object) -> None:
         raise TypeError(f"{name} is {metric!r}, expected {WANTED}")
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Raise where `value` is not a whole number ≥ `least`."""
-    if isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    check_count(name, value, least)
-
-
 def source_of(metric: Measure | PerQuery) -> str:
-    """The label source that a training needs for it; a function may read what others the data carry."""
+    """The label source that a training needs; a function may also read the other sources of the data."""
     return metric.source if isinstance(metric, Measure) else RELEVANCE
 
 
-def figures(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
-    """The measure of each query, float64 (n_queries,), 0 where one of ours is undefined.
+def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
+    """The metric of each query, float64 (n_queries,); 0 where a `Measure` is undefined.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What ruins a training, or is ignored, where stock LightGBM or XGBoost trains on an objective."""
+"""What ruins a training, or is ignored, when stock LightGBM or XGBoost trains with an objective."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._warn import warn
-from lambdaboost.objectives.stock_call import StockCall
+from lambdaboost.objectives.stock.call import StockCall
 
 _seen: weakref.WeakSet[Any] = weakref.WeakSet()
 

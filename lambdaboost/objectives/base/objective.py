@@ -1,8 +1,8 @@
-"""`Objective`: what every objective is and does."""
+"""`Objective`: the base class of all objectives."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,29 +12,25 @@ from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.objectives.stock_call import stock_call
-from lambdaboost.objectives.stock_traps import check_stock_training
-
-if TYPE_CHECKING:
-    from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.stock.call import stock_call
+from lambdaboost.objectives.stock.traps import check_stock_training
 
 Floats = NDArray[np.float64]
 
-STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
 FARTHEST_APART = 1e290  # the most that two scores of a query may differ by
 
 
 class Objective(Value):
-    """A ranking objective: an immutable value that gives λ and μ, and that both engines call as it is.
+    """A ranking objective: an immutable value that gives λ and μ, and that both engines call.
 
-    Hand it over as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
+    Pass it as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
     ``xgb.train(…, obj=objective)``.
     """
 
-    # Whether μ can be negative, so that no engine's Newton step may use it.
+    # Whether μ can be negative: then no Newton step can use it.
     curvature_changes_sign: ClassVar[bool] = False
-    # Whether documents of equal score are ranked in the order of their rows, which the gradient then depends on. In the
-    # first round all scores are equal.
+    # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.
     ranks_ties_by_row: ClassVar[bool] = True
     # Where it has no gradient in one score: why, and what to do with it.
     instead: ClassVar[str | None] = None
@@ -46,11 +42,11 @@ class Objective(Value):
 
     @property
     def rule(self) -> PairRule | None:
-        """The rule of its pairs, where it is one over pairs: then a blend may compute it together with another."""
+        """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
         return None
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
-        """λ and μ of every document before weights; `scores` are checked float64."""
+        """λ and μ of every document before weights, from checked float64 scores."""
         raise NotImplementedError
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
@@ -69,7 +65,7 @@ class Objective(Value):
         q : Queries
             The documents' queries, labels and weights.
         iteration : int
-            The boosting round, from 0; only objectives with a schedule look at it.
+            The boosting round, from 0; only objectives with a schedule or random draws use it.
 
         Returns
         -------
@@ -78,8 +74,8 @@ class Objective(Value):
         Raises
         ------
         ValueError
-            For scores of wrong length, not finite, or more than 1e290 apart in a query, a negative round, a label
-            source that is not there, or a gradient that is not finite, which both engines would take in silence.
+            For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
+            label source; a gradient that is not finite, which both engines would accept silently.
 
         """
         if not isinstance(q, Queries):
@@ -100,7 +96,7 @@ class Objective(Value):
         return grad, hess
 
     def refuse_on_engines(self) -> None:
-        """Raise where no engine can take a Newton step on this objective."""
+        """Raise where the curvature changes sign, so that no engine can take a Newton step."""
         if self.curvature_changes_sign:
             raise ValueError(
                 f"the curvature of {self!r} changes sign, so no Newton step can use it: "
@@ -110,17 +106,17 @@ class Objective(Value):
     def gradient_on(
         self, scores: ArrayLike, data: Any, iteration: int
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """`gradient` on the queries of a lightgbm.Dataset or an xgboost.DMatrix, in a round that the caller knows."""
+        """`gradient` on the queries of a lightgbm.Dataset or an xgboost.DMatrix, at a given round."""
         return self.gradient(scores, queries_of(data, self.sources), iteration)
 
     def __call__(
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Gradient and hessian in each form that the engines ask for.
+        """Gradient and hessian, called as the engines do.
 
         ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
-        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the
-        `Booster.update` that calls, however often it does; 0 outside any.
+        call it, or ``(y_true, y_pred, weight, group)`` as `LGBMRanker` does. The boosting round is that of the calling
+        `Booster.update`, however often it asks; 0 outside of one.
 
         Raises
         ------
@@ -162,8 +158,8 @@ def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[n
         if not finite.all():
             row = int(finite.argmin())
             raise ValueError(
-                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would train on in "
-                "silence; look at its schedules and weights, and at the scores and labels of that document's query"
+                f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would train on "
+                "silently; look at its schedules and weights, and at the scores and labels of that document's query"
             )
 
 
@@ -175,17 +171,3 @@ def check_objective(name: str, value: object) -> None:
         )
     if value.instead is not None:
         raise TypeError(f"{name} is {value!r}: {value.instead}")
-
-
-def check_number(
-    name: str, value: object, low: float, high: float = float("inf"), open_low: bool = False
-) -> None:
-    """Raise where `value` is not a finite number in [low, high], or in (low, high] with `open_low`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} is {value!r}, expected a number")
-    if not (low <= value <= high and value < float("inf")) or (open_low and value == low):
-        bound = f"> {low:g}" if open_low else f"≥ {low:g}"
-        upper = (
-            "" if high == float("inf") else f" and ≤ {high}" if isinstance(high, int) else f" and ≤ {high:g}"
-        )
-        raise ValueError(f"{name} is {value!r}, expected a finite number {bound}{upper}")

@@ -1,4 +1,4 @@
-"""`RoundCount`: the boosting round of a booster, from what it can be asked for between two rounds."""
+"""`RoundCount`: the boosting round of a booster, from what it reports between two rounds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 class RoundCount(NamedTuple):
     """How many rounds a booster had done when it was last seen, and how many iterations it then reported.
 
-    LightGBM reports iterations without those whose tree had no split, so the two differ. What happens unseen shows in
-    the iterations: further rounds add to them, and ``rollback_one_iter`` takes away from them.
+    LightGBM does not count iterations whose tree had no split, so the two differ. Changes in between show in the
+    iterations: further rounds add to them, and ``rollback_one_iter`` subtracts from them.
     """
 
     done: int
     iterations: int
 
     def current(self, iterations: int) -> int:
-        """The round, from 0, that a booster of so many iterations computes next."""
+        """The round, from 0, that a booster of that many iterations computes next."""
         return max(0, self.done + iterations - self.iterations)
 
 

@@ -1,7 +1,7 @@
-"""The stock engine that asks an objective for its gradient: which booster, and in which boosting round.
+"""The booster and the boosting round of a stock engine that calls an objective.
 
-Neither engine hands them over, but both ask from their Python method `Booster.update`, so they are read off the calling
-frames. `lambdaboost.lightgbm.train` and its like need none of this: see `lambdaboost.engines.rounds`.
+Neither engine passes them, but both call from their Python method `Booster.update`, so they are read from the calling
+frames. `lambdaboost.lightgbm.train` and its counterparts do not need this: see `lambdaboost.engines.rounds`.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ import weakref
 from types import FrameType
 from typing import Any
 
-from lambdaboost.objectives.round_count import RoundCount, iterations_of
+from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
-# LightGBM's boosters in training. XGBoost's need no count: it reports rounds without a split too.
+# LightGBM's boosters in training. XGBoost's need no count: they report rounds without a split too.
 _counts: weakref.WeakKeyDictionary[Any, RoundCount] = weakref.WeakKeyDictionary()
-# Names no variable, so it cannot clash with those of `update`.
+# Not an identifier, so it cannot clash with a variable of `update`.
 _MARK = "lambdaboost: round of this update"
 
 
 class StockCall:
     """One call of `Booster.update`, which is one boosting round however often it asks for a gradient.
 
-    It is stored among the local variables of `update` and nowhere else, so it ends when `update` returns. Only then can
-    a round whose tree had no split, which LightGBM drops, be told from one that is rolled back later.
+    It is stored among the local variables of `update` only, so it is deleted when `update` returns. Only then can a
+    round whose tree had no split, which LightGBM drops, be distinguished from one that is rolled back later.
 
     Attributes
     ----------
     iteration : int
         The round, from 0, counting those of a continued model.
     answered : bool
-        Whether a gradient was given. A round that failed is not counted.
+        Whether a gradient was returned. A round that failed is not counted.
 
     """
 
@@ -42,7 +42,7 @@ class StockCall:
 
     @property
     def booster(self) -> Any:
-        """The booster that `update` was called of."""
+        """The booster whose `update` was called."""
         return self._booster()
 
     def __del__(self) -> None:

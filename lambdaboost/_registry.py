@@ -1,0 +1,38 @@
+"""`Registry`: classes and functions by name, each entered by a decorator where it is defined."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+Entry = TypeVar("Entry")
+Added = TypeVar("Added")
+
+
+class Registry(dict[str, Entry]):
+    """Classes or functions by their ``__name__``.
+
+    >>> numbers: Registry[Any] = Registry()
+    >>> @numbers.add
+    ... class One:
+    ...     pass
+    >>> list(numbers)
+    ['One']
+    """
+
+    def add(self, entry: Added) -> Added:
+        """Enter a class or function under its own name; the decorator of each.
+
+        Raises
+        ------
+        ValueError
+            Where another module has entered the name.
+
+        """
+        name: str = entry.__name__  # type: ignore[attr-defined]
+        before: Any = self.get(name)
+        if before is not None and before.__module__ != entry.__module__:
+            raise ValueError(
+                f"{name} of {entry.__module__} is registered by {before.__module__}: choose another name"
+            )
+        self[name] = entry  # type: ignore[assignment]
+        return entry

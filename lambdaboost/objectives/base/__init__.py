@@ -1,0 +1,1 @@
+"""What objectives are built from: their base classes, the registry, and checks of their arguments."""

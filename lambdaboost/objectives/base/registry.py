@@ -1,0 +1,39 @@
+"""The names that `parse` reads: objectives, recipes and schedules, each registered by a decorator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lambdaboost._registry import Registry
+from lambdaboost.evaluation import MEASURES, read_value
+from lambdaboost.objectives.base.objective import Objective
+
+OBJECTIVES: Registry[type[Objective]] = Registry()
+RECIPES: Registry[Callable[..., Objective]] = Registry()
+SCHEDULES: Registry[type[Any]] = Registry()
+
+
+def parse(text: str) -> Objective:
+    """The objective that a text names: the `repr` of any objective, a bare name for its defaults, or a recipe.
+
+    Only registered names, numbers, strings and tuples are read; no code runs.
+
+    Raises
+    ------
+    ValueError
+        Where the text does not read, with what would.
+
+    Examples
+    --------
+    >>> parse("LambdaRank")
+    LambdaRank()
+    >>> parse("Blend(LambdaRank(), SigmoidLocal(NDCG(k=3)), Linear(0.1, 0.001))")
+    Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
+
+    """
+    value = read_value(text, {**OBJECTIVES, **RECIPES, **SCHEDULES, **MEASURES})
+    if not isinstance(value, Objective):
+        known = ", ".join((*sorted(OBJECTIVES), *RECIPES))
+        raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")
+    return value

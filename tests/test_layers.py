@@ -1,0 +1,197 @@
+"""The package as a whole: layers, guards, what importing costs, what the wheel holds."""
+
+import ast
+import os
+import subprocess
+import sys
+import zipfile
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from copied import copied
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "lambdaboost"
+LINKED = ("datasets", "evaluation", "objectives")
+# From the bottom up. A module imports from its own layer and those below.
+LAYERS = (
+    {
+        "_compile_notice",
+        "_engine_threads",
+        "_jit",
+        "_kernel_cache",
+        "_registry",
+        "_threads",
+        "_value",
+        "_warn",
+    },
+    {"datasets"},
+    {"evaluation"},
+    {
+        "objectives.base.checks",
+        "objectives.inference",
+        "objectives.kernels",
+        "objectives.native",
+        "objectives.stock",
+        "objectives.swaps",
+    },
+    {"objectives.base"},
+    {"objectives"},
+    {"diagnostics", "engines", "linear", "linear_search", "torch"},
+    {""},  # the package itself, which hands on public names
+    {"lightgbm", "xgboost"},
+    {"dask", "ray"},
+    {"cli"},
+    {"__main__"},
+)
+in_a_checkout = pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="a source archive has no links")
+
+
+def name_of(path: Path) -> str:
+    """The dotted name of a module without the package; "" for the package itself."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+EACH = pytest.mark.parametrize("module", MODULES)
+
+
+def layer_of(module: str) -> int:
+    """The layer of a module: that of the innermost of its packages that has one."""
+    parts = module.split(".")
+    names = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    return next((at for name in names for at, layer in enumerate(LAYERS) if name in layer), len(LAYERS))
+
+
+def imports_of(module: str, modules: dict[str, Path] = MODULES) -> dict[str, int]:
+    """The modules of the package that one imports, with the line: in functions and for types alone too."""
+    found: dict[str, int] = {}
+    for node in ast.walk(ast.parse(modules[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}, line {node.lineno}: a relative import"
+            names = [f"{node.module}.{name.name}" for name in node.names]
+            names = [name if name.partition(".")[2] in modules else str(node.module) for name in names]
+        elif isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        else:
+            continue
+        within = (name.partition(".")[2] for name in names if name.split(".")[0] == "lambdaboost")
+        found |= {name: node.lineno for name in within if name != module}
+    return found
+
+
+def cycle(imports: dict[str, dict[str, int]]) -> list[str]:
+    """Modules that import each other in a circle, or none."""
+    try:
+        tuple(TopologicalSorter(imports).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+@EACH
+def test_imports_only_point_down(module):
+    for name, line in imports_of(module).items():
+        assert layer_of(name) <= layer_of(module), f"line {line} imports {name} from a layer above"
+
+
+def test_layers_are_those_of_the_package():
+    assert [
+        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.pairs")
+    ] == [0, 1, 2, 3]
+    assert layer_of("objectives.base.hinge") < layer_of("objectives.lambdarank") < layer_of("engines.rounds")
+    assert layer_of("xgboost.ranker") < layer_of("dask") < layer_of("cli.app")
+    named = {name for layer in LAYERS for name in layer} - {"ray"}
+    assert named <= set(MODULES), "a layer names what is gone"
+    assert [name for name in MODULES if layer_of(name) == len(LAYERS)] == [], "give a new package a layer"
+
+
+def test_no_imports_go_in_circles():
+    """Not even through functions or ``if TYPE_CHECKING``: each module can be read after those that it imports."""
+    imports = {module: imports_of(module) for module in MODULES}
+    assert len(imports["objectives.lambdarank"]) > 5
+    assert cycle(imports) == []
+
+
+def test_a_circle_is_found(tmp_path):
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lambdaboost.two import x\n")
+    two.write_text("def f():\n    from lambdaboost import one\n")
+    modules = {"one": one, "two": two}
+    assert cycle({module: imports_of(module, modules) for module in modules}) == ["one", "two", "one"]
+
+
+@in_a_checkout
+@pytest.mark.parametrize("name", LINKED)
+def test_links_at_the_top_are_the_packages(name):
+    link = ROOT / name
+    assert link.is_symlink()
+    assert link.resolve() == PACKAGE / name
+    assert os.readlink(link) == f"lambdaboost/{name}"
+
+
+@in_a_checkout
+@pytest.mark.parametrize("name", LINKED)
+def test_a_link_cannot_be_imported(name):
+    run = subprocess.run([sys.executable, "-c", f"import {name}"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert f"ImportError: import lambdaboost.{name}, not the folder '{name}'" in run.stderr
+
+
+@in_a_checkout
+@pytest.mark.parametrize("name", LINKED)
+def test_a_link_can_be_tested(name):
+    """`pytest evaluation/` tests the package that the folder links to."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qp", "no:cacheprovider", f"{name}/"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+    assert f"lambdaboost/{name}/" in run.stdout.replace(os.sep, "/")
+
+
+def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
+    code = (
+        "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"
+        "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "from lambdaboost.objectives.kernels import pairs as _pairs\n"
+        "assert not _pairs._block_of_queries.signatures\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_public_names():
+    import lambdaboost
+
+    for name in lambdaboost.__all__:
+        assert getattr(lambdaboost, name) is not None
+
+
+def test_wheel_holds_the_package_only(tmp_path):
+    pytest.importorskip("setuptools", minversion="77")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps", "--no-build-isolation",
+         "-w", str(tmp_path), str(copied(tmp_path))],
+        check=True, capture_output=True, cwd=tmp_path,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"lambdaboost"}
+    assert "lambdaboost/py.typed" in names
+    assert "lambdaboost/objectives/lambdarank.py" in names
+
+
+def test_same_bits_just_compiled_and_from_the_cache(tmp_path):
+    code = (
+        "import numpy as np; from lambdaboost import LambdaRank, Queries\n"
+        "rng = np.random.default_rng(0)\n"
+        "q = Queries(rng.integers(0, 5, 3000), sizes=[150] * 20)\n"
+        "grad, hess = LambdaRank().gradient(rng.normal(size=3000), q)\n"
+        "print(grad.tobytes().hex(), hess.tobytes().hex())\n"
+    )
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cold, warm = (
+        subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout
+        for _ in range(2)
+    )
+    assert cold == warm

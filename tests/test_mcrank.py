@@ -9,10 +9,11 @@ import xgboost as xgb
 from lightgbm_data import Q_VALID, X_VALID, Q, X
 from sklearn.base import clone
 
-from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, McRank, OrdinalMcRank, Queries
+from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, McRank, OrdinalMcRank
 from lambdaboost import lightgbm as ours_lgb
 from lambdaboost import xgboost as ours_xgb
-from lambdaboost.objectives import parse
+from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.objective import check_objective
 
 LGB = {"n_estimators": 20, "num_leaves": 5, "verbose": -1, "n_jobs": 1, "random_state": 0}
 XGB = {"n_estimators": 20, "max_depth": 3, "n_jobs": 1}
@@ -177,25 +178,19 @@ def test_weights_of_queries_on_xgboost():
         fitted(ours_xgb.LambdaRanker, XGB, McRank(), sample_weight=np.ones(Q.n_queries))
 
 
-WAY = r"Fit it as LambdaRanker\(objective=McRank\(classes=5\)\)"
-
-
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: McRank().gradient([0.0, 1.0], Queries([0, 1], sizes=[2])),
         lambda: Blend(LambdaRank(), McRank(), 0.1),
         lambda: GradientStep(OrdinalMcRank()),
-        lambda: lgb.train({"objective": McRank(), "verbose": -1}, lgb.Dataset(X, Q.relevance, group=Q.sizes)),
-        lambda: xgb.train({}, xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row), 1, obj=McRank()),
-        lambda: ours_lgb.train(
-            {"verbose": -1}, ours_lgb.Dataset(X, Q.relevance, group=Q.sizes), objective=McRank()
-        ),
-        lambda: ours_xgb.train({}, ours_xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row), objective="McRank"),
+        lambda: check_objective("first", McRank()),
     ],
 )
-def test_used_as_a_gradient_it_names_the_right_way(use):
-    with pytest.raises(TypeError, match=WAY):
+def test_a_grade_model_is_no_objective(use):
+    assert not isinstance(McRank(), Objective) and not hasattr(McRank(), "gradient")
+    with pytest.raises(
+        TypeError, match=r"McRank\(\), expected an objective with a gradient such as LambdaRank"
+    ):
         use()
 
 

@@ -16,7 +16,7 @@ def logistic(raw: Any) -> NDArray[np.float64]:
     return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
 
 
-def scores_of(engine: str, objective: Objective | None, predicted: Any) -> Any:
+def scores_of(engine: str, objective: Objective | GradeModel | None, predicted: Any) -> Any:
     """Scores of documents; of a model of grades the engine predicts probabilities (n_documents, outputs).
 
     LightGBM predicts margins where the derivatives are lambdaboost's, which is so for `OrdinalMcRank`.

@@ -17,6 +17,7 @@ from lambdaboost.datasets.columns import part_qid
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.mcrank import GradeModel
 
 ENGINES = ("lightgbm", "xgboost")
 
@@ -29,7 +30,7 @@ class SavedModel:
     about: Mapping[str, Any]
 
     @property
-    def objective(self) -> Objective:
+    def objective(self) -> Objective | GradeModel:
         """The objective that it was trained by; a ValueError where its text does not read back."""
         return parse(self.about["objective"])
 
@@ -53,7 +54,7 @@ def save(
     model: Any,
     path: str | Path,
     *,
-    objective: Objective | str | None = None,
+    objective: Objective | GradeModel | str | None = None,
     leaves: Leaves | None = None,
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,

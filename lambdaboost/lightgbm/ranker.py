@@ -66,7 +66,7 @@ class LambdaRanker(lgb.LGBMRanker):
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample_for_bin: int = 200000,
-        objective: Objective | str = LambdaRank(),
+        objective: Objective | GradeModel | str = LambdaRank(),
         leaves: Leaves = "engine",
         class_weight: Any = None,
         min_split_gain: float = 0.0,
@@ -250,7 +250,7 @@ class LambdaRanker(lgb.LGBMRanker):
         return NDCG(k=3)(self.predict(X), Queries(y, sizes))
 
     @property
-    def objective_(self) -> Objective:
+    def objective_(self) -> Objective | GradeModel:
         """The objective that the model was fitted by."""
         _ = self.booster_  # says so where there is none
         return self._fitted_objective

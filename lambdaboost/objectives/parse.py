@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives import recipes
@@ -17,7 +18,7 @@ from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.listmle import ListMLE
 from lambdaboost.objectives.listnet import ListNet
-from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
+from lambdaboost.objectives.mcrank import GradeModel, McRank, OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.objective import Objective
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
@@ -43,9 +44,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
         LambdaRank,
         ListMLE,
         ListNet,
-        McRank,
         NormalizedPairs,
-        OrdinalMcRank,
         PairwiseHinge,
         RankNet,
         Scorecard,
@@ -53,6 +52,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
         StructuredHinge,
     )
 }
+GRADE_MODELS = {cls.__name__: cls for cls in (McRank, OrdinalMcRank)}
 SCHEDULES = {cls.__name__: cls for cls in (Constant, Exponential, Linear)}
 RECIPES: dict[str, Callable[..., Objective]] = {
     "graded": recipes.graded,
@@ -60,8 +60,8 @@ RECIPES: dict[str, Callable[..., Objective]] = {
 }
 
 
-def parse(text: str) -> Objective:
-    """The objective that a text names: the `repr` of any objective, a bare name for its defaults, or a recipe.
+def parse(text: str) -> Any:
+    """The objective or grade model that a text names: its `repr`, a bare name for its defaults, or a recipe.
 
     Nothing is evaluated but the known names, numbers, strings and tuples.
 
@@ -78,8 +78,8 @@ def parse(text: str) -> Objective:
     Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
 
     """
-    value = read_value(text, {**OBJECTIVES, **RECIPES, **SCHEDULES, **MEASURES})
-    if not isinstance(value, Objective):
-        known = ", ".join((*OBJECTIVES, *RECIPES))
+    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **SCHEDULES, **MEASURES})
+    if not isinstance(value, Objective | GradeModel):
+        known = ", ".join((*OBJECTIVES, *GRADE_MODELS, *RECIPES))
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")
     return value

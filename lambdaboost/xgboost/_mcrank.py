@@ -74,7 +74,7 @@ def train_grades(
     )
 
 
-def _parsed(objective: Objective | str) -> Objective:
+def _parsed(objective: Objective | GradeModel | str) -> Any:
     return parse(objective) if isinstance(objective, str) else objective
 
 

@@ -20,6 +20,7 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, Metric
 from lambdaboost.xgboost._mcrank import _parsed, trainer_of
 from lambdaboost.xgboost.dmatrix import Sources, part_labels
@@ -61,7 +62,11 @@ class LambdaRanker(xgb.XGBRanker):
     """
 
     def __init__(
-        self, *, objective: Objective | str = LambdaRank(), leaves: Leaves = "engine", **parameters: Any
+        self,
+        *,
+        objective: Objective | GradeModel | str = LambdaRank(),
+        leaves: Leaves = "engine",
+        **parameters: Any,
     ) -> None:
         super().__init__(objective="rank:ndcg", **parameters)  # which refuses callables here, and only here
         self.objective = objective

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.report import recorder_for
 from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.engines.engine import Engine
 from lambdaboost.evaluation import NDCG, System, report
 
 if TYPE_CHECKING:

@@ -268,7 +268,10 @@ TRAIN = [
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
     (["--objective", "graded"], "reads the label source 'clicks', but there is only relevance"),
     (["--objective", "lambdarank"], "no 'lambdarank' here (did you mean LambdaRank?)"),
-    (["--objective", "McRank()"], "--objective 'McRank()': objective is McRank(): it has no gradient"),
+    (
+        ["--objective", "McRank()"],
+        "--objective 'McRank()': objective is McRank(), expected an objective with",
+    ),
     (["--measure", "NDGC"], "--measure 'NDGC': cannot read"),
     (["--measure", "wta@10"], "WTA has no cutoff; write WTA, without @10"),
     (["--measure", "CNDCG"], "--measure CNDCG() reads the label source 'clicks'"),

@@ -263,8 +263,6 @@ def test_number_check_is_shared():
 ELSEWHERE = {
     "FiniteDifference": "test_slopes_on_engines.py",
     "SPSA": "test_spsa.py",
-    "McRank": "test_mcrank.py",
-    "OrdinalMcRank": "test_mcrank.py",
 }
 
 

@@ -58,8 +58,7 @@ def complete_objective(incomplete: str) -> list[str]:
     """Objectives and recipes that begin so."""
     from lambdaboost.objectives.base.registry import OBJECTIVES, RECIPES
 
-    usable = (name for name, cls in OBJECTIVES.items() if cls.instead is None)
-    return _beginning((*RECIPES, *usable), incomplete)
+    return _beginning((*RECIPES, *OBJECTIVES), incomplete)
 
 
 def complete_measure(incomplete: str) -> list[str]:

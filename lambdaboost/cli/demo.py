@@ -13,11 +13,10 @@ from rich.table import Table
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.demo_report import write_page
 from lambdaboost.cli.demo_systems import DOCUMENTS, Contender, Outcome, Parts
-from lambdaboost.cli.engine import Engine, OnRound, Training
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets._files import check_place
+from lambdaboost.engines.engine import Engine, OnRound, Training, engine_named
 from lambdaboost.engines.leaves import stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
@@ -36,7 +35,7 @@ def run_demo(
     """Train, compare, print, and write the page if there is to be one."""
     if page is not None:
         check_place("--report", page)
-    engine = ENGINES[engine_name]
+    engine = engine_named(engine_name)
     contenders = (
         Contender(f"{engine.name} {engine.native}"),
         Contender("LambdaRank, Newton steps", "engine"),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost.cli.demo_systems import Outcome, Parts
-from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.report import recorder_for
 from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.engines.engine import Engine
 from lambdaboost.evaluation import NDCG, System, report
 
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.cli.data_file import DataFile, LetorFile
-from lambdaboost.cli.engine import Engine
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.engines import saving
+from lambdaboost.engines.engine import ENGINES, Engine, engine_named
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def load(path: Path, options: Columns) -> LoadedModel:
         raise ValueError(
             f"--source and --drop do not go with {path}: {saving.beside(path).name} says which columns it takes"
         )
-    engine = ENGINES[saved.about["engine"]]
+    engine = engine_named(saved.about["engine"])
     columns = saved.about.get("columns")
     if columns is None:  # written by lambdaboost.save
         return LoadedModel(path, engine, saved.booster, options, saved.about)
@@ -107,7 +106,7 @@ def load(path: Path, options: Columns) -> LoadedModel:
 def _plain(path: Path, options: Columns) -> LoadedModel:
     content = path.read_bytes()
     name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
-    engine = ENGINES[name]
+    engine = engine_named(name)
     try:
         booster = engine.read(content)
     except Exception as error:

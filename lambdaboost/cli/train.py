@@ -12,8 +12,6 @@ from typing import Any
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
-from lambdaboost.cli.engine import Engine, Training
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.measuring import (
     check_sources,
     figures_of,
@@ -27,6 +25,7 @@ from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.engines.engine import Engine, Training, engine_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
@@ -55,7 +54,7 @@ class Request:
 
 def run_train(request: Request, as_json: bool) -> None:
     """Train, measure, write: nothing is trained before every option and file has been checked."""
-    engine = ENGINES[request.engine]
+    engine = engine_named(request.engine)
     measures = parse_measures(request.measures)
     training = _training(request, engine, measures)
     _check_wanted(training.objective, measures, request.columns)

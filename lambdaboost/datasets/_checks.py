@@ -24,6 +24,8 @@ def check_source_name(name: object, taken: Container[str] = ()) -> None:
 def check_count(name: str, value: object, least: int = 1) -> int:
     """`value` as an int of at least `least`."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         count = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be a whole number, got {value!r}") from None

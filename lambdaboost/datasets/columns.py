@@ -13,11 +13,11 @@ from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weig
 QID = "qid"
 
 
-def part_qid(X: Any) -> tuple[Any, Any]:
+def split_qid(X: Any) -> tuple[Any, Any]:
     """Features and queries of a pandas or polars frame with a column ``qid``; anything else as it is, and None.
 
     >>> import pandas as pd
-    >>> X, qid = part_qid(pd.DataFrame({"qid": [7, 7, 8], "bm25": [0.5, 0.1, 0.3]}))
+    >>> X, qid = split_qid(pd.DataFrame({"qid": [7, 7, 8], "bm25": [0.5, 0.1, 0.3]}))
     >>> list(X), list(qid)
     (['bm25'], [7, 7, 8])
     """
@@ -26,9 +26,9 @@ def part_qid(X: Any) -> tuple[Any, Any]:
     return (X.drop(columns=QID) if hasattr(X, "iloc") else X.drop(QID)), X[QID]
 
 
-def given_qid(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
+def features_and_qid(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
     """Features, and the queries that came as `qid` or as a column of X; raises where they came twice."""
-    X, column = part_qid(X)
+    X, column = split_qid(X)
     if column is None:
         return X, qid
     if group is not None or qid is not None:

@@ -1,10 +1,11 @@
-"""`Engine`: what the command line needs of an engine, the same few things of each."""
+"""`Engine`: what lambdaboost needs of a stock engine, one value for each, found by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,8 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
+
+ENGINES = ("lightgbm", "xgboost")
 
 # Called after every round with the measure on the validation part, if there is one.
 OnRound = Callable[[float | None], None]
@@ -35,12 +38,41 @@ class Training:
 class Engine(ABC):
     """A stock engine.
 
-    `native` is its own ranking objective; `reserved` are parameters that the command line has options of its own for.
+    Attributes
+    ----------
+    name, title : str
+        That of its package, and as it is written.
+    native : str
+        Its own ranking objective.
+    aliases : mapping of str to tuple of str
+        All names of a parameter, by what it is: ``"objective"``, ``"metric"``, ``"rounds"``, ``"early stopping"``,
+        ``"seed"``, ``"rate"`` and ``"least leaf"``.
+    only_native : mapping of str to str
+        The parameters that only `native` reads, with what does the same for objectives of lambdaboost.
+    metrics : str
+        The argument of `train` that takes measures.
+    predicts_margins : bool
+        Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
+
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]
     native: ClassVar[str]
-    reserved: ClassVar[frozenset[str]]
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]]
+    only_native: ClassVar[Mapping[str, str]]
+    metrics: ClassVar[str]
+    predicts_margins: ClassVar[bool]
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Parameters that the command line has options of its own for."""
+        concepts = ("objective", "metric", "rounds", "early stopping", "seed")
+        return frozenset(name for concept in concepts for name in self.aliases[concept])
+
+    @abstractmethod
+    def parameters(self) -> frozenset[str]:
+        """Every name of a parameter that the engine reads; empty where it tells none."""
 
     def unknown(self, key: str) -> str | None:
         """What to do where the engine knows no parameter `key` and would pass over it in silence, else None."""
@@ -63,6 +95,14 @@ class Engine(ABC):
         """The booster's scores, shape (n_documents,)."""
 
     @abstractmethod
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        """What the `LambdaRanker` of these parameters predicts before grades become scores, the same bits."""
+
+    @abstractmethod
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """The bytes of a file of the booster whose name ends in `suffix`."""
+
+    @abstractmethod
     def read(self, content: bytes) -> Any:
         """A booster from the bytes of its file."""
 
@@ -81,6 +121,12 @@ class Engine(ABC):
     @abstractmethod
     def n_rounds(self, booster: Any) -> int:
         """Rounds that the booster keeps."""
+
+
+def engine_named(name: str) -> Engine:
+    """The engine; its package is imported only now."""
+    engine: Engine = import_module(f"lambdaboost.{name}._engine").ENGINE
+    return engine
 
 
 def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:

@@ -217,7 +217,7 @@ SHORT = Queries([1, 0], sizes=[2])
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda p: report(p / "no" / "page", BEFORE), "there is no folder"),
+        (lambda p: report(p / "no" / "page", BEFORE), "folder .* does not exist"),
         (lambda p: report(p, BEFORE), "is a folder"),
         (lambda p: report(p / "x", Figures("f", {NDCG(): [1.0]})), "cannot report on a Figures: give System"),
         (lambda p: report(p / "x", BEFORE, system("short", q=SHORT)), "rank different queries"),

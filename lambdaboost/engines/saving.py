@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.datasets.columns import part_qid
+from lambdaboost.datasets.columns import split_qid
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective, parse
@@ -35,7 +35,7 @@ class SavedModel:
 
     def predict(self, X: Any) -> Any:
         """Scores of documents, the same bits as of the ranker that was saved; a column ``qid`` is no feature."""
-        X = part_qid(X)[0]
+        X = split_qid(X)[0]
         if self.about["engine"] == "lightgbm":
             predicted = self.booster.predict(X)
         else:

@@ -14,7 +14,7 @@ from lambdaboost._engine_threads import calling_booster, engine_threads
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import part_qid
+from lambdaboost.datasets.columns import split_qid
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.evaluation import _checks
 
@@ -136,7 +136,7 @@ class Measure(Value, ABC):
 
 
 def _queries_in(X: Any, grades: Any) -> Queries:
-    qid = part_qid(X)[1]
+    qid = split_qid(X)[1]
     if qid is None:
         raise ValueError(
             "X has no column 'qid': a measure as scoring= needs a pandas or polars DataFrame with the query of each row"

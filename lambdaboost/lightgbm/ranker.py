@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import given_qid, part_qid, sizes_of
+from lambdaboost.datasets.columns import given_qid, sizes_of, split_qid
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG
@@ -232,7 +232,7 @@ class LambdaRanker(lgb.LGBMRanker):
 
     def predict(self, X: Any, *arguments: Any, **more: Any) -> Any:
         """Scores of documents, as `LGBMRanker.predict` gives them; a column ``qid`` is no feature."""
-        predicted = super().predict(part_qid(X)[0], *arguments, **more)
+        predicted = super().predict(split_qid(X)[0], *arguments, **more)
         return (
             scores_of("lightgbm", self._fitted_objective, predicted)
             if wants_scores(*arguments, **more)

@@ -12,7 +12,7 @@ from xgboost.callback import EarlyStopping
 from xgboost.sklearn import _wrap_evaluation_matrices, ltr_metric_decorator
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.datasets.columns import given_qid, query_weights, sizes_of, split_qid
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaks import warn_of_leaks
@@ -207,7 +207,7 @@ class LambdaRanker(xgb.XGBRanker):
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
-        predicted = super().predict(part_qid(X)[0], **arguments)
+        predicted = super().predict(split_qid(X)[0], **arguments)
         # `objective` is what a next fit takes, which need not be what this model was fitted by.
         return (
             predicted if arguments.get("output_margin") else scores_of("xgboost", self.objective_, predicted)
@@ -215,7 +215,7 @@ class LambdaRanker(xgb.XGBRanker):
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""
-        return super().apply(part_qid(X)[0], iteration_range)
+        return super().apply(split_qid(X)[0], iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """The first measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
@@ -316,7 +316,7 @@ def _attach(name: str, data: xgb.DMatrix, labels: Sources) -> None:
     for source, values in labels.items():
         if values.size != data.num_row():
             raise ValueError(
-                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label a document"
+                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label per document"
             )
     if labels:
         data.sources = labels

@@ -106,7 +106,7 @@ def test_synthetic_settings_differ_in_clicks_only():
         (["--clicks", "url=17"], "has no column 17, only 1 to 16"),
         (["--drop", "0"], "has no column 0, only 1 to 16"),
         (["--drop", "x"], "--drop 'x': expected column numbers"),
-        (["--clicks", "url=3", "--drop", "3"], "column 3 is asked for twice"),
+        (["--clicks", "url=3", "--drop", "3"], "column 3 is given twice"),
         (["--clicks", "url=3", "--clicks", "url=4"], "give each setting its own name"),
         (["--clicks", "url=3:unit"], "CNDCG needs [0, 1]"),
         (["--drop", ",".join(map(str, range(1, 17)))], "leave no feature"),

@@ -93,7 +93,11 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "start is -1", lambda: Linear(-1, 0.1)),
         (ValueError, "rate is nan", lambda: Linear(0.1, float("nan"))),
         (ValueError, "rate is -3", lambda: Exponential(0.1, -3)),
-        (ValueError, r"no 'Lambda' here \(did you mean LambdaRank\?\), known are", lambda: parse("Lambda()")),
+        (
+            ValueError,
+            r"'Lambda' is unknown \(did you mean LambdaRank\?\); choose among",
+            lambda: parse("Lambda()"),
+        ),
         (ValueError, "not an objective", lambda: parse("NDCG(k=3)")),
         (ValueError, "cannot read", lambda: parse("LambdaRank(")),
         (ValueError, "cannot read", lambda: parse("__import__('os').system('true')")),

@@ -225,7 +225,7 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give one measure"),
         (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give one measure"),
         (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
-        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"no such system, only before"),
+        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"is of no system: choose among before"),
         (lambda p: report(p / "x", BEFORE, importance={"before": [1]}), r"importance\['before'\] is \[1\]: give"),
         (lambda p: report(p / "x", BEFORE, importance={"before": {"a": -1}}), "negative or not finite"),
         (lambda p: report(p / "x", BEFORE, segments={"s": [1]}), r"segments\['s'\] has shape \(1,\)"),
@@ -428,9 +428,11 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
         return err
 
     end = ("--out", out)
-    assert "nothing to report on" in refused(*end)
-    assert "two systems are called 'lightgbm'" in refused("--model", model, "--model", model, *end)
-    assert "--baseline 'x': there is only lightgbm" in refused("--model", model, "--baseline", "x", *end)
+    assert "no systems: give --model MODEL" in refused(*end)
+    assert "the name 'lightgbm' is taken" in refused("--model", model, "--model", model, *end)
+    assert "--baseline 'x' is no system: choose among lightgbm" in refused(
+        "--model", model, "--baseline", "x", *end
+    )
     assert "expected PATH or NAME=PATH" in refused("--model", "name=", *end)
     assert "--out" in refused("--model", model, "--out", tmp_path / "no" / "page")
     assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)

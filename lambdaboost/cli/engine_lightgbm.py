@@ -1,4 +1,4 @@
-"""`LightGBM` as the command line needs it."""
+"""`LightGBM`: stock LightGBM for the command line."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class LightGBM(Engine):
     )
 
     def unknown(self, key: str) -> str | None:
-        """LightGBM warns of parameters that it does not know in a log that is off here."""
+        """LightGBM reports unknown parameters only in its log, which is off here."""
         import lightgbm as lgb
 
-        # Its list of names is not public; where it is gone, silence stands.
+        # Its list of names is not public; without it unknown parameters are not reported.
         names: Callable[[], dict[str, list[str]]] = getattr(
             getattr(lgb.basic, "_ConfigAliases", None), "_get_all_param_aliases", dict
         )
@@ -75,7 +75,7 @@ class LightGBM(Engine):
         )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """Through the front door."""
+        """Train with `lambdaboost.lightgbm.train`."""
         import lightgbm as lgb
 
         from lambdaboost.lightgbm import train
@@ -96,7 +96,7 @@ class LightGBM(Engine):
         )
 
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective lambdarank."""
+        """Train with objective lambdarank."""
         import lightgbm as lgb
 
         own = {"verbosity": -1, **params, "objective": self.native, "metric": "None"}
@@ -117,7 +117,7 @@ class LightGBM(Engine):
         return int(booster.num_feature())
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """None where LightGBM made them up: Column_0, Column_1 and so on."""
+        """None for LightGBM's default names, Column_0, Column_1 and so on."""
         names = tuple(booster.feature_name())
         return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
 
@@ -126,7 +126,7 @@ class LightGBM(Engine):
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
     def n_rounds(self, booster: Any) -> int:
-        """The best round, or all."""
+        """The best round, or all rounds."""
         return booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
 
 

@@ -1,4 +1,4 @@
-"""`XGBoost` as the command line needs it."""
+"""`XGBoost`: stock XGBoost for the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.datasets import Collection
 
 
 class XGBoost(Engine):
-    """Stock XGBoost; its model files are UBJSON, or JSON where the name ends in .json."""
+    """Stock XGBoost; its model files are UBJSON, or JSON if the name ends in .json."""
 
     name = "xgboost"
     native = "rank:ndcg"
@@ -32,7 +32,7 @@ class XGBoost(Engine):
         return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """Through the front door."""
+        """Train with `lambdaboost.xgboost.train`."""
         from lambdaboost.xgboost import train
 
         booster = train(
@@ -47,18 +47,18 @@ class XGBoost(Engine):
             callbacks=[_each_round(on_round)],
             verbose_eval=False,
         )
-        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
+        # XGBoost keeps the rounds after the best one, and only the Python object records which one that is.
         return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
 
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective rank:ndcg."""
+        """Train with objective rank:ndcg."""
         import xgboost as xgb
 
         own = {**params, "objective": self.native, "disable_default_eval_metric": True}
         return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
 
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """Scores, float32; of a model that stopped early up to its best round, as XGBRanker predicts."""
+        """Scores, float32; after early stopping those of the best round, as in XGBRanker."""
         import xgboost as xgb
 
         best = booster.attr("best_iteration")

@@ -1,7 +1,7 @@
-"""The weights of a model, and how the scores of documents follow them; the model itself is only read.
+"""The weights of a model, and how scores depend on them; the model is not modified.
 
-A linear model is linear in its coefficients, and a sum of trees is linear in its leaf values. So a shift of the weights
-shifts the scores by a sum that needs no model any more.
+A linear model is linear in its coefficients, and a sum of trees in its leaf values, so the change of scores for a shift
+of the weights needs no further prediction by the model.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ Floats = NDArray[np.float64]
 
 
 class Weights(ABC):
-    """A model's weights as they were trained, and the documents' scores with them.
+    """The trained weights of a model, and the scores of documents.
 
     Attributes
     ----------
     names : tuple of str
-        What each weight is called, ``(n_weights,)``.
+        The name of each weight, ``(n_weights,)``.
     trained : float64 (n_weights,)
-        The weights themselves.
+        The trained weights.
     scores : float64 (n_documents,)
-        The scores that they give, but for a constant.
+        Their scores, up to a constant.
     moving : bool (n_weights,)
-        Whether a weight adds more to some scores than to others.
+        Whether a weight changes score differences.
 
     """
 
@@ -41,10 +41,10 @@ class Weights(ABC):
 
     @abstractmethod
     def moves(self, direction: Floats) -> Floats:
-        """What adding `direction` (n_weights,) to the weights adds to the scores (n_documents,)."""
+        """The change of the scores (n_documents,) if `direction` (n_weights,) is added to the weights."""
 
     def moves_of(self, weight: int) -> Floats:
-        """What one unit more of one weight adds to the scores (n_documents,)."""
+        """The change of the scores (n_documents,) per unit of one weight."""
         direction = np.zeros(self.trained.size)
         direction[weight] = 1
         return self.moves(direction)
@@ -58,11 +58,11 @@ class LinearWeights(Weights):
         w = w[0] if w.ndim == 2 and len(w) == 1 else w
         if w.ndim != 1:
             raise ValueError(
-                f"model.coef_ has shape {w.shape}: give a model of one score, one coefficient a feature"
+                f"model.coef_ has shape {w.shape}: give a model with one score and one coefficient per feature"
             )
         if w.size != X.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give what it was trained on"
+                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give the features that it was trained on"
             )
         if not np.isfinite(w).all():
             at = int(np.flatnonzero(~np.isfinite(w))[0])
@@ -74,20 +74,20 @@ class LinearWeights(Weights):
         self.moving = _varying(self._X)
 
     def moves(self, direction: Floats) -> Floats:
-        """X · direction, in the precision of X: a shift needs no more."""
+        """X · direction, in the precision of X."""
         return np.asarray(self._X @ direction.astype(self._X.dtype), dtype=np.float64)
 
 
 def weights_of(model: Any, X: Any, q: Queries) -> Weights:
-    """The weights of a linear model, a LightGBM booster or an XGBoost booster, or of an estimator that holds one.
+    """The weights of a linear model, a LightGBM or XGBoost booster, or an estimator with one.
 
     Raises
     ------
     TypeError
-        Where the model offers no weights, or `X` or `q` are of another kind.
+        If the model has no readable weights, or `X` or `q` is of another type.
     ValueError
-        Where `X` has other rows than `q` or other columns than the model, scores are not the sum of the weights, or
-        one is not finite.
+        If the rows of `X` do not match `q` or its columns the model, scores are not linear in the weights, or a
+        weight is not finite.
 
     """
     if not isinstance(q, Queries):
@@ -104,7 +104,7 @@ def weights_of(model: Any, X: Any, q: Queries) -> Weights:
 
 
 def _reader(model: Any) -> Callable[[Any, Any], Weights]:
-    """What reads the weights of such a model; neither engine is imported to find out."""
+    """The function that reads the weights of a model; imports neither engine."""
     from lambdaboost.diagnostics._leaf_weights import lightgbm_weights, xgboost_weights
 
     if hasattr(model, "get_leaf_output") or hasattr(model, "booster_"):
@@ -114,7 +114,7 @@ def _reader(model: Any) -> Callable[[Any, Any], Weights]:
     if hasattr(model, "coef_"):
         return lambda model, X: LinearWeights(model.coef_, X)
     raise TypeError(
-        f"model is {type(model).__name__}, which offers no weights: give a trained linear model with coef_, "
+        f"model is {type(model).__name__}, which has no readable weights: give a trained linear model with coef_, "
         "or a LightGBM or XGBoost booster or ranker"
     )
 

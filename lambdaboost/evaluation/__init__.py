@@ -1,4 +1,4 @@
-"""Ranking measures by query, comparison of systems with significance, reports.
+"""Ranking measures, significance tests between systems, and reports.
 
 Imports only `lambdaboost.datasets`.
 """
@@ -81,16 +81,16 @@ __all__ = [
 
 
 def parse(text: str) -> Measure:
-    """The measure that a text names: its `repr`, its bare name for the defaults, or its short name with a cutoff.
+    """Parse a measure: its `repr`, its bare name for the defaults, or its short name with a cutoff.
 
     Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
-    They give lambdaboost's measure of that name, so a query without a relevant document counts 0. Nothing of the text
-    runs as code.
+    They give lambdaboost's measure of that name, so a query without a relevant document counts as 0. The text is
+    never run as code.
 
     Raises
     ------
     ValueError
-        Where the text names no measure, listing what is known, or gives a cutoff to a measure that has none.
+        If the text names no measure (lists the known ones), or gives a cutoff to a measure that has none.
 
     Examples
     --------
@@ -100,5 +100,5 @@ def parse(text: str) -> Measure:
     """
     measure = read_value(full_name(text, MEASURES), MEASURES)
     if not isinstance(measure, Measure):
-        raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
+        raise ValueError(f"{text!r} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
     return measure

@@ -1,4 +1,4 @@
-"""`read_value`: values from their repr, without running it as code; and the short names of measures."""
+"""`read_value`: parse values from their repr without running code; and short names of measures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ALIASES = {
 
 
 def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
-    """The repr that a measure's short name stands for; any other text as it is.
+    """Expand a measure's short name to its repr; return any other text unchanged.
 
     Raises
     ------
     ValueError
-        Where the measure has no cutoff and the name gives one.
+        If the name gives a cutoff to a measure that has none.
 
     Examples
     --------
@@ -49,16 +49,16 @@ def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
-    """Read back the repr of a value made of `known` names; a bare name is the value with its defaults.
+    """Parse the repr of a value made of `known` names; a bare name is the value with its defaults.
 
-    Inside may stand further known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
+    Arguments may be known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
 
     Raises
     ------
     ValueError
-        Where `text` holds anything else, saying what.
+        If `text` holds anything else; names it.
     TypeError
-        Where `text` is no string.
+        If `text` is not a string.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ValueError(f"cannot read {text!r} ({reason}): write a value as it prints") from None
+        raise ValueError(f"cannot read {text!r} ({reason}): give the repr of a value") from None
     try:
         return _Reader(text, known).read(tree)
     except RecursionError:
@@ -109,7 +109,7 @@ class _Reader:
         if name not in self.known:
             known = ", ".join(sorted(self.known))
             raise ValueError(
-                f"cannot read {self.text!r}: no {name!r} here{self.meant(name)}, known are {known}"
+                f"cannot read {self.text!r}: {name!r} is unknown{self.meant(name)}; choose among {known}"
             )
         try:
             bound = inspect.signature(self.known[name]).bind(*args, **named)
@@ -120,7 +120,7 @@ class _Reader:
         return self.known[name](*bound.args, **bound.kwargs)
 
     def meant(self, name: str) -> str:
-        """A question after the known name nearest to `name`, where one is near."""
+        """A suggestion of the known name closest to `name`, if one is close."""
         by_lower = {known.lower(): known for known in self.known}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1)
         return f" (did you mean {by_lower[near[0]]}?)" if near else ""
@@ -134,7 +134,7 @@ class _Reader:
 
 
 def _form(factory: Callable[..., Any]) -> str:
-    """The parameters of `factory` and their defaults, without annotations."""
+    """The signature of `factory`, without annotations."""
     signature = inspect.signature(factory)
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))

@@ -53,8 +53,8 @@ def test_equals_the_reference(rule, case):
         assert g.dtype == np.float32
         assert g.shape == (q.n_documents,)
         assert np.isfinite(g).all()
-        # The engines' tables of ρ end where it is 1e-12 or so: λ below that are 0.
-        assert_close(g, e, q, rule.tolerance, least=1e-6 if "convention" in repr(rule.objective) else 1e-30)
+        # LightGBM's table of ρ ends at e^−25 = 1.4e-11: λ of pairs beyond are that.
+        assert_close(g, e, q, rule.tolerance, least=1e-4 if "convention" in repr(rule.objective) else 1e-30)
 
 
 @EACH

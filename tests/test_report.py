@@ -230,7 +230,7 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, importance={"before": {"a": -1}}), "negative or not finite"),
         (lambda p: report(p / "x", BEFORE, segments={"s": [1]}), r"segments\['s'\] has shape \(1,\)"),
         (lambda p: report(p / "x", BEFORE, documents=["a"]), r"documents has shape \(1,\)"),
-        (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give the engine's results"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give the engine's"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": ["x"]}}}), r"histories\['a'\] is"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), "not numbers, one per round"),

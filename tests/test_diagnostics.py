@@ -359,7 +359,7 @@ S = [0.0, 0.0]
             ValueError,
             "the paper's convention",
         ),
-        (lambda: lambda_share_by_grade(Strange(), S, Q), TypeError, "no plain sum over pairs"),
+        (lambda: lambda_share_by_grade(Strange(), S, Q), TypeError, "not a plain sum over pairs"),
         (lambda: top_grades(S, Q, k=0), ValueError, "k is 0"),
         (lambda: top_grades(S, [3, 0]), TypeError, "q is a list"),
         (

@@ -244,7 +244,7 @@ def test_a_grade_model_is_no_objective(use):
 
 
 def test_wrong_classes():
-    with pytest.raises(ValueError, match="classes is 1: it must be at least 2"):
+    with pytest.raises(ValueError, match="classes is 1: give at least 2"):
         McRank(1)
     with pytest.raises(TypeError, match="classes must be a whole number"):
         OrdinalMcRank("5")

@@ -111,7 +111,7 @@ def test_slice_keeps_sources_and_query_weights():
         (
             np.arange(3),
             ValueError,
-            r"rindex holds 3 of the \d+ rows of query 0 \(rows 0:\d+\), or not side by side",
+            r"rindex holds 3 of the \d+ rows of query 0 \(rows 0:\d+\), or not adjacent",
         ),
         (np.r_[0, Q.rows_of([1]), Q.rows_of([0])[1:]], ValueError, "rows of query 0"),
         (np.r_[Q.rows_of([0])[:-1], 0], ValueError, "rindex holds a row twice"),

@@ -25,7 +25,7 @@ OnRound = Callable[[float | None], None]
 
 @dataclass(frozen=True)
 class Training:
-    """What is asked of an engine: how to train, and on what to measure each round."""
+    """Settings of a training: objective, parameters, rounds and measure."""
 
     objective: Objective
     leaves: Leaves
@@ -75,20 +75,20 @@ class Engine(ABC):
         """Every name of a parameter that the engine reads; empty where it tells none."""
 
     def unknown(self, key: str) -> str | None:
-        """What to do where the engine knows no parameter `key` and would pass over it in silence, else None."""
+        """A remedy if the engine would silently ignore the unknown parameter `key`, else None."""
         return None
 
     @abstractmethod
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        """A collection as the engine's data set, with its label sources; `reference` is the training data."""
+        """Convert a collection to the engine's data set with label sources; `reference` is the training data."""
 
     @abstractmethod
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """A booster, cut at its best round where it stopped early."""
+        """Train a booster, truncated at its best round after early stopping."""
 
     @abstractmethod
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """A booster of the engine's own ranking objective."""
+        """Train a booster with the engine's own ranking objective."""
 
     @abstractmethod
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
@@ -104,23 +104,23 @@ class Engine(ABC):
 
     @abstractmethod
     def read(self, content: bytes) -> Any:
-        """A booster from the bytes of its file."""
+        """Load a booster from the bytes of its file."""
 
     @abstractmethod
     def n_features(self, booster: Any) -> int:
-        """How many features the booster takes."""
+        """Number of features of the booster."""
 
     @abstractmethod
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """Their names, where they are more than numbers."""
+        """Names of the features, or None if the booster has none."""
 
     @abstractmethod
     def importance(self, booster: Any) -> NDArray[np.float64]:
-        """The gain of all splits on each feature, shape (n_features,)."""
+        """The total gain of each feature, shape (n_features,)."""
 
     @abstractmethod
     def n_rounds(self, booster: Any) -> int:
-        """Rounds that the booster keeps."""
+        """Number of rounds of the booster."""
 
 
 def engine_named(name: str) -> Engine:

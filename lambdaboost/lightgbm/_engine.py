@@ -123,7 +123,7 @@ class LightGBM(Engine):
         return int(booster.num_feature())
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """None where LightGBM made them up: Column_0, Column_1 and so on."""
+        """None for LightGBM's default names, Column_0, Column_1 and so on."""
         names = tuple(booster.feature_name())
         return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
 
@@ -132,7 +132,7 @@ class LightGBM(Engine):
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
     def n_rounds(self, booster: Any) -> int:
-        """The best round, or all."""
+        """The best round, or all rounds."""
         return booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
 
 

@@ -89,7 +89,7 @@ class DMatrix(xgb.DMatrix):
         for name, values in labels.items():
             if values.size != self.num_row():
                 raise ValueError(
-                    f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label a document"
+                    f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label per document"
                 )
         self.sources = labels or None
 

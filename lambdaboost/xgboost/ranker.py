@@ -297,7 +297,7 @@ def _attach(name: str, data: xgb.DMatrix, labels: Sources) -> None:
     for source, values in labels.items():
         if values.size != data.num_row():
             raise ValueError(
-                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label a document"
+                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label per document"
             )
     if labels:
         data.sources = labels

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import order_documents, room_to_order
+from lambdaboost.evaluation._order import order_documents, order_scratch
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.tiles import (
@@ -368,7 +368,7 @@ def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
     h = np.zeros(room, np.float32) if has_h(swap) else d
     top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
     return Scratch(
-        room_to_order(longest),
+        order_scratch(longest),
         np.empty(longest, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(most_levels, np.int32),

@@ -1,4 +1,4 @@
-"""The number of threads that an engine was set to train with."""
+"""The number of threads that an engine trains with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _of_xgboost: weakref.WeakKeyDictionary[Any, int | None] = weakref.WeakKeyDiction
 
 
 def engine_threads(booster: Any) -> int | None:
-    """The threads that a booster of either engine trains with; None where no number is set, or for no booster."""
+    """The number of threads of a booster of either engine; None if it was not set, or for no booster."""
     if booster is None:
         return None
     if hasattr(booster, "num_boosted_rounds"):
@@ -28,9 +28,9 @@ def engine_threads(booster: Any) -> int | None:
 
 
 def calling_booster() -> Any:
-    """The booster one of whose methods called this function, through any number of others; None outside any.
+    """The booster whose method is calling this function, directly or indirectly; None if there is none.
 
-    Neither engine hands its booster to a measure.
+    Neither engine passes its booster to a measure.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -43,7 +43,7 @@ def calling_booster() -> Any:
 
 
 def _positive(value: Any) -> int | None:
-    """A number of threads; zero and less leave it to the engine."""
+    """A positive number of threads, or None, which leaves it to the engine."""
     try:
         n = int(value)
     except (TypeError, ValueError):

@@ -78,7 +78,7 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """The pool that makes this thread one of so many; one for each number, so that none ever runs more."""
+    """A pool that makes this thread one of `threads`; one pool per number, so that none has more threads."""
     if threads not in _pools:
         _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="lambdaboost")
     return _pools[threads]

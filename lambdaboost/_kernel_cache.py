@@ -80,7 +80,7 @@ class KernelCache(_Cache):
 
 
 class _Files(FunctionCache):
-    """Numba's index and data files, in a folder of our choice."""
+    """Numba's index and data files, in a given folder."""
 
     def __init__(self, py_func: Any, folder: Path) -> None:
         self._impl_class = lambda py_func: _Impl(py_func, folder)

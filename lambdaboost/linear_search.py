@@ -1,7 +1,7 @@
-r"""Linear rankers, s = Xw, by gradient descent in weight space, whatever gives the gradient (Yue and Burges 2007).
+r"""Linear rankers, s = Xw, trained by gradient descent on the weights (Yue and Burges 2007).
 
-A *cost* is any function of the weights. Like everything here it takes one model, shape (n_features,), and gives a
-number, or takes many side by side, (n_features, n_models), and gives (n_models,): one pass over the data serves all.
+A *cost* is any function of the weights. Like all functions here it takes one model, (n_features,), and returns a
+number, or takes several models, (n_features, n_models), and returns (n_models,) in one pass over the data.
 
 >>> import numpy as np
 >>> from lambdaboost.datasets import web_search_log
@@ -37,16 +37,16 @@ ALPHA, GAMMA = 0.602, 0.101  # Spall's exponents (1998), which the 2007 paper ta
 
 
 def finite_difference(cost: Cost, weights: ArrayLike, step: float) -> Floats:
-    r"""The slope of a cost in each weight of one model, by 2d evaluations (2007 paper, section 4, FDSA).
+    r"""The gradient of a cost by finite differences, with 2d evaluations (2007 paper, section 4, FDSA).
 
     .. math:: g_i = \frac{C(w + c\,e_i) - C(w - c\,e_i)}{2c}
 
     Parameters
     ----------
     cost : callable
-        Of weights (n_features, n_models), giving (n_models,).
+        A function of weights (n_features, n_models) that returns (n_models,).
     weights : array of shape (n_features,)
-        One model's.
+        The weights of one model.
     step : float
         c > 0, in units of the weights.
 
@@ -64,22 +64,22 @@ def finite_difference(cost: Cost, weights: ArrayLike, step: float) -> Floats:
 
 
 def spsa(cost: Cost, weights: ArrayLike, step: float, draws: int, rng: np.random.Generator) -> Floats:
-    r"""The slope of a cost in all weights at once, by 2 evaluations a draw (2007 paper, section 4.1, SPSA:2·draws).
+    r"""The gradient of a cost by SPSA, with 2 evaluations per draw (2007 paper, section 4.1, SPSA:2·draws).
 
     .. math:: g_i = \frac{1}{\Delta_i} \cdot \frac{C(w + c\Delta) - C(w - c\Delta)}{2c}, \quad \Delta_i = \pm 1
 
     Parameters
     ----------
     cost : callable
-        Of weights of that shape, giving a number or (n_models,).
+        A function of weights of that shape that returns a number or (n_models,).
     weights : array of shape (n_features,) or (n_features, n_models)
-        Each model has draws of its own.
+        The weights; each model has its own draws.
     step : float
         c > 0, in units of the weights.
     draws : int
-        ≥ 1, averaged.
+        Number of draws to average, ≥ 1.
     rng : numpy.random.Generator
-        What draws Δ.
+        The random generator of Δ.
 
     Returns
     -------
@@ -138,7 +138,7 @@ class Gains:
 
 
 def in_weights(cost_of_scores: Cost, X: NDArray[np.floating]) -> Cost:
-    """A cost of the scores as one of the weights."""
+    """Turn a cost of the scores into a cost of the weights."""
     return lambda weights: cost_of_scores(X @ weights)
 
 
@@ -169,7 +169,7 @@ class CrossEntropy:
 
 
 class Shortfall:
-    """One less the mean of a measure over queries, as a cost of scores (n_documents,) or (n_documents, n_models)."""
+    """One minus the mean of a measure over queries: a cost of scores (n_documents,) or (n_documents, n_models)."""
 
     def __init__(self, metric: Measure | PerQuery, q: Queries) -> None:
         check_metric("metric", metric)
@@ -184,12 +184,12 @@ class Shortfall:
 
 
 def _values(cost: Cost, weights: Floats) -> Floats:
-    """What a cost gives, checked: finite, a figure a model."""
+    """The checked values of a cost: finite, one per model."""
     values = np.asarray(cost(weights), dtype=np.float64)
     if values.shape != weights.shape[1:]:
         raise ValueError(
             f"the cost returned shape {values.shape} for weights of shape {weights.shape}, "
-            f"expected {weights.shape[1:]}: one figure a model"
+            f"expected {weights.shape[1:]}: one number per model"
         )
     if not np.isfinite(values).all():
         raise ValueError(f"the cost returned {values[~np.isfinite(values)][0]}: let it return finite figures")

@@ -217,7 +217,7 @@ def test_narrow_files_are_widened_and_wide_ones_refused(capsys, folder, tmp_path
     narrow.write_text("1 qid:1 1:0.5\n0 qid:1 2:0.5\n")
     wide.write_text("1 qid:1 1:0.5 18:1\n0 qid:1 2:0.5\n")
     code, _, err = call(capsys, "predict", tmp_path / "m", narrow)
-    assert code == 0 and "narrow.txt has 2 features, the training data 17: those missing count as 0" in err
+    assert code == 0 and "narrow.txt has 2 features, the training data 17: missing ones count as 0" in err
     assert "has 18 features, the training data only 17" in refused(capsys, "predict", tmp_path / "m", wide)
     message = refused(capsys, "train", folder / "train.txt", "--valid", wide, "--out", tmp_path / "n")
     assert "--features 18" in message and not (tmp_path / "n").exists()
@@ -267,7 +267,7 @@ TRAIN = [
     (["--objective", "LambdaRank(sigma='a')"], "sigma is 'a', expected a number"),
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
     (["--objective", "graded"], "needs the label source 'clicks', but there is only relevance"),
-    (["--objective", "lambdarank"], "no 'lambdarank' here (did you mean LambdaRank?)"),
+    (["--objective", "lambdarank"], "'lambdarank' is unknown (did you mean LambdaRank?); choose among"),
     (
         ["--objective", "McRank()"],
         "--objective 'McRank()': objective is McRank(), expected an objective with",
@@ -280,7 +280,7 @@ TRAIN = [
     (["--source", "clicks=99"], "has no column 99, only 1 to 17"),
     (["--source", "clicks=0"], "has no column 0, only 1 to 17"),
     (["--source", "relevance=3"], "a label source cannot be called 'relevance'"),
-    (["--source", "clicks=17", "--source", "clicks=16"], "there is a label source 'clicks' already"),
+    (["--source", "clicks=17", "--source", "clicks=16"], "label source 'clicks' exists already"),
     (["--source", "clicks=17", "--drop", "17"], "column 17 is given twice"),
     (["--drop", "x"], "has no column x, only 1 to 17; give columns or ranges"),
     (["--drop", "16-18"], "has no column 16-18, only 1 to 17; give columns or ranges"),
@@ -355,19 +355,23 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     trained(capsys, folder, model, "lightgbm")
     n = read_letor(test).queries.n_documents
     assert "give either --scores SCORES or --model MODEL" in refused(capsys, "evaluate", test)
-    assert "give one of" in refused(capsys, "evaluate", test, "--scores", test, "--model", model)
+    assert "give either --scores SCORES or --model MODEL" in refused(
+        capsys, "evaluate", test, "--scores", test, "--model", model
+    )
     assert "m.json records its columns" in refused(
         capsys, "evaluate", test, "--model", model, "--source", "c=1"
     )
     assert "m.json records its columns" in refused(capsys, "predict", model, test, "--drop", "1")
     assert "check the path" in refused(capsys, "predict", tmp_path / "none", test)
     assert "check the path" in refused(capsys, "predict", model, tmp_path / "none")
-    assert "no folder" in refused(capsys, "predict", model, test, "--out", tmp_path / "no" / "s")
+    assert "does not exist; create it" in refused(
+        capsys, "predict", model, test, "--out", tmp_path / "no" / "s"
+    )
     scores = tmp_path / "scores"
     scores.write_text("1\n")
     assert f"has 1 lines, {test} has {n} documents" in refused(capsys, "evaluate", test, "--scores", scores)
     scores.write_text("1\n" * (n - 1) + "high\n")
-    assert f"{scores}:{n}: 'high' is no finite number" in refused(
+    assert f"{scores}:{n}: 'high' is not a finite number" in refused(
         capsys, "evaluate", test, "--scores", scores
     )
     about = (tmp_path / "m.json").read_text()
@@ -462,7 +466,9 @@ def test_trec_runs(capsys, tmp_path):
     }
     assert "0.2500" in call(capsys, "evaluate", *given, "--measure", "MRR")[1]
     assert "give both" in refused(capsys, "evaluate", *given[:2])
-    assert "leave FILE, --model out" in refused(capsys, "evaluate", "f", "--model", "m", *given)
+    assert "FILE, --model cannot be combined with --run and --qrels" in refused(
+        capsys, "evaluate", "f", "--model", "m", *given
+    )
     assert "needs the label source 'clicks'" in refused(capsys, "evaluate", *given, "--measure", "CNDCG")
     (tmp_path / "run").write_text("1 b 3.5\n")
     assert "run:1: 3 fields; expected" in refused(capsys, "evaluate", *given)

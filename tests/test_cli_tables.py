@@ -174,7 +174,9 @@ def test_a_model_and_a_file_of_other_columns(capsys, folder, tmp_path):
     assert "lacks features of the model: f3, f4" in refused(capsys, "predict", model, tmp_path / "few.csv")
     assert "lacks features of the model: f0, f1" in refused(capsys, "predict", model, folder / "log.txt")
     assert call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out", tmp_path / "l")[0] == 0
-    assert "is a table: the model" in refused(capsys, "predict", tmp_path / "l", folder / "log.csv")
+    assert "is a table, but the model or --features needs LETOR text" in refused(
+        capsys, "predict", tmp_path / "l", folder / "log.csv"
+    )
     # Without labels and queries a table can be scored.
     bare = pd.read_csv(folder / "log.csv")[FEATURES]
     bare.to_csv(tmp_path / "bare.csv", index=False)
@@ -215,7 +217,7 @@ def test_plain_models_of_the_engines(capsys, folder, tmp_path, table, engine):
     message = refused_with_note(
         capsys, "predict", tmp_path / "bare.ubj", folder / "log.csv", "--drop", "title"
     )
-    assert "has 15 features" in message and "takes 12" in message and "--drop" in message
+    assert "has 15 features" in message and "needs 12" in message and "--drop" in message
     code, out, _ = call(capsys, "evaluate", folder / "log.csv", "--model", tmp_path / "named.json", "--query",
                         "query", "--label", "grade", "--measure", "ndcg@5", "--json")  # fmt: skip
     assert code == 0 and 0 < json.loads(out)["measures"]["NDCG(k=5)"] <= 1
@@ -295,7 +297,7 @@ def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypat
 
 def test_the_help_of_demo_counts_its_systems(capsys):
     out = " ".join(call(capsys, "demo", "--help")[1].split())
-    assert "train four systems" in out and "graded()" in out
+    assert "Train four systems" in out and "graded()" in out
 
 
 @pytest.mark.parametrize("imported", ["typer", "numba.core", "scipy.sparse", "sklearn", "lightgbm"])

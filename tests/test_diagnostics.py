@@ -346,7 +346,7 @@ S = [0.0, 0.0]
         (
             lambda: lambda_share_by_grade(RankNet(), S, Q, (1, 2)),
             ValueError,
-            r"run to 3; give grades=\(3,\)",
+            r"the highest is 3; give grades=\(3,\)",
         ),
         (
             lambda: lambda_share_by_grade(RankNet(), S, Queries([0.5, 0], [2])),
@@ -376,7 +376,7 @@ S = [0.0, 0.0]
         (
             lambda: cost_derivatives([0.0], LambdaRank(NDCG(gain=(1.0, 1.0)))),
             ValueError,
-            "tell grade 1 from 0",
+            "distinguish grade 1 from 0",
         ),
         (lambda: schedule_weights(Linear(0.1, 0.1), 0), ValueError, "rounds is 0"),
         (lambda: schedule_weights(lambda m: 2.0, 3), ValueError, "gives 2.0 at round 0"),

@@ -295,7 +295,7 @@ def test_data_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"nfold": 1}, "nfold is 1: it must be at least 2"),
+        ({"nfold": 1}, "nfold is 1: give at least 2"),
         ({"nfold": 31}, "nfold is 31, but there are 30 queries"),
         ({"folds": list(KFold(3).split(X))}, r"folds\[0\] \(train\) has \d+ of the \d+ rows of query"),
         (

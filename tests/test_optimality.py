@@ -256,7 +256,7 @@ def test_the_top_of_a_hill_passes_and_its_slope_does_not():
 def test_directions_that_change_nothing_show_nothing():
     found = local_optimum_test(linear(*np.ones(6)), X, Q, NDCG(3), step=1e-12)
     assert found.level == 459 and found.p_value == found.highest_share == 1 and not found.is_local_optimum
-    assert "459 more leave it as it is" in str(found)
+    assert "459 more do not change it" in str(found)
 
 
 def test_directions_are_drawn_by_seed_and_more_of_them_forgive_rises():
@@ -373,7 +373,7 @@ def test_forces_that_do_not_balance():
     assert found.has_cost and not found.is_convex and found.least_eigenvalue == pytest.approx(-1)
     total = 1 + SCORES
     assert found.net_force == pytest.approx(abs(total.sum()) / abs(total).sum()) and not found.is_balanced
-    assert "The forces sum to something" in str(found) and "unbalanced forces" in repr(found)
+    assert "The λ do not sum to zero" in str(found) and "unbalanced forces" in repr(found)
 
 
 def test_an_edge_of_a_hinge_has_no_slope():
@@ -462,11 +462,11 @@ def optimum(model=TOP, features=EYE, q=HILL, measure=TOP_TEN, **kwargs):
 
 BAD = [
     (lambda: sweep(object()), TypeError, "model is object, which has no readable weights"),
-    (lambda: sweep(lgb.LGBMRanker()), TypeError, "LGBMRanker, which offers no weights: give a trained"),
+    (lambda: sweep(lgb.LGBMRanker()), TypeError, "LGBMRanker, which has no readable weights: give a trained"),
     (lambda: sweep(linear([1, 2, 3, 4], [1, 2, 3, 4])), ValueError, r"model.coef_ has shape \(2, 4\)"),
     (lambda: sweep(linear(1.0, 2.0)), ValueError, "X has 4 columns, the model 2 coefficients"),
     (lambda: sweep(linear(1, np.nan, 1, 1)), ValueError, r"model.coef_\[1\] is nan"),
-    (lambda: sweep(linear(0, 0, 0, 0)), ValueError, "no weight that moves a score"),
+    (lambda: sweep(linear(0, 0, 0, 0)), ValueError, "no weight that changes a score"),
     (lambda: sweep(features=np.eye(4) * np.nan), ValueError, r"scores\[0\] is nan"),
     (lambda: sweep(features=[[1.0]]), TypeError, "X is list"),
     (lambda: sweep(features=np.eye(4)[:3]), ValueError, "X has 3 rows, q has 4 documents"),
@@ -477,13 +477,13 @@ BAD = [
     (lambda: sweep(weights=[4]), ValueError, "weights has 4: give indices from 0 to 3"),
     (lambda: sweep(weights=[-1]), ValueError, "weights has -1"),
     (lambda: sweep(weights=[]), TypeError, r"weights is \[\]"),
-    (lambda: sweep(weights=["feature 1"]), TypeError, "indices as whole numbers"),
+    (lambda: sweep(weights=["feature 1"]), TypeError, "give the number of weights to shift, or their indices"),
     (lambda: sweep(linear(0, 1, 1, 1), weights=[0]), ValueError, "weights has 0, whose value is 0"),
     (lambda: sweep(shifts=[]), ValueError, r"shifts is \[\]"),
     (lambda: sweep(shifts=[0.1, 0.0]), ValueError, "ascending"),
     (lambda: sweep(shifts=[np.inf]), ValueError, "shifts is"),
     (lambda: sweep(sizes=[]), ValueError, r"sizes is \[\]"),
-    (lambda: sweep(sizes=[1, 1]), ValueError, "each once"),
+    (lambda: sweep(sizes=[1, 1]), ValueError, "strictly ascending"),
     (lambda: sweep(sizes=[0]), ValueError, "sizes is 0"),
     (lambda: sweep(sizes=[2]), ValueError, "sizes has 2, but q has 1 queries"),
     (lambda: optimum(object()), TypeError, "has no readable weights"),
@@ -505,7 +505,7 @@ BAD = [
     (lambda: lambda_jacobian(RankNet(), [1.0, 0.0, 1.0], Queries([1, 0, 2], [3])), ValueError,
      r"scores\[0\] and scores\[2\] are both 1"),
     (lambda: lambda_jacobian(Blend(RankNet(), LambdaRank(), 0.5), [1.0, 1.0 + 1e-9], Queries([1, 0], [2])),
-     ValueError, "scores are as close as 1.0e-09"),
+     ValueError, "scores are only 1.0e-09 apart"),
     (lambda: lambda_jacobian(RankNet(), SCORES, LABELS, iteration=-1), ValueError, "iteration is -1"),
     (lambda: loop_work(RankNet(), SCORES, LABELS, side=0.0), ValueError, "side is 0.0"),
     (lambda: loop_work(PairAccuracy(), SCORES, LABELS), TypeError, "objective is PairAccuracy"),

@@ -318,7 +318,7 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
         ({"rounds": 0}, ValueError, "rounds is 0"),
         ({"rounds": "9"}, TypeError, "rounds must be a whole number, got '9'"),
         ({"rounds": True}, TypeError, "rounds must be a whole number, got True"),
-        ({"objective": "LamdaRank"}, ValueError, "no 'LamdaRank' here"),
+        ({"objective": "LamdaRank"}, ValueError, "'LamdaRank' is unknown"),
         ({"objective": LambdaRank}, TypeError, "expected an objective"),
         ({"objective": SigmoidLocal()}, ValueError, "curvature .* changes sign"),
         ({"leaves": "newtons"}, ValueError, "leaves is 'newtons', expected one of engine, gradient, newton"),
@@ -466,7 +466,7 @@ def test_cv_draws_its_folds_by_seed_and_stops_at_the_best():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"nfold": 1}, ValueError, "nfold is 1: it must be at least 2"),
+        ({"nfold": 1}, ValueError, "nfold is 1: give at least 2"),
         ({"nfold": 41}, ValueError, "nfold is 41, but there are 40 queries"),
         ({"nfold": 2.5}, TypeError, "nfold must be a whole number, got 2.5"),
         (

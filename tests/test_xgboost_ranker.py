@@ -236,7 +236,7 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
         ({}, {"eval_sources": [None]}, ValueError, "eval_sources is given without eval_set"),
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
         ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
-        ({"eval_metric": "NDGC"}, VALID, ValueError, "no 'NDGC' here"),
+        ({"eval_metric": "NDGC"}, VALID, ValueError, "'NDGC' is unknown"),
         ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected measures"),
         ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected measures"),
         ({"early_stopping_rounds": 2}, {}, ValueError, "nothing to watch"),

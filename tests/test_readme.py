@@ -8,7 +8,8 @@ import pytest
 
 from lambdaboost.datasets import web_search_log
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
@@ -33,11 +34,42 @@ def test_snippet(snippet, namespace):
     exec(compile(snippet, "README.md", "exec"), namespace)
 
 
-def test_there_are_snippets():
-    assert len(SNIPPETS) >= 4
+def test_code_comes_first_and_shows_both_engines_and_two_sources():
+    """On the first screen, and on one page."""
+    lines = README.splitlines()
+    assert lines.index("```python") < 25 and len(lines) < 160
+    for call, snippet in zip(("lgb.train(", "xgb.train(", "sources={"), SNIPPETS, strict=True):
+        assert call in snippet
 
 
 def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         if not target.startswith("http"):
-            assert (Path(__file__).parent.parent / target).exists(), target
+            assert (ROOT / target).exists(), target
+
+
+def rows(heading):
+    """The cells of the table below a heading of the README."""
+    part = README.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_results_are_those_of_the_reports():
+    report = ""
+    for data, system, *values in rows("Results"):
+        if linked := re.search(r"\((docs/results/\w+\.md)\)", data):
+            page = ROOT / linked[1]
+            included = re.search(r"\{include\} (\S+)", page.read_text(encoding="utf-8"))
+            report = (page.parent / included[1]).read_text(encoding="utf-8")
+        for value in values:
+            if value:
+                assert re.search(rf"\b{re.escape(value.split()[0])}\b", report), (data, system, value)
+
+
+def test_speed_is_that_of_the_benchmarks_page():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    found = rows("Speed")
+    assert len(found) == 4
+    for row in found:
+        assert f"| {' | '.join(row)} |" in page

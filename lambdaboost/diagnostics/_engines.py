@@ -38,12 +38,14 @@ def xgboost_callback(recorder: Recorder) -> Any:
     """A callback for ``callbacks=[…]`` of xgboost.train that reports to the recorder."""
     import xgboost as xgb
 
+    from lambdaboost.xgboost._private import trained
+
     class RecorderCallback(xgb.callback.TrainingCallback):
         """Hands each round to the recorder that it belongs to."""
 
         def before_training(self, model: Any) -> Any:
             """Check the booster and start afresh."""
-            if hasattr(model, "cvfolds"):
+            if trained(model, None)[0][0] is not model:
                 raise TypeError(ONE_BOOSTER)
             config = json.loads(model.save_config())
             if config["learner"]["gradient_booster"]["name"] == "dart":

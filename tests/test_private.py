@@ -32,11 +32,11 @@ def version(module):
 @pytest.mark.parametrize("engine", PRIVATE)
 def test_private_names_stand_in_one_file(engine):
     found = {
-        path.name
-        for path in (ROOT / "lambdaboost" / engine).glob("*.py")
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "lambdaboost").rglob("*.py")
         if re.search(PRIVATE[engine], path.read_text(encoding="utf-8"))
     }
-    assert found == {"_private.py"}
+    assert found == {f"lambdaboost/{engine}/_private.py"}
 
 
 def test_lightgbm_keeps_what_is_used_of_it():
@@ -81,6 +81,10 @@ def test_lightgbm_writes_its_trees_as_text_that_reads():
     expected = [booster.get_leaf_output(2, leaf) for leaf in range(tree.outputs.size)]
     np.testing.assert_allclose(tree.outputs, expected, rtol=1e-12)
     assert (tree.rate, tree.l2, tree.max_step) == (0.25, 2.0, 0.5)
+    changed = lgb.Booster(
+        model_str=of_lightgbm.with_parameters(booster.model_to_string(), {"machines": "a:1"})
+    )
+    assert of_lightgbm.parameters_of(changed)["machines"] == "a:1"
     assert parameters["learning_rate"] == "0.25" and parameters["boosting"] == "gbdt"
 
 

@@ -37,7 +37,7 @@ def test_what_stands_in_a_file_is_registered(package, base, registry):
 @pytest.mark.parametrize(
     "registry",
     [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, MEASURES],
-    ids=["objectives", "recipes", "schedules", "measures"],
+    ids=["objectives", "grade models", "recipes", "schedules", "measures"],
 )
 def test_what_is_registered_is_public(registry):
     package = evaluation if registry is MEASURES else objectives

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from typing import Any
 from urllib.parse import urlparse
@@ -118,6 +117,7 @@ def _free_port() -> int:
 def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective) -> str:
     """The text of the model, on a worker; every worker comes to the same."""
     from lambdaboost.lightgbm import Dataset, train
+    from lambdaboost.lightgbm._private import with_parameters
 
     data = Dataset(rows.X, rows.y, qid=rows.qid, weight=rows.weight, sources=rows.sources)
     lasting = Lasting(objective)
@@ -130,7 +130,4 @@ def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective
     booster.free_network()
     if lasting.errors:
         raise lasting.errors[0]
-    text = booster.model_to_string()
-    for name, alone in _ALONE.items():
-        text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {alone}]", text, flags=re.MULTILINE)
-    return text
+    return with_parameters(booster.model_to_string(), _ALONE)

@@ -71,7 +71,9 @@ def _rounds(booster: Any, recorder: Recorder) -> tuple[int, Predict]:
 
 
 def _lightgbm(booster: Any, X: Any) -> Predict:
-    if "\n[boosting: dart]" in booster.model_to_string(num_iteration=1):
+    from lambdaboost.lightgbm._private import parameters_of
+
+    if parameters_of(booster).get("boosting") == "dart":
         raise ValueError(NOT_A_SUM)
 
     def predict(first: int, last: int) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -100,11 +101,16 @@ def parameters_of(booster: lgb.Booster) -> Mapping[str, str]:
     return _parameters(_last_tree_text(booster))
 
 
+def with_parameters(text: str, changed: Mapping[str, str]) -> str:
+    """The text of a model that says these parameters in place of its own."""
+    for name, value in changed.items():
+        text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {value}]", text, flags=re.MULTILINE)
+    return text
+
+
 def _last_tree_text(booster: lgb.Booster) -> str:
     return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
 
 
 def _parameters(text: str) -> dict[str, str]:
-    lines = text[text.index("\nparameters:") : text.index("end of parameters")].splitlines()
-    pairs = (line[1:-1].split(":", 1) for line in lines if line.startswith("["))
-    return {name: value.strip() for name, value in pairs}
+    return {name: value.strip() for name, value in re.findall(r"^\[(\w+):(.*)\]$", text, flags=re.MULTILINE)}

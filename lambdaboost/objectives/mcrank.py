@@ -70,9 +70,8 @@ class McRank(GradeModel):
     .. math:: s_i = \sum_z z\,P(z \mid x_i)
 
     with P the class probabilities of LightGBM's ``multiclass`` or XGBoost's ``multi:softprob``, which know nothing of
-    queries. It is no λ-gradient: give it to the `LambdaRanker` of either engine, whose ``fit`` and ``predict`` stay the
-    same, and nowhere else. The booster itself predicts P: of one that was saved and loaded,
-    ``McRank().scores(booster.predict(X))`` are the scores.
+    queries. It has no λ-gradient: give it to `LambdaRanker`, `train` or `cv` of either engine. A ranker predicts the
+    scores; a booster itself predicts P, and ``McRank().scores(booster.predict(X))`` are the scores.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ class OrdinalMcRank(GradeModel):
     .. math:: s_i = \sum_{z \ge 1} P(y_i \ge z \mid x_i),
 
     the expected grade again, from classes − 1 logistic models, a tree of each a round, that use the order of the
-    grades. Fit it with `LambdaRanker`, as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
+    grades. Train it as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
     LightGBM has no such thing and is given the logistic loss's derivatives, so that its booster itself predicts
     margins, the logarithms of P/(1 − P).
 

@@ -21,7 +21,7 @@ __all__ = ["evaluation_matrices", "ltr_metric_decorator", "move_handle", "rewrit
 _NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
 
 
-def trained(model: Any, data: xgb.DMatrix) -> list[tuple[xgb.Booster, xgb.DMatrix]]:
+def trained(model: Any, data: xgb.DMatrix | None) -> list[tuple[Any, Any]]:
     """Each booster that a callback's `model` trains, with its data: one, or one a fold of `xgboost.cv`."""
     folds = getattr(model, "cvfolds", None)
     return [(model, data)] if folds is None else [(fold.bst, fold.dtrain) for fold in folds]

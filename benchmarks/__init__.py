@@ -1,1 +1,1 @@
-"""Speed and memory on your machine, beside the engines' own objectives: `python -m benchmarks --help`."""
+"""Benchmarks of speed and memory against the engines' own objectives: `python -m benchmarks --help`."""

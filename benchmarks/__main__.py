@@ -1,4 +1,4 @@
-"""Measure speed and memory on your machine: `python -m benchmarks --help`."""
+"""Command line of the benchmarks: `python -m benchmarks --help`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.start import start
 from experiments.common.report import draw
 from experiments.common.script import at_least, note, run
 from lambdaboost._threads import threads as available
-from lambdaboost._threads import use
+from lambdaboost._threads import using
 
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "speed": speed,
@@ -31,7 +31,7 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
-    """Measure, print every section as soon as it is there, and write them into a folder."""
+    """Run the benchmarks, print every section when it is done, and write all to a folder."""
     options = _parser().parse_args(arguments)
     most = available()
     if options.threads is not None and options.threads > most:
@@ -40,7 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Section]:
         )
     threads = options.threads or min(2, most)
     options.out.mkdir(parents=True, exist_ok=True)
-    use(threads)
+    with using(threads):
+        return _measured(options, threads)
+
+
+def _measured(options: argparse.Namespace, threads: int) -> dict[str, Section]:
     machine = this_machine(threads).markdown()
     note(machine)
     found, texts = {}, ["# Benchmarks of lambdaboost", machine]
@@ -63,19 +67,19 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 speed: λ, μ and whole trainings against the engines' own objectives.
-objectives: each objective beside LambdaRank().
-peers: whole trainings, CatBoost (if it is installed) and a NumPy objective included.
+objectives: each objective relative to LambdaRank().
+peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
-start: importing and compiling.
-memory: what a gradient needs beyond its inputs.
+start: import and compilation.
+memory: memory of a gradient beyond its inputs.
 
-Leave the machine alone meanwhile: all parts take the better part of an hour.""",
+Keep the machine idle otherwise. All parts take up to an hour.""",
     )
     made.add_argument(
-        "--only", action="append", choices=list(SECTIONS), help="one part instead of all; may be repeated"
+        "--only", action="append", choices=list(SECTIONS), help="run only this part; may be repeated"
     )
-    made.add_argument("--threads", type=at_least(1), help="threads of everything measured (default: 2)")
-    made.add_argument("--quick", action="store_true", help="tiny sizes; not for quoting")
+    made.add_argument("--threads", type=at_least(1), help="number of threads (default: 2)")
+    made.add_argument("--quick", action="store_true", help="tiny sizes, as a test; not for publication")
     made.add_argument(
         "--out",
         type=Path,

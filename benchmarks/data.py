@@ -1,4 +1,4 @@
-"""Made-up training data of a given shape."""
+"""Synthetic training data of a given shape."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from benchmarks.plan import Shape
 from lambdaboost import Queries
 
-SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of the grades 0 to 4, as in web search data
+SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of grades 0 to 4, as in web search data
 FEATURES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Features that tell something of the grades, and the queries with relevance and clicks."""
+    """Features correlated with the grades, and queries with relevance and clicks."""
 
     features: NDArray[np.float64]
     queries: Queries
@@ -25,7 +25,7 @@ class Data:
 
 @lru_cache(maxsize=1)
 def made(shape: Shape) -> Data:
-    """The data of a shape, always the same."""
+    """The data of a shape, which are reproducible."""
     rng = np.random.default_rng(0)
     n = shape.queries * shape.documents
     features = rng.normal(size=(n, FEATURES))
@@ -35,5 +35,5 @@ def made(shape: Shape) -> Data:
 
 
 def graded(utility: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Grades 0 to 4 in `SHARES`, the highest to the most useful documents."""
+    """Grades 0 to 4 in the shares of `SHARES`, by ascending utility."""
     return np.searchsorted(np.quantile(utility, np.cumsum(SHARES[:-1])), utility).astype(np.float64)

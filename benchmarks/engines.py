@@ -1,4 +1,4 @@
-"""One training on each engine, the same for everybody who is compared: 31 leaves, learning rate 0.1."""
+"""Training on each engine with the same parameters: 31 leaves, learning rate 0.1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAVES = 31
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """An engine that holds the data.
+    """An engine with its data set.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class Engine:
     scores: Callable[[Any], NDArray[Any]]
 
     def record(self, truncation: int, rounds: int) -> list[Round]:
-        """The rounds of a training on a copy of the engine's own objective, equal to the bit."""
+        """The rounds of a training with lambdaboost's bit-identical copy of the engine's own objective."""
         recorder = Recorder(LambdaRank(convention=self.name, truncation=truncation))  # type: ignore[arg-type]
         self.train(recorder, rounds)
         return recorder.rounds
 
     def strays(self, recorded: list[Round], truncation: int) -> float:
-        """How far the scores of the replay end from the engine's own training: the trees must be the same."""
+        """The largest difference of final scores between replay and native training; 0 if the trees are equal."""
         rounds = len(recorded)
         native = self.scores(self.train(None, rounds, truncation))
         replayed = self.scores(self.train(Replay(recorded), rounds))
@@ -108,7 +108,7 @@ ENGINES: dict[str, Callable[[Data, int], Engine]] = {"LightGBM": lightgbm, "XGBo
 
 
 def one_pass(objective: Objective, recorded: list[Round], data: Data) -> Callable[[], None]:
-    """A job: the gradient on the scores of each recorded round."""
+    """A job that computes the gradient at the scores of each recorded round."""
 
     def job() -> None:
         for iteration, now in enumerate(recorded):

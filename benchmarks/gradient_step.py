@@ -1,8 +1,8 @@
-"""What does the gradient step need? NDCG@3 by leaf size, learning rate, rounds and normalisation of λ, five-fold.
+"""Five-fold NDCG@3 of gradient steps by leaf size, learning rate, rounds and normalisation of λ.
 
 Usage: LAMBDABOOST_DATA=FOLDER python -m benchmarks.gradient_step mq2008 | lightgbm_rank | mslr_web30k_sample
 
-Prints one Markdown table a data set; docs/gradient_step.md keeps what it printed and what was concluded.
+Prints one Markdown table per data set; docs/gradient_step.md shows the tables and conclusions.
 """
 
 import os
@@ -16,7 +16,7 @@ from lambdaboost import NDCG, GradientStep, LambdaRank
 from lambdaboost.datasets import Collection, read_letor
 
 LEAVES = (10, 20, 50, 100, 200, 400)
-ROUNDS = (50, 100, 150, 200, 300)  # where each training is measured
+ROUNDS = (50, 100, 150, 200, 300)  # at which each training is evaluated
 SYSTEMS = {
     "lambdarank (LightGBM's own)": ("lambdarank", (0.03, 0.1, 0.2)),
     "Newton (gradient over hessian)": (LambdaRank(), (0.03, 0.1, 0.2)),
@@ -32,7 +32,7 @@ FILES = {
 
 
 def parts_of(folder: Path) -> list[Collection]:
-    """Five parts: LETOR's own S1 … S5, or the queries of all files, drawn with seed 0."""
+    """Five parts: LETOR's own S1 … S5, or a random split of the queries of all files with seed 0."""
     if (folder / "S1.txt.xz").exists():
         return [read_letor(folder / f"S{i}.txt.xz", cache=False) for i in range(1, 6)]
     width = 300 if folder.name == "lightgbm_rank" else None
@@ -44,7 +44,7 @@ def parts_of(folder: Path) -> list[Collection]:
 
 
 def folds(parts: list[Collection]):
-    """Training, validation and test part of each fold; training queries without a relevant document left out."""
+    """Training, validation and test part of each fold, without training queries that lack a relevant document."""
     for f in range(5):
         train = Collection.concat([parts[f], parts[(f + 1) % 5], parts[(f + 2) % 5]])
         relevant = np.maximum.reduceat(train.queries.relevance, train.queries.offsets[:-1]) > 0

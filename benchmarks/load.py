@@ -1,10 +1,10 @@
-"""Time and peak memory of long trainings beside the engines' own objectives.
+"""Time and peak memory of long trainings, compared with the engines' own objectives.
 
 Usage: python -m benchmarks.load [documents] [rounds]
 
-A hundredth as many queries as documents, of sizes like those of web search data, with 136 features. Each training has a
-process of its own; one with the engine's own objective never imports lambdaboost, so Numba counts as lambdaboost's.
-What runs on the cores beside it lengthens every figure but the processor time of one thread: `taskset -c 0`.
+There is one query per hundred documents, with sizes as in web search data and 136 features. Each training runs in its
+own process; those with the engine's own objective never import lambdaboost, so Numba's memory counts as lambdaboost's.
+Other load on the machine affects all times except the processor time of one thread: `taskset -c 0`.
 """
 
 import json
@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 FEATURES = 136  # as in MSLR-WEB10K, which has this many queries and a fifth more documents
-SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of its grades
+SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of grades 0 to 4
 LEAVES = 31
 ENGINES = ("LightGBM", "XGBoost")
 LAMBDARANK = "LambdaRank()"
@@ -64,7 +64,7 @@ def cells(one: dict[str, float], native: dict[str, float]) -> tuple[str, ...]:
 
 
 def write(folder: str, documents: int) -> np.ndarray:
-    """Features that tell something of the grades, and queries between 1 and about a thousand documents."""
+    """Write features correlated with the grades; return query sizes from 1 to about a thousand documents."""
     rng = np.random.default_rng(0)
     queries = documents // 100
     share = rng.lognormal(0, 0.7, queries)
@@ -86,7 +86,7 @@ def trained(folder: str, engine: str, objective: str, rounds: int) -> dict[str, 
 
 
 def child(folder: str, engine: str, objective: str, rounds: str) -> None:
-    """One training, measured by the process itself."""
+    """Run one training and measure this process."""
     features, grades, sizes = (np.load(f"{folder}/{name}.npy") for name in ("features", "grades", "sizes"))
     train = {"LightGBM": lightgbm, "XGBoost": xgboost}[engine](features, grades, sizes, objective)
     del features, grades
@@ -136,7 +136,7 @@ def lambdarank():
 
 
 def peak() -> float:
-    """The most memory that this process held at once since the start or `forget_peak`, in MB."""
+    """Peak memory of this process since its start or `forget_peak`, in MB."""
     with open("/proc/self/status", encoding="utf-8") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024 / 1e6
 

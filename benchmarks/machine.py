@@ -1,4 +1,4 @@
-"""The machine that figures belong to."""
+"""Description of the benchmark machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("lambdaboost", "lightgbm", "xgboost", "catboost", "numpy", "numba")
 
 @dataclass(frozen=True)
 class Machine:
-    """What a reader needs to judge the figures."""
+    """Hardware, software and load of a machine."""
 
     cpu: str
     cores: int
@@ -23,10 +23,10 @@ class Machine:
     python: str
     versions: dict[str, str]
     omp_wait_policy: str
-    load: float | None  # processes that ran or waited in the last minute, before anything was measured
+    load: float | None  # load average of the last minute before the start
 
     def markdown(self) -> str:
-        """One line on the machine, one on the software, one where others used it."""
+        """One line each for the machine, the software and, if there was any, other load."""
         packages = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         lines = [
             f"{self.cpu}, {self.cores} cores, {self.threads} threads used by everything measured. {self.system}.",
@@ -40,12 +40,12 @@ class Machine:
 
     @property
     def busy(self) -> bool:
-        """Whether others used a quarter of the machine or more."""
+        """Whether other processes used a quarter of the machine or more."""
         return self.load is not None and self.load > self.cores / 4
 
 
 def this_machine(threads: int) -> Machine:
-    """The machine that this runs on."""
+    """The current machine."""
     return Machine(
         cpu=_cpu(),
         cores=_cores(),
@@ -71,7 +71,7 @@ def _version(name: str) -> str | None:
 
 
 def _cpu() -> str:
-    """The processor's name and the microarchitecture that kernels are compiled for."""
+    """The processor's name and the target of compiled kernels."""
     from llvmlite.binding import get_host_cpu_name
 
     return f"{_model() or platform.machine()} ({get_host_cpu_name()})"

@@ -1,10 +1,10 @@
-"""Measures against ir-measures and ranx, side by side in one run.
+"""Speed of measures compared with ir-measures and ranx.
 
 Usage: python -m benchmarks.measures [queries] [documents]
 
-Each library gets judgments and scores in the form that it is fastest with, made beforehand: arrays and Queries; dicts
-of dicts with ir-measures' evaluator already built, so what it does with the qrels is not counted; ranx's Qrels and Run.
-Timed is what gives the mean over queries. ranx is measured where it is installed; ir-measures runs on one thread.
+Each library gets judgments and scores in its fastest form, prepared beforehand: arrays and Queries; dicts of dicts,
+with ir-measures' evaluator already built, so that its processing of qrels is not timed; ranx's Qrels and Run. The mean
+over queries is timed. ranx is included if it is installed; ir-measures runs on one thread.
 """
 
 import sys

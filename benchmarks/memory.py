@@ -8,13 +8,13 @@ from benchmarks.section import Section
 
 OBJECTIVES = ("LambdaRank()", "RankNet()", "SigmoidLocal()", "graded()", "iteration_dependent()")
 METHOD = """\
-How far the memory of a process rises above what it held before a gradient of one list (peak resident set, each \
-objective in a process of its own), per document: beyond the scores and Queries, including the 8 bytes of the result. \
-The first gradient includes what Queries keeps from then on; the column after it is what a later round needs on top of \
-that. Without the kernels' code, which a small list has loaded before."""
+The rise of the peak resident set of a process during a gradient of one list, per document, with each objective in its \
+own process: without the scores and Queries, with the 8 bytes of the result. The first gradient includes what Queries \
+caches; later gradients need only the amount in the last column. The kernels' code is not included: a small list has \
+loaded it before."""
 
-# A peak is per process for its whole life, and on Linux getrusage starts it at the parent's: so the kernel's own peak
-# of this process, reset before the gradient.
+# getrusage reports the peak of a process's whole life, which on Linux starts at its parent's. So this reads the
+# operating system's own peak, reset before the gradient.
 CODE = """
 import gc, json, sys
 import numpy as np
@@ -52,7 +52,7 @@ for _ in range(3):
     del result
 print(json.dumps({{"first": rises[0] / {documents}, "later": rises[2] / {documents}}}))
 """
-# Otherwise the allocator keeps freed memory for later, and less would seem to be needed.
+# Otherwise the allocator reuses freed memory, and the rise would be underestimated.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
 
 

@@ -1,4 +1,4 @@
-"""LambdaRank in NumPy as it is commonly written for LightGBM: a loop over queries, n × n matrices in each."""
+"""LambdaRank in NumPy as commonly written for LightGBM: a loop over queries with n × n matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each objective costs beside `LambdaRank()`."""
+"""The time of each objective relative to `LambdaRank()`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lambdaboost.objectives import Objective, parse
 
 BASE = "LambdaRank()"
 METHOD = """\
-A gradient of all queries on the scores of each round of a training of LightGBM, as a multiple of LambdaRank()'s in \
-the same repetition: medians with the lowest and highest."""
+The time of the gradient at the scores of each round of a LightGBM training, as a multiple of LambdaRank()'s in the \
+same repetition: medians with the lowest and highest."""
 WANTED = (
     BASE,
     "RankNet()",
@@ -34,7 +34,7 @@ WANTED = (
 
 
 def known_objectives() -> dict[str, Objective]:
-    """Every objective that this version has; LambdaRank refuses measures that it cannot swap."""
+    """All objectives, and LambdaRank with all measures that it supports."""
     known = {}
     for text in WANTED:
         try:

@@ -1,10 +1,9 @@
-"""Queries of odd shapes against the float64 reference.
+"""Objectives on unusual queries, compared with the float64 reference.
 
 Usage: python -m benchmarks.odd_queries [queries] [seed] [long lists]
 
-Short queries by the thousand, and lists of 100,000 documents: single documents, all tied, scores of ±1e6, differences
-of 1e-30, both at once, no gain, labels missing in part or altogether. Ends with 1 where any figure is wrong or not
-finite.
+Thousands of short queries, and lists of 100,000 documents: single documents, all tied, scores of ±1e6, differences
+of 1e-30, both at once, no gain, some or all labels missing. Exits with code 1 if any value is wrong or not finite.
 """
 
 import sys
@@ -22,7 +21,7 @@ HEADS = ("objective", "queries", "documents", "farthest from the reference", "wr
 
 
 def main(queries: int = 100_000, seed: int = 0, lists: int = 12) -> None:
-    # An objective says so where a data set has too few queries to learn from, as drawn ones may.
+    # Objectives warn about data sets with too few usable queries, which random ones may have.
     warnings.filterwarnings("ignore", ".*queries have not both")
     start = time.perf_counter()
     short = {objective: odd.Checked() for objective in odd.OBJECTIVES}

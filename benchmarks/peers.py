@@ -1,4 +1,4 @@
-"""Whole trainings with each library's LambdaMART."""
+"""Training time with each library's LambdaMART."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CATBOOST = "CatBoost YetiRank"
 NUMPY = "LightGBM with LambdaRank in NumPy"
 METHOD = f"""\
 Seconds per boosting round of whole trainings on data that the engine has already binned, all pairs, {LEAVES} leaves \
-(CatBoost: its own symmetric trees of depth 5), and how many times longer than LightGBM with LambdaRank() in the \
-same repetition: medians with the lowest and highest. The objectives differ: this compares waiting times, not \
-rankings. The NumPy objective loops over queries and holds n × n matrices."""
+(CatBoost: symmetric trees of depth 5), and the ratio to LightGBM with LambdaRank() in the same repetition: medians \
+with the lowest and highest. The objectives differ: this compares training times, not rankings. The NumPy objective \
+loops over queries and builds n × n matrices."""
 
-Training = tuple[Callable[[int], Any], int]  # a training of so many rounds, and the rounds it is given
+Training = tuple[Callable[[int], Any], int]  # a function that trains for a number of rounds, and that number
 
 
 def peers(plan: Plan, threads: int) -> Section:
@@ -56,7 +56,7 @@ def has_catboost() -> bool:
 
 
 def _shape(shape: Shape, plan: Plan, threads: int) -> tuple[dict[str, Timed], list[str]]:
-    """Seconds per round of each training, and who refused the shape."""
+    """Seconds per round of each training, and the libraries that cannot train on the shape."""
     trainings = _trainings(made(shape), shape, plan, threads)
     refused = []
     for name, (train, _) in list(trainings.items()):

@@ -1,22 +1,22 @@
-"""`Plan`: how large and how often everything is measured."""
+"""`Plan`: the sizes and repetitions of a run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LONG = 500_000_000  # pairs of a shape
+LONG = 500_000_000  # pairs of a shape, above which trainings are repeated less often
 
 
 @dataclass(frozen=True)
 class Shape:
-    """So many queries of so many documents."""
+    """A number of queries and of documents per query."""
 
     queries: int
     documents: int
 
     @property
     def pairs(self) -> int:
-        """About how many pairs of documents an objective looks at, twice over."""
+        """The approximate number of ordered pairs of documents."""
         return self.queries * self.documents**2
 
     def __str__(self) -> str:
@@ -41,19 +41,19 @@ class Plan:
     Attributes
     ----------
     cases : tuple of Case
-        For the comparison with the engines' own objectives.
+        Cases of the comparison with the engines' own objectives.
     rounds, repetitions : int
-        Boosting rounds of a training, and how often each is timed.
+        Boosting rounds per training, and the number of timings of each.
     list_sizes : tuple of int
-        Documents of the single list.
+        Numbers of documents of the single list.
     sampled : int
-        Documents of it whose λ and μ are held to float64 sums.
+        Number of its documents whose λ and μ are compared with float64 sums.
     list_repetitions, start_repetitions : int
-        How often each list, and each new process, is timed.
+        The number of timings of each list and of each new process.
     memory_documents : int
-        Documents of the list whose memory is measured.
+        Documents of the list for the memory benchmark.
     peer_pairs, numpy_pairs : int
-        About how many pairs of documents a peer, and the slow NumPy objective, are given in one training.
+        The approximate number of pairs of documents in one training of a peer, and of the slow NumPy objective.
 
     """
 
@@ -74,11 +74,11 @@ class Plan:
         return tuple(dict.fromkeys(case.shape for case in self.cases))
 
     def repetitions_at(self, shape: Shape) -> int:
-        """How often trainings of a shape are timed: no more than three times where one takes a minute or more."""
+        """The number of timings for a shape: at most three if a training takes a minute or more."""
         return self.repetitions if shape.pairs < LONG else min(self.repetitions, 3)
 
     def rounds_within(self, pairs: int, shape: Shape) -> int:
-        """The rounds of a training that is given about so many pairs."""
+        """The number of rounds in which a training computes about `pairs` pairs."""
         return max(1, min(self.rounds, pairs // shape.pairs))
 
 

@@ -1,4 +1,4 @@
-"""Gradients written down in one training and handed out in another."""
+"""Gradients recorded in one training and replayed in another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lambdaboost.objectives import Objective
 
 
 class Round(NamedTuple):
-    """What went in and out of an objective in one boosting round."""
+    """Input and output of an objective in one boosting round."""
 
     scores: NDArray[np.float64]
     grad: NDArray[np.float32]
@@ -19,35 +19,35 @@ class Round(NamedTuple):
 
 
 class _Kept:
-    """LightGBM copies its parameters deeply; these objects must stay the caller's own."""
+    """Returns itself from deepcopy, since LightGBM deep-copies its parameters."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
 class Recorder(_Kept):
-    """An objective that writes down its rounds."""
+    """An objective that records its rounds."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self.rounds: list[Round] = []
 
     def __call__(self, scores: Any, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Ask the objective."""
+        """Compute and record the gradient."""
         grad, hess = self.objective(scores, data)
         self.rounds.append(Round(np.array(scores, dtype=np.float64), grad.copy(), hess.copy()))
         return grad, hess
 
 
 class Replay(_Kept):
-    """The gradients of recorded rounds, for one training after the other."""
+    """Replays the gradients of recorded rounds, in any number of trainings."""
 
     def __init__(self, rounds: list[Round]) -> None:
         self.rounds = rounds
         self.asked = 0
 
     def __call__(self, scores: Any, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Hand out the next round's."""
+        """Return the gradient of the next round."""
         now = self.rounds[self.asked % len(self.rounds)]
         self.asked += 1
         return now.grad, now.hess

@@ -1,4 +1,4 @@
-"""How the cost of one list grows with its documents."""
+"""Growth of the time of a gradient with the length of the list."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives import Objective
 
 OBJECTIVES: tuple[Objective, ...] = (LambdaRank(), RankNet(), SigmoidLocal())
-PAIRS_2006 = 1.943  # the slope that the 2006 paper fitted to sums over all pairs
+PAIRS_2006 = 1.943  # slope of sums over all pairs in the 2006 paper
 METHOD = """\
-Seconds of one gradient over a single list, all pairs of different grades; between repetitions the scores move as a \
-boosting round moves them. The slope is fitted to the logarithms; sums over all pairs have 2 (1.943 in the 2006 paper \
-of Burges, Ragno and Le; its speed-up, whose slope is 1.185, sums over all pairs as well and saves passes through a \
-net, so it does not compare). Error: λ and μ of sampled documents against float64 sums over all their pairs, the \
+Seconds of one gradient over a single list, all pairs of different grades; between repetitions scores change as by a \
+boosting round. The slope is fitted to the logarithms. Sums over all pairs have slope 2 (1.943 in the 2006 paper of \
+Burges, Ragno and Le; its speed-up, of slope 1.185, also sums over all pairs and saves passes through a net, so it is \
+not comparable). Error: λ and μ of sampled documents against float64 sums over all their pairs, the \
 largest difference relative to the largest λ or μ among them."""
 
 
@@ -82,7 +82,7 @@ def _next_gradient(objective: Objective, q: Queries, rounds: Iterator[NDArray[np
 
 
 def _moving(scores: NDArray[np.float64], seed: int) -> Iterator[NDArray[np.float64]]:
-    """Scores as a training moves them: each time a tree of 31 leaves is added, at a learning rate of 0.1."""
+    """Scores that change as in a training: each step adds a tree of 31 leaves at a learning rate of 0.1."""
     rng = np.random.default_rng(seed)
     while True:
         scores = scores + 0.1 * rng.normal(size=31)[rng.integers(31, size=scores.size)]
@@ -90,7 +90,7 @@ def _moving(scores: NDArray[np.float64], seed: int) -> Iterator[NDArray[np.float
 
 
 def draw(ax: Any, seconds: dict[str, dict[int, Timed]], slopes: dict[str, Slope]) -> None:
-    """Seconds over documents, both logarithmic, with the slope of sums over all pairs from where the fastest starts."""
+    """Plot seconds over documents, log-log, with a reference line for sums over all pairs."""
     for (name, found), colour, marker in zip(seconds.items(), COLOURS, "osD", strict=False):
         middle = np.array([one.median for one in found.values()])
         low = middle - np.array([min(one.values) for one in found.values()])

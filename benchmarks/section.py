@@ -1,4 +1,4 @@
-"""`Section`: what one part of the benchmark found."""
+"""`Section`: the results of one part of the benchmarks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from experiments.common.report import table
 
 @dataclass(frozen=True)
 class Section:
-    """A table, how it was measured, what a reader must know of these very figures, and a picture if there is one."""
+    """A table with its method, remarks on these results, and an optional picture."""
 
     title: str
     method: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     remarks: tuple[str, ...] = ()
-    draw: Callable[[Any], None] | None = None  # into a matplotlib Axes
+    draw: Callable[[Any], None] | None = None  # on matplotlib Axes
 
     def markdown(self) -> str:
-        """The section without its picture."""
+        """The section as Markdown, without its picture."""
         remarks = "\n".join(f"- {remark}" for remark in self.remarks)
         parts = [f"## {self.title}", table(self.header, self.rows), self.method, remarks]
         return "\n\n".join(filter(None, parts))

@@ -1,4 +1,4 @@
-"""The cost of λ and μ against the engines' own objectives, and of whole trainings."""
+"""Time of λ and μ, and of whole trainings, compared with the engines' own objectives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost import NDCG, LambdaRank
 LAMBDARANK = "λ and μ of LambdaRank()"
 METHOD = """\
 λ and μ of a round: native λ time = native training time − training time with replayed gradients, which grows the same \
-trees; LambdaRank() is timed by itself on the scores of LightGBM's training. Whole training: the engine with \
+trees; LambdaRank() is timed alone at the scores of LightGBM's training. Whole training: the engine with \
 LambdaRank() against the engine with its own objective. All pairs unless a truncation is named. Each figure is the \
 median of alternating repetitions, with the lowest and highest; ratios are taken inside a repetition. Above 1× \
 LambdaRank() is faster."""
@@ -41,7 +41,7 @@ def speed(plan: Plan, threads: int) -> Section:
 
 
 def _row(case: str, name: str, found: dict[str, Timed]) -> tuple[str, ...]:
-    """One engine in one case, ratios first."""
+    """The row of one engine in one case, ratios first."""
     ratios = (found[f"{name} λ ratio"].ratio(), found[f"{name} training ratio"].ratio())
     return case, name, *ratios, found[LAMBDARANK].milliseconds(), found[f"{name} λ"].milliseconds()
 
@@ -57,7 +57,7 @@ def measure_case(case: Case, plan: Plan, threads: int) -> dict[str, Timed]:
         jobs |= _trainings(name, engine, recorded[name], objective, truncation)
     strays = {name: engine.strays(recorded[name], truncation) for name, engine in engines.items()}
     for name, job in jobs.items():
-        if not name.endswith("native"):  # these have just been trained, and can take minutes
+        if not name.endswith("native"):  # native trainings have just run, and can take minutes
             job()
     seconds = alternate(jobs, plan.repetitions_at(case.shape))
     return _compared(seconds, plan.rounds) | {
@@ -78,7 +78,7 @@ def _trainings(
 
 
 def _compared(seconds: dict[str, Timed], rounds: int) -> dict[str, Timed]:
-    """Per-round costs and ratios of one case."""
+    """Per-round times and ratios of one case."""
     found = {LAMBDARANK: seconds[LAMBDARANK] / rounds}
     for name in ENGINES:
         native = seconds[f"{name} native"]
@@ -89,7 +89,7 @@ def _compared(seconds: dict[str, Timed], rounds: int) -> dict[str, Timed]:
 
 
 def _remarks(cases: dict[str, dict[str, Timed]]) -> tuple[str, ...]:
-    """What limits a figure: noise, or a replay that grew other trees."""
+    """Limitations of a result: noise, or a replay that grew other trees."""
     remarks = []
     for case, found in cases.items():
         for name in ENGINES:
@@ -104,5 +104,5 @@ def _remarks(cases: dict[str, dict[str, Timed]]) -> tuple[str, ...]:
 
 
 def recorded_rounds(data: Data, rounds: int, threads: int) -> list[Round]:
-    """The rounds of a training of LightGBM, for the scores in them: as a training has them, round by round."""
+    """The rounds of a LightGBM training, which provide realistic scores."""
     return ENGINES["LightGBM"](data, threads).record(30, rounds)

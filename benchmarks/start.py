@@ -1,4 +1,4 @@
-"""What starting costs: importing, loading compiled kernels, compiling them."""
+"""Start-up time: import, loading and compiling of kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.timing import Timed
 
 OBJECTIVES = ("LambdaRank()", "iteration_dependent()", "graded()")
 METHOD = """\
-Each figure from new processes. Import: lambdaboost after numpy and numba, which it needs, are there. First gradient: \
+All times are from new processes. Import: lambdaboost, after numpy and numba. First gradient: \
 Queries and one gradient of 1,000 documents, in a process with compiled kernels on disk, and in one with an empty \
 cache (NUMBA_CACHE_DIR), which compiles them: once per installation. Medians with the lowest and highest."""
 

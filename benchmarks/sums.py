@@ -1,4 +1,4 @@
-"""λ and μ of single documents by plain float64 sums, to hold the kernels to."""
+"""λ and μ of single documents by plain float64 sums, as a reference for the kernels."""
 
 from __future__ import annotations
 

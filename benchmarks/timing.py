@@ -16,13 +16,13 @@ Job = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Timed:
-    """One figure for each repetition: seconds, or a ratio of what stood side by side in a repetition."""
+    """One value per repetition: seconds, or a ratio of times in the same repetition."""
 
     values: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """The middle of the repetitions."""
+        """The median of the repetitions."""
         return median(self.values)
 
     def __sub__(self, other: Timed) -> Timed:
@@ -49,14 +49,14 @@ class Timed:
 
 
 def _digits(x: float) -> str:
-    """Three significant digits, whole from 100 on."""
+    """Three significant digits; no decimals from 100 on."""
     return f"{x:,.0f}" if abs(x) >= 99.95 else f"{x:.1f}" if abs(x) >= 9.995 else f"{x:.3g}"
 
 
 def alternate(jobs: Mapping[str, Job], repetitions: int) -> dict[str, Timed]:
-    """Seconds of each job, A B C A B C …, so that a machine that slows down slows all of them.
+    """Seconds of each job, timed in turns (A B C A B C …), so that changes of the machine's speed affect all jobs.
 
-    Jobs are not warmed up here: whoever makes them knows how to.
+    Callers must warm up jobs beforehand.
     """
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repetitions):
@@ -69,7 +69,7 @@ def alternate(jobs: Mapping[str, Job], repetitions: int) -> dict[str, Timed]:
 
 @dataclass(frozen=True)
 class Slope:
-    """Of seconds over documents, both as logarithms, with its standard error."""
+    """The slope of log seconds over log documents, with its standard error."""
 
     slope: float
     error: float
@@ -79,6 +79,6 @@ class Slope:
 
 
 def fitted(seconds: Mapping[int, float]) -> Slope:
-    """The slope through some medians."""
+    """Fit the slope to medians."""
     found = linregress(np.log(list(seconds)), np.log(list(seconds.values())))
     return Slope(float(found.slope), float(found.stderr))

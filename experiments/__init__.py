@@ -1,1 +1,1 @@
-"""The papers' experiments over the public API, one folder a paper: `python -m experiments.svore2011 --help`."""
+"""The papers' experiments with the public API, one folder per paper: `python -m experiments.svore2011 --help`."""

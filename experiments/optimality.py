@@ -1,9 +1,9 @@
-"""The 2007 paper's look at where training ends, and the 2006 paper's test of λ rules, on synthetic web search data.
+"""The 2007 paper's tests of local optimality and the 2006 paper's test of λ rules, on synthetic web search data.
 
     python -m experiments.optimality docs
 
-trains two linear rankers and some trees, prints what docs/optimality.md shows and draws its pictures into the folder
-(about a minute and a half of processor time).
+trains two linear rankers and some trees, prints the output in docs/optimality.md and draws its pictures to the folder
+(about 90 seconds of processor time).
 """
 
 import argparse
@@ -32,7 +32,7 @@ STEPS = (0.05, 0.1, 0.2)
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the pictures go")
+    parser.add_argument("folder", type=Path, help="folder of the pictures")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["font.size"] = 8
@@ -50,14 +50,14 @@ def main():
 
 
 def standardised(collection):
-    """Features of mean 0 and deviation 1, so that weights compare."""
+    """Standardise the features, so that weights are comparable."""
     X, q = collection
     X = pd.DataFrame(X, columns=collection.feature_names)
     return (X - X.mean()) / X.std(ddof=0), q
 
 
 def linear_ranker(data, rule):
-    # Threads race here, so that no two runs would end alike.
+    # With several threads runs would not be reproducible.
     params = {"booster": "gblinear", "nthread": 1, "eta": 0.5, "lambda": 0, "verbosity": 0}
     return xgb.train(params, data, ROUNDS, obj=rule)
 

@@ -164,7 +164,8 @@ def blend(first, second, w):
 def gradient_step(lam):
     """One query's λ over its population standard deviation, and ones."""
     spread = math.sqrt(sum((x - sum(lam) / len(lam)) ** 2 for x in lam) / len(lam))
-    return np.array([x / spread if spread else x for x in lam]), np.ones(len(lam))
+    spread = spread if spread >= np.finfo(np.float32).tiny else 1.0  # less is nothing in float32
+    return np.array([x / spread for x in lam]), np.ones(len(lam))
 
 
 def lightgbm(scores, relevance, sigma=1.0, truncation=30, norm=True):

@@ -164,7 +164,7 @@ def test_memory(monkeypatch):
 
 
 def test_a_measuring_process_that_fails_says_why():
-    with pytest.raises(RuntimeError, match="a measuring process failed: ZeroDivisionError"):
+    with pytest.raises(RuntimeError, match="a benchmark process failed: ZeroDivisionError"):
         measured("1 / 0")
 
 

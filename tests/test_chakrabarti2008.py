@@ -101,7 +101,7 @@ def test_the_papers_figures():
         (["--threshold", "0"], "--threshold is 0: give the lowest grade"),
         (["--threshold", "nan"], "--threshold is nan"),
         (["--threshold", "7", "--queries", "6"], "grade of at least 7 and others: give another --threshold"),
-        (["--queries", "4"], "argument --queries: is 4: give a whole number from 5 on"),
+        (["--queries", "4"], "argument --queries: is 4: give a whole number ≥ 5"),
         ([".", "--queries", "9"], "--queries 9 is for synthetic data"),
     ],
 )

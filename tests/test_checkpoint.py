@@ -426,7 +426,7 @@ def test_values():
 def test_errors_before_the_first_round(tmp_path, at, engine):
     for checkpoint, error, named in (
         (3, TypeError, "checkpoint is 3, expected Checkpoint"),
-        (tmp_path / "none" / "c", ValueError, "checkpoint .* there is no folder"),
+        (tmp_path / "none" / "c", ValueError, "checkpoint .* folder .* does not exist"),
         (tmp_path, ValueError, "is a folder"),
     ):
         with pytest.raises(error, match=named):

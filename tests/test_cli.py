@@ -20,7 +20,7 @@ from lambdaboost.cli.contents import DATA, ORDER
 from lambdaboost.cli.contents import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.contents import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.data_file import open_data
-from lambdaboost.cli.run import _told, run
+from lambdaboost.cli.run import _described, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import MAP
 
@@ -218,7 +218,7 @@ def test_narrow_files_are_widened_and_wide_ones_refused(capsys, folder, tmp_path
     wide.write_text("1 qid:1 1:0.5 18:1\n0 qid:1 2:0.5\n")
     code, _, err = call(capsys, "predict", tmp_path / "m", narrow)
     assert code == 0 and "narrow.txt has 2 features, the training data 17: those missing count as 0" in err
-    assert "has 18 features, more than the 17 of training" in refused(capsys, "predict", tmp_path / "m", wide)
+    assert "has 18 features, the training data only 17" in refused(capsys, "predict", tmp_path / "m", wide)
     message = refused(capsys, "train", folder / "train.txt", "--valid", wide, "--out", tmp_path / "n")
     assert "--features 18" in message and not (tmp_path / "n").exists()
     code, _, err = call(
@@ -266,27 +266,30 @@ TRAIN = [
     (["--objective", "LamdaRank"], "--objective 'LamdaRank': cannot read"),
     (["--objective", "LambdaRank(sigma='a')"], "sigma is 'a', expected a number"),
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
-    (["--objective", "graded"], "reads the label source 'clicks', but there is only relevance"),
+    (["--objective", "graded"], "needs the label source 'clicks', but there is only relevance"),
     (["--objective", "lambdarank"], "no 'lambdarank' here (did you mean LambdaRank?)"),
-    (["--objective", "McRank()"], "--objective 'McRank()': objective is McRank(): it has no gradient"),
+    (
+        ["--objective", "McRank()"],
+        "--objective 'McRank()': objective is McRank(), expected an objective with",
+    ),
     (["--measure", "NDGC"], "--measure 'NDGC': cannot read"),
     (["--measure", "wta@10"], "WTA has no cutoff; write WTA, without @10"),
-    (["--measure", "CNDCG"], "--measure CNDCG() reads the label source 'clicks'"),
+    (["--measure", "CNDCG"], "--measure CNDCG() needs the label source 'clicks'"),
     (["--source", "clicks=17:log"], "expected NAME=COLUMN or NAME=COLUMN:rate"),
     (["--source", "clicks"], "has no column clicks, only 1 to 17"),
     (["--source", "clicks=99"], "has no column 99, only 1 to 17"),
     (["--source", "clicks=0"], "has no column 0, only 1 to 17"),
     (["--source", "relevance=3"], "a label source cannot be called 'relevance'"),
     (["--source", "clicks=17", "--source", "clicks=16"], "there is a label source 'clicks' already"),
-    (["--source", "clicks=17", "--drop", "17"], "column 17 is asked for twice"),
+    (["--source", "clicks=17", "--drop", "17"], "column 17 is given twice"),
     (["--drop", "x"], "has no column x, only 1 to 17; give columns or ranges"),
     (["--drop", "16-18"], "has no column 16-18, only 1 to 17; give columns or ranges"),
     (["--query", "qid"], "--query is for tables"),
     (["--drop", ",".join(map(str, range(1, 18)))], "leave no feature"),
-    (["--features", "3"], "has 17 features, more than the 3"),
+    (["--features", "3"], "has 17 features, the training data only 3"),
     (["--param", "num_leaves"], "expected KEY=VALUE"),
-    (["--param", "learning_rte=1"], "knows no parameter 'learning_rte'; did you mean learning_rate"),
-    (["--param", "num_trees=9"], "num_trees has an option of its own"),
+    (["--param", "learning_rte=1"], "has no parameter 'learning_rte'; did you mean learning_rate"),
+    (["--param", "num_trees=9"], "num_trees has its own option"),
     (["--param", "num_leaves=9", "--param", "num_leaves=8"], "num_leaves is given twice"),
     (["--early-stopping", "5"], "--early-stopping needs --valid"),
     (["--leaves", "newtons"], "See lambdaboost train --help"),
@@ -310,13 +313,13 @@ def test_an_engines_refusal_is_told(capsys, folder, tmp_path):
     code, _, err = call(
         capsys, "train", folder / "train.txt", "--out", tmp_path / "m", "--param", "num_leaves=1"
     )
-    last = "lambdaboost: lightgbm refuses: Check failed: (num_leaves) > (1); correct --param or the data"
+    last = "lambdaboost: lightgbm reports: Check failed: (num_leaves) > (1); correct --param or the data"
     assert code == 1 and err.splitlines()[-1] == last and os.listdir(tmp_path) == []
 
 
 def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):
     train = folder / "train.txt"
-    assert "there is no folder" in refused(capsys, "train", train, "--out", tmp_path / "no" / "model")
+    assert "does not exist; create it" in refused(capsys, "train", train, "--out", tmp_path / "no" / "model")
     assert "is a folder" in refused(capsys, "train", train, "--out", tmp_path)
     assert "check the path" in refused(capsys, "train", tmp_path / "none.txt", "--out", tmp_path / "m")
     assert "give a file" in refused(capsys, "train", tmp_path, "--out", tmp_path / "m")
@@ -331,9 +334,7 @@ def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):
 def test_read_only_folder(capsys, folder, tmp_path):
     tmp_path.chmod(0o500)
     try:
-        assert "cannot be written to" in refused(
-            capsys, "train", folder / "train.txt", "--out", tmp_path / "m"
-        )
+        assert "is not writable" in refused(capsys, "train", folder / "train.txt", "--out", tmp_path / "m")
     finally:
         tmp_path.chmod(0o700)
 
@@ -353,12 +354,12 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     test, model = folder / "test.txt", tmp_path / "m"
     trained(capsys, folder, model, "lightgbm")
     n = read_letor(test).queries.n_documents
-    assert "give one of --scores SCORES and --model MODEL" in refused(capsys, "evaluate", test)
+    assert "give either --scores SCORES or --model MODEL" in refused(capsys, "evaluate", test)
     assert "give one of" in refused(capsys, "evaluate", test, "--scores", test, "--model", model)
-    assert "m.json says which columns it takes" in refused(
+    assert "m.json records its columns" in refused(
         capsys, "evaluate", test, "--model", model, "--source", "c=1"
     )
-    assert "m.json says which columns it takes" in refused(capsys, "predict", model, test, "--drop", "1")
+    assert "m.json records its columns" in refused(capsys, "predict", model, test, "--drop", "1")
     assert "check the path" in refused(capsys, "predict", tmp_path / "none", test)
     assert "check the path" in refused(capsys, "predict", model, tmp_path / "none")
     assert "no folder" in refused(capsys, "predict", model, test, "--out", tmp_path / "no" / "s")
@@ -462,10 +463,10 @@ def test_trec_runs(capsys, tmp_path):
     assert "0.2500" in call(capsys, "evaluate", *given, "--measure", "MRR")[1]
     assert "give both" in refused(capsys, "evaluate", *given[:2])
     assert "leave FILE, --model out" in refused(capsys, "evaluate", "f", "--model", "m", *given)
-    assert "reads the label source 'clicks'" in refused(capsys, "evaluate", *given, "--measure", "CNDCG")
+    assert "needs the label source 'clicks'" in refused(capsys, "evaluate", *given, "--measure", "CNDCG")
     (tmp_path / "run").write_text("1 b 3.5\n")
     assert "run:1: 3 fields; expected" in refused(capsys, "evaluate", *given)
-    assert "nothing says what is relevant" in refused(capsys, "evaluate")
+    assert "the judgments are missing: give FILE" in refused(capsys, "evaluate")
 
 
 def test_train_tells_json(capsys, folder, tmp_path):
@@ -475,8 +476,8 @@ def test_train_tells_json(capsys, folder, tmp_path):
 
 
 def test_a_defect_and_a_missing_extra():
-    assert _told(ZeroDivisionError("x"))[0] == 70
-    assert _told(ImportError("fetch needs pooch: pip install 'lambdaboost[fetch]'"))[0] == 1
+    assert _described(ZeroDivisionError("x"))[0] == 70
+    assert _described(ImportError("fetch needs pooch: pip install 'lambdaboost[fetch]'"))[0] == 1
 
 
 def test_debug_prints_the_traceback(capsys, tmp_path):

@@ -124,16 +124,16 @@ def test_a_byte_order_mark_is_no_part_of_letor_text_and_scores(capsys, folder, t
 
 
 MISTAKES = [
-    ([], "say which column holds the query of each row with --query; it has query, f0, f1"),
-    (["--query", "query"], "say which column holds the grade of each row with --label"),
+    ([], "give the column with the query of each row as --query; it has query, f0, f1"),
+    (["--query", "query"], "give the column with the grade of each row as --label"),
     (["--query", "id"], "--query id: "),
-    (["--query", "query", "--label", "title"], "title holds no numbers: encode as numbers, or give another --label"),
-    (["--query", "query", "--label", "grade"], "title holds no numbers: encode as numbers, or give --drop 'title'"),
+    (["--query", "query", "--label", "title"], "title is not numeric: encode as numbers, or give another --label"),
+    (["--query", "query", "--label", "grade"], "title is not numeric: encode as numbers, or give --drop 'title'"),
     (["--query", "query", "--label", "grade", "--drop", "title,tilte"], "has no column tilte, only query, f0"),
     (["--query", "query", "--label", "grade", "--drop", "f11-f2"], "has no column f11-f2"),
     (["--query", "query", "--label", "grade", "--source", "clicks=title"], "--source clicks=title of "),
-    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--drop", "ctr"], "column ctr is asked for twice"),
-    (["--query", "query", "--label", "grade", "--drop", "title", "--features", "9"], "takes LETOR text"),
+    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--drop", "ctr"], "column ctr is given twice"),
+    (["--query", "query", "--label", "grade", "--drop", "title", "--features", "9"], "needs LETOR text"),
 ]  # fmt: skip
 
 
@@ -153,11 +153,11 @@ def test_files_that_are_no_tables(capsys, folder, tmp_path, monkeypatch):
     (tmp_path / "gap.csv").write_text("query,grade,f0\na,1,2\n,1,2\n")
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"query,grade,f0\n" + b"a,1,2\n" * 999)[:60])
     (tmp_path / "text.parquet").write_text("query,grade\n")
-    assert "empty.csv does not read as CSV with a header" in refused(
+    assert "empty.csv cannot be read as CSV with a header" in refused(
         capsys, "train", tmp_path / "empty.csv", *given
     )
     assert "header.csv has no rows" in refused(capsys, "train", tmp_path / "header.csv", *given)
-    assert "torn.csv does not read as CSV" in refused(capsys, "train", tmp_path / "torn.csv", *given)
+    assert "torn.csv cannot be read as CSV" in refused(capsys, "train", tmp_path / "torn.csv", *given)
     assert "query is empty in row 2" in refused(capsys, "train", tmp_path / "gap.csv", *given)
     assert "cut.csv.gz" in refused(capsys, "train", tmp_path / "cut.csv.gz", *given)
     assert "text.parquet" in refused(capsys, "train", tmp_path / "text.parquet", *given)
@@ -229,7 +229,7 @@ def refused_with_note(capsys, *args):
 
 def test_what_is_no_model(capsys, folder, tmp_path):
     (tmp_path / "m").write_text("not a model")
-    assert "is no model: neither LightGBM's text nor XGBoost's" in refused_with_note(
+    assert "is not a model: neither LightGBM's text nor XGBoost's" in refused_with_note(
         capsys, "predict", tmp_path / "m", folder / "log.txt"
     )
 

@@ -309,7 +309,7 @@ def test_names():
     assert repr(comparison) == "Comparison('strong', 'same' with 'weak' on 60 queries)"
     assert repr(WEAK) == "System('weak', 60 queries)"
     assert repr(comparison["same", M]) == "Difference('same' to 'weak', NDCG(k=3): +0.0000, p=1)"
-    with pytest.raises(KeyError, match="no \\('stronger', NDCG\\(k=3\\)\\) here, only"):
+    with pytest.raises(KeyError, match="\\('stronger', NDCG\\(k=3\\)\\) was not compared: choose among"):
         comparison["stronger", M]
 
 

@@ -83,7 +83,7 @@ def test_without_features():
     "call, error, problem",
     [
         (lambda c: c.without_features("f"), TypeError, "give a list"),
-        (lambda c: c.without_features(["k"]), ValueError, "no feature called 'k' .f, g, h"),
+        (lambda c: c.without_features(["k"]), ValueError, "no feature is called 'k' .f, g, h"),
         (lambda c: c.without_features([3]), ValueError, "column is 3: there are 3 features"),
         (lambda c: c.without_features([-1]), ValueError, "column is -1"),
         (lambda c: c.without_features([True]), TypeError, "column is True"),
@@ -258,7 +258,7 @@ def test_nullable_pandas_columns(dtype):
 @pytest.mark.parametrize(
     "change, arguments, error, problem",
     [
-        ({}, {"relevance": "gain"}, ValueError, "no column 'gain' in df"),
+        ({}, {"relevance": "gain"}, ValueError, "df has no column 'gain'"),
         ({}, {"query": "qid"}, ValueError, "no column 'qid'"),
         ({}, {"features": ["x"]}, ValueError, "no column 'x'"),
         ({}, {"features": "bm25"}, TypeError, "features is the string"),
@@ -268,7 +268,7 @@ def test_nullable_pandas_columns(dtype):
         ({"host": ["x", "y", "z"]}, {}, TypeError, "column 'host' is .*, not numeric: .*features="),
         ({"grade": ["x", "y", "z"]}, {}, TypeError, "column 'grade'"),
         ({"grade": [0, -1, 2]}, {}, ValueError, r"relevance\[1\] is -1"),
-        ({"q": ["a", "b", "a"]}, {}, ValueError, "query 'a' of column 'q' comes back in row 2.*use df.sort"),
+        ({"q": ["a", "b", "a"]}, {}, ValueError, "query 'a' of column 'q' reappears in row 2.*use df.sort"),
         ({"q": ["a", None, "a"]}, {}, ValueError, "column 'q' is missing in row 1"),
     ],
 )

@@ -117,12 +117,12 @@ def test_a_wrong_line_is_named(letor, line, problem, cache):
 
 
 def test_a_qid_that_comes_late_is_named(letor):
-    with pytest.raises(ValueError, match=r"train.txt:2: qid: is here but on no line above"):
+    with pytest.raises(ValueError, match=r"train.txt:2: qid: is here, but not on the lines above"):
         read_letor(letor(b"1 1:1\n1 qid:1 1:1\n"))
 
 
 def test_a_query_in_two_places_is_named(letor):
-    with pytest.raises(ValueError, match=r"train.txt:4: query 7 comes back here: sort the lines by qid"):
+    with pytest.raises(ValueError, match=r"train.txt:4: query 7 reappears here: sort the lines by qid"):
         read_letor(letor(b"\n1 qid:7 1:1\n1 qid:8 1:1\n1 qid:7 1:1\n"))
 
 
@@ -144,7 +144,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(pipe)
     for cache in (False, True):
         with pytest.raises(
-            ValueError, match=r"pipe is a pipe or a device: write what it gives to a file first"
+            ValueError, match=r"pipe is a pipe or a device: save its output to a file, and read that file"
         ):
             read_letor(pipe, cache=cache)
 

@@ -180,7 +180,7 @@ def test_last_click_probabilities(click_model):
 @pytest.mark.parametrize(
     "generate, arguments, error, problem",
     [
-        (cubic_polynomial, {"queries": 0}, ValueError, "queries is 0: it must be at least 1"),
+        (cubic_polynomial, {"queries": 0}, ValueError, "queries is 0: give at least 1"),
         (cubic_polynomial, {"documents": 1}, ValueError, "documents is 1"),
         (cubic_polynomial, {"features": 0}, ValueError, "features is 0"),
         (cubic_polynomial, {"features": 2.5}, TypeError, "features must be a whole number"),
@@ -188,7 +188,7 @@ def test_last_click_probabilities(click_model):
         (cubic_polynomial, {"seed": None}, TypeError, "seed"),
         (web_search_log, {"queries": "many"}, TypeError, "queries"),
         (web_search_log, {"documents": 0}, ValueError, "documents is 0"),
-        (web_search_log, {"features": 15}, ValueError, "features is 15: it must be at least 16"),
+        (web_search_log, {"features": 15}, ValueError, "features is 15: give at least 16"),
         (web_search_log, {"seed": 1.0}, TypeError, "seed"),
         (
             web_search_log,

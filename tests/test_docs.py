@@ -22,7 +22,7 @@ NOT_RUN = (
     "lambdaboost fetch",
 )
 NEEDS = {"nets": "torch", "distributed": "dask.dataframe"}
-ROOMS = (
+PACKAGES = (
     "",
     ".datasets",
     ".evaluation",
@@ -45,7 +45,7 @@ def blocks(page):
 def follow(page, names):
     """Run a page from top to bottom."""
     for language, line, code in blocks(page):
-        if language == "python":  # blank lines before it, so that an error tells the page's own line
+        if language == "python":  # blank lines before it, so that an error names the page's own line
             exec(compile("\n" * line + code, str(page), "exec"), names)
         else:
             for command in code.replace("\\\n", " ").splitlines():
@@ -87,15 +87,15 @@ def documented():
     return names
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_public_names_are_documented(room):
-    module = importlib.import_module(f"lambdaboost{room}")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_names_are_documented(package):
+    module = importlib.import_module(f"lambdaboost{package}")
     known = documented()
     everywhere = {name.rsplit(".", 1)[1] for name in known}
     for name in set(module.__all__) - {"__version__"}:
-        # The front door and the diagnostics hand on what stands with its own room.
-        assert f"lambdaboost{room}.{name}" in known or (
-            room in ("", ".diagnostics") and name in everywhere
+        # lambdaboost and lambdaboost.diagnostics export names that other packages document.
+        assert f"lambdaboost{package}.{name}" in known or (
+            package in ("", ".diagnostics") and name in everywhere
         ), name
 
 

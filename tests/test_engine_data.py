@@ -83,7 +83,11 @@ def test_labels_as_a_column(engine):
 @pytest.mark.parametrize(
     ("label", "error", "words"),
     [
-        (np.arange(N).astype("M8[D]"), TypeError, r"^label must be numbers, one a document: got datetime64"),
+        (
+            np.arange(N).astype("M8[D]"),
+            TypeError,
+            r"^label must be numbers, one per document: got datetime64",
+        ),
         (with_(Y, 4, -1), ValueError, r"^label\[4\] is -1: labels must be finite and ≥ 0"),
         (with_(Y, 4, np.inf), ValueError, r"^label\[4\] is inf"),
     ],
@@ -99,8 +103,12 @@ def test_labels_that_are_no_grades_are_refused_at_once(engine, label, error, wor
     [
         (with_(Y, 4, -1), ValueError, r"^sources\['clicks'\]\[4\] is -1: labels must be finite and ≥ 0"),
         (np.arange(N).astype("M8[D]"), TypeError, r"^sources\['clicks'\] must be numbers"),
-        (Y[:5], ValueError, r"^sources\['clicks'\] has 5 rows, data has 40: give one label a document"),
-        (["many"] * N, TypeError, r"^sources\['clicks'\] must be numbers, one a document: could not convert"),
+        (Y[:5], ValueError, r"^sources\['clicks'\] has 5 rows, data has 40: give one label per document"),
+        (
+            ["many"] * N,
+            TypeError,
+            r"^sources\['clicks'\] must be numbers, one per document: could not convert",
+        ),
     ],
 )
 def test_sources_that_are_no_labels_are_refused_at_once(engine, values, error, words):
@@ -134,10 +142,10 @@ def test_a_column_of_dates_is_named(engine, frame):
     days = np.arange(N).astype("M8[D]").astype("M8[ms]")
     data = frame({"bm25": X[:, 0], "seen": days})
     with pytest.raises(
-        TypeError, match=r"^data has the column 'seen' of .*turn it into numbers, .*or drop it"
+        TypeError, match=r"^data has the column 'seen' of .*convert it to numbers, .*or drop it"
     ):
         DATA[engine](data, Y, group=SIZES)
-    with pytest.raises(TypeError, match=r"^data is datetime64.* turn dates into numbers"):
+    with pytest.raises(TypeError, match=r"^data is datetime64.* convert dates to numbers"):
         DATA[engine](np.column_stack([days, days]), Y, group=SIZES)
 
 

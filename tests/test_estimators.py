@@ -131,7 +131,7 @@ def test_queries_as_a_column(engine, kind):
     assert got.score(rows, Q.relevance) == pytest.approx(figure, abs=1e-9)
     assert expected.score(X, Q.relevance, group=Q.sizes) == pytest.approx(figure, abs=1e-9)
     assert NDCG(3)(got, rows, Q.relevance) == pytest.approx(figure, abs=1e-9)
-    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is given too"):
+    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is also given"):
         got.fit(rows, Q.relevance, group=Q.sizes)
     with pytest.raises(ValueError, match="X has no column 'qid'"):
         got.score(X, Q.relevance)

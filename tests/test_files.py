@@ -98,5 +98,5 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among its files")
 def test_pipes_are_refused_before_anything_waits_for_them(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match=r"checkpoint .*pipe is a device or pipe: give the name of a file"):
+    with pytest.raises(ValueError, match=r"checkpoint .*pipe is a device or pipe: give a file name"):
         check_place("checkpoint", tmp_path / "pipe")

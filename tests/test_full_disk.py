@@ -152,7 +152,7 @@ same.append(held() == before)
 try:
     save(trained("xgboost", 1), DISK / "m", objective=LambdaRank())
 except ValueError as error:
-    same.append("cannot be written to" in str(error))
+    same.append("is not writable" in str(error))
 load(DISK / "m")
 print(json.dumps([codes, same]))
 """)

@@ -235,7 +235,7 @@ def test_cross_validation_by_leaves_stops_early(leaves):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"params": {"objective": "lambdarank"}}, ValueError, "params has objective='lambdarank': give it as"),
+        ({"params": {"objective": "lambdarank"}}, ValueError, "params has objective='lambdarank': leave it out"),
         ({"params": {"loss": LambdaRank()}}, ValueError, "params has loss=LambdaRank"),
         ({"params": []}, TypeError, "params is a list"),
         ({"params": {"boost": "rf"}}, ValueError, "boost='rf': LightGBM's forests"),
@@ -295,7 +295,7 @@ def test_data_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"nfold": 1}, "nfold is 1, expected a whole number"),
+        ({"nfold": 1}, "nfold is 1: it must be at least 2"),
         ({"nfold": 31}, "nfold is 31, but there are 30 queries"),
         ({"folds": list(KFold(3).split(X))}, r"folds\[0\] \(train\) has \d+ of the \d+ rows of query"),
         (

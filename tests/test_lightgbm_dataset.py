@@ -86,7 +86,7 @@ def test_sources_of_a_stock_dataset_are_an_attribute():
         (
             {"sources": {"clicks": CLICKS[:5]}},
             ValueError,
-            r"sources\['clicks'\] has 5 rows, data has \d+: give one label a document",
+            r"sources\['clicks'\] has 5 rows, data has \d+: give one label per document",
         ),
         ({"sources": {"relevance": CLICKS}}, ValueError, "what label= gives"),
         ({"sources": {"weight": CLICKS}}, ValueError, "label source cannot be called 'weight'"),

@@ -160,7 +160,7 @@ def test_frames_bring_names_and_queries(table):
         assert_allclose(ranker.predict(rows), plain.predict(X), rtol=1e-9)
     with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
         ranker.predict(table({name: columns[name] for name in "bacd"}))
-    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is given too"):
+    with pytest.raises(ValueError, match="X has a column 'qid', and group or qid is also given"):
         ranker.fit(table({"qid": qid, **columns}), y, qid)
 
 
@@ -228,7 +228,7 @@ X, Y, QID = drawn()
         (TypeError, "C is '1'", lambda: LinearRanker(C="1").fit(X, Y, QID)),
         (ValueError, "epsilon is -1", lambda: LinearRanker(epsilon=-1).fit(X, Y, QID)),
         (ValueError, "max_iter is 0", lambda: LinearRanker(max_iter=0).fit(X, Y, QID)),
-        (ValueError, r"no queries: give qid=", lambda: LinearRanker().fit(X, Y)),
+        (ValueError, r"qid is missing: give qid=", lambda: LinearRanker().fit(X, Y)),
         (
             ValueError,
             "ids has query 0 in two places",
@@ -241,7 +241,7 @@ X, Y, QID = drawn()
         (ValueError, "has no threshold", lambda: LinearRanker(StructuredHinge(NDCG())).fit(X, 2 * Y, QID)),
         (
             ValueError,
-            "no query has documents that .* tells apart",
+            "no query has documents that .* distinguishes",
             lambda: LinearRanker(PairwiseHinge()).fit(X, 0 * Y, QID),
         ),
         (

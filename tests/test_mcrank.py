@@ -9,10 +9,11 @@ import xgboost as xgb
 from lightgbm_data import Q_VALID, X_VALID, Q, X
 from sklearn.base import clone
 
-from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, McRank, OrdinalMcRank, Queries
+from lambdaboost import NDCG, Blend, GradientStep, LambdaRank, McRank, OrdinalMcRank
 from lambdaboost import lightgbm as ours_lgb
 from lambdaboost import xgboost as ours_xgb
-from lambdaboost.objectives import parse
+from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives.base.objective import check_objective
 
 LGB = {"n_estimators": 20, "num_leaves": 5, "verbose": -1, "n_jobs": 1, "random_state": 0}
 XGB = {"n_estimators": 20, "max_depth": 3, "n_jobs": 1}
@@ -143,6 +144,55 @@ def test_values():
     assert McRank(3) != OrdinalMcRank(3)
 
 
+def both_data():
+    return [
+        (ours_lgb, ours_lgb.Dataset(X, Q.relevance, group=Q.sizes, free_raw_data=False), LGB_PARAMS),
+        (ours_xgb, ours_xgb.DMatrix(X, Q.relevance, group=Q.sizes), XGB_PARAMS),
+    ]
+
+
+LGB_PARAMS = {"num_leaves": 5, "verbose": -1, "num_threads": 1, "seed": 0}
+XGB_PARAMS = {"max_depth": 3, "nthread": 1}
+
+
+@MODELS
+def test_train_gives_the_booster_of_the_ranker(model):
+    for (module, data, params), (ranker, settings) in zip(both_data(), RANKERS, strict=True):
+        quiet = {"verbose_eval": False} if module is ours_xgb else {}
+        booster = module.train(params, data, 20, objective=model, **quiet)
+        predicted = booster.predict(X if module is ours_lgb else xgb.DMatrix(X))
+        if module is ours_lgb and isinstance(model, OrdinalMcRank):
+            predicted = 1 / (1 + np.exp(-predicted))
+        expected = fitted(ranker, settings, model).predict(X)
+        np.testing.assert_allclose(model.scores(predicted), expected, rtol=1e-5)
+        np.testing.assert_array_equal(np.ravel(data.get_label()), Q.relevance)  # as it was before
+
+
+@MODELS
+def test_cv_measures_the_expected_grade(model):
+    """Each fold's measure is that of a model trained on the other fold."""
+    half = Q.n_queries // 2
+    rows = np.arange(Q.n_documents)
+    folds = [(rows[Q.query_of_row >= half], rows[Q.query_of_row < half])]
+    train, test = Q.take(np.arange(half, Q.n_queries)), Q.take(np.arange(half))
+    for (module, data, params), (ranker, settings) in zip(both_data(), RANKERS, strict=True):
+        given = {"feval": NDCG(5)} if module is ours_lgb else {"custom_metric": NDCG(5)}
+        result = module.cv(params, data, 20, objective=repr(model), folds=folds, **given)
+        name = "valid NDCG(k=5)-mean" if module is ours_lgb else "test-ndcg(k=5)-mean"
+        alone = ranker(objective=model, **settings).fit(X[folds[0][0]], train.relevance, group=train.sizes)
+        expected = NDCG(5)(alone.predict(X[folds[0][1]]), test)
+        assert np.asarray(result[name])[-1] == pytest.approx(
+            expected, abs=0.02 if module is ours_lgb else 1e-5
+        )
+
+
+@MODELS
+def test_no_checkpoint_of_classifiers(model, tmp_path):
+    for module, data, params in both_data():
+        with pytest.raises(ValueError, match=r"checkpoint with .*McRank\(\): .*train without checkpoint"):
+            module.train(params, data, 3, objective=model, checkpoint=tmp_path / "c")
+
+
 def with_grade(grade):
     y = Q.relevance.astype(float)
     y[7] = grade
@@ -173,34 +223,28 @@ def test_other_leaves(ranker, settings):
 
 
 def test_weights_of_queries_on_xgboost():
-    with pytest.raises(ValueError, match=r"sample_weight is given.*leave it out"):
+    with pytest.raises(ValueError, match=r"weights of queries are given.*leave them out"):
         fitted(ours_xgb.LambdaRanker, XGB, McRank(), sample_weight=np.ones(Q.n_queries))
-
-
-WAY = r"Fit it as LambdaRanker\(objective=McRank\(classes=5\)\)"
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: McRank().gradient([0.0, 1.0], Queries([0, 1], sizes=[2])),
         lambda: Blend(LambdaRank(), McRank(), 0.1),
         lambda: GradientStep(OrdinalMcRank()),
-        lambda: lgb.train({"objective": McRank(), "verbose": -1}, lgb.Dataset(X, Q.relevance, group=Q.sizes)),
-        lambda: xgb.train({}, xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row), 1, obj=McRank()),
-        lambda: ours_lgb.train(
-            {"verbose": -1}, ours_lgb.Dataset(X, Q.relevance, group=Q.sizes), objective=McRank()
-        ),
-        lambda: ours_xgb.train({}, ours_xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row), objective="McRank"),
+        lambda: check_objective("first", McRank()),
     ],
 )
-def test_used_as_a_gradient_it_names_the_right_way(use):
-    with pytest.raises(TypeError, match=WAY):
+def test_a_grade_model_is_no_objective(use):
+    assert not isinstance(McRank(), Objective) and not hasattr(McRank(), "gradient")
+    with pytest.raises(
+        TypeError, match=r"McRank\(\), expected an objective with a gradient such as LambdaRank"
+    ):
         use()
 
 
 def test_wrong_classes():
-    with pytest.raises(ValueError, match="classes is 1: it must be at least 2"):
+    with pytest.raises(ValueError, match="classes is 1: give at least 2"):
         McRank(1)
     with pytest.raises(TypeError, match="classes must be a whole number"):
         OrdinalMcRank("5")

@@ -99,7 +99,11 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "start is -1", lambda: Linear(-1, 0.1)),
         (ValueError, "rate is nan", lambda: Linear(0.1, float("nan"))),
         (ValueError, "rate is -3", lambda: Exponential(0.1, -3)),
-        (ValueError, r"no 'Lambda' here \(did you mean LambdaRank\?\), known are", lambda: parse("Lambda()")),
+        (
+            ValueError,
+            r"'Lambda' is unknown \(did you mean LambdaRank\?\); choose among",
+            lambda: parse("Lambda()"),
+        ),
         (ValueError, "not an objective", lambda: parse("NDCG(k=3)")),
         (ValueError, "cannot read", lambda: parse("LambdaRank(")),
         (ValueError, "cannot read", lambda: parse("__import__('os').system('true')")),
@@ -169,7 +173,7 @@ def test_data_sets_without_groups():
         lgb.train({"objective": LambdaRank(), "verbose": -1}, lgb.Dataset(X, GRADES))
     with pytest.raises(ValueError, match=r"xgboost\.DMatrix has no groups"):
         xgb.train({}, xgb.DMatrix(X, GRADES), obj=LambdaRank())
-    with pytest.raises(ValueError, match="no group: pass group="):
+    with pytest.raises(ValueError, match="group is missing: pass group="):
         LambdaRank()(np.zeros(3), np.zeros(3), None, None)
 
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from rules import IDS, RULES
 
 from lambdaboost import MRR, NDCG, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal, _jit
+from lambdaboost._threads import using
 from lambdaboost.objectives import OBJECTIVES, parse
 from lambdaboost.objectives.base.checks import check_number
 
@@ -53,8 +54,8 @@ def test_equals_the_reference(rule, case):
         assert g.dtype == np.float32
         assert g.shape == (q.n_documents,)
         assert np.isfinite(g).all()
-        # The engines' tables of ρ end where it is 1e-12 or so: λ below that are 0.
-        assert_close(g, e, q, rule.tolerance, least=1e-6 if "convention" in repr(rule.objective) else 1e-30)
+        # LightGBM's table of ρ ends at e^−25 = 1.4e-11: λ of pairs beyond are that.
+        assert_close(g, e, q, rule.tolerance, least=1e-4 if "convention" in repr(rule.objective) else 1e-30)
 
 
 @EACH
@@ -125,17 +126,17 @@ BLOCKS = []
 
 
 @EACH
-def test_same_bits_at_every_number_of_threads_and_in_every_run(rule, monkeypatch):
-    """On one processor too: the number of threads is patched, and each thread gets a block."""
+def test_same_bits_at_every_number_of_threads_and_in_every_run(rule):
+    """On one processor too: the number of threads is what kernels are told, and each thread gets a block."""
     scores, q = drawn.make(6, [150] * 40)
     results = []
     BLOCKS.clear()
-    for threads in (1, 2, 1):
-        monkeypatch.setattr(_jit, "deque", _Blocks)
-        monkeypatch.setattr(_jit.numba, "get_num_threads", lambda threads=threads: threads)
-        results.append(rule.objective.gradient(scores, q, iteration=2))
-        scores_later = scores[::-1].copy()
-        rule.objective.gradient(scores_later, q, iteration=3)  # leaves another order behind
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_jit, "deque", _Blocks)
+        for threads in (1, 2, 1):
+            with using(threads):
+                results.append(rule.objective.gradient(scores, q, iteration=2))
+                rule.objective.gradient(scores[::-1].copy(), q, iteration=3)  # leaves another order behind
     assert BLOCKS and all(len(blocks.threads) == 2 for blocks in BLOCKS)
     for grad, hess in results[1:]:
         assert grad.tobytes() == results[0][0].tobytes()
@@ -262,8 +263,6 @@ def test_number_check_is_shared():
 ELSEWHERE = {
     "FiniteDifference": "test_slopes_on_engines.py",
     "SPSA": "test_spsa.py",
-    "McRank": "test_mcrank.py",
-    "OrdinalMcRank": "test_mcrank.py",
 }
 
 
@@ -306,7 +305,7 @@ def within_1e_5(objective, scores, relevance, rows):
 
 
 @pytest.mark.parametrize("apart", [0.003, 0.3, 3.0])
-@pytest.mark.parametrize("n", [200, 512, 513, 20_000, 200_000])
+@pytest.mark.parametrize("n", [200, 256, 257, 20_000, 200_000])
 def test_forces_between_deep_ranks_keep_their_digits(n, apart):
     """Where only documents far down have a force, and their discounts are almost equal."""
     relevance = np.zeros(n)

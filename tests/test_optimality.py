@@ -387,7 +387,7 @@ def test_an_edge_of_a_hinge_has_no_slope():
     q = Queries([1, 0], sizes=[2])
     found = lambda_jacobian(Hinge(), [0.0, 0.5], q)
     assert found.has_cost and found.is_convex and found.is_balanced and not found.matrix.any()
-    with pytest.raises(ValueError, match="λ have no slope at these scores"):
+    with pytest.raises(ValueError, match="λ have no derivative at these scores"):
         lambda_jacobian(Hinge(), [1.0, 0.0], q)
 
 
@@ -439,10 +439,10 @@ def test_pictures():
     np.testing.assert_allclose(ax.get_lines()[1].get_xdata(), np.sort(test.changes))
     found = lambda_jacobian(LambdaRank(), SCORES, LABELS)
     np.testing.assert_allclose(plots.plot_lambda_jacobian(found).images[0].get_array(), found.matrix)
-    with pytest.raises(ValueError, match=r"queries is 30: the sweep has means over \[1\]"):
+    with pytest.raises(ValueError, match=r"queries is 30: choose one of \[1\]"):
         plots.plot_weight_sweep(weight_sweep(TOP, EYE, HILL, shifts=[0.0]), 30)
     other = local_optimum_test(linear(*np.ones(6)), X, Q, NDCG(1), share=0.2, alpha=0.2)
-    with pytest.raises(ValueError, match="give those of one measure"):
+    with pytest.raises(ValueError, match="give tests of one measure"):
         plots.plot_local_optimum({"one": test, "other": other})
     with pytest.raises(TypeError, match="expected a dict"):
         plots.plot_local_optimum({})
@@ -461,7 +461,7 @@ def optimum(model=TOP, features=EYE, q=HILL, measure=TOP_TEN, **kwargs):
 
 
 BAD = [
-    (lambda: sweep(object()), TypeError, "model is object, which offers no weights"),
+    (lambda: sweep(object()), TypeError, "model is object, which has no readable weights"),
     (lambda: sweep(lgb.LGBMRanker()), TypeError, "LGBMRanker, which offers no weights: give a trained"),
     (lambda: sweep(linear([1, 2, 3, 4], [1, 2, 3, 4])), ValueError, r"model.coef_ has shape \(2, 4\)"),
     (lambda: sweep(linear(1.0, 2.0)), ValueError, "X has 4 columns, the model 2 coefficients"),
@@ -474,11 +474,11 @@ BAD = [
     (lambda: sweep(measure=RankNet()), TypeError, r"measure is RankNet\(\)"),
     (lambda: sweep(measure=CNDCG()), ValueError, "no label source 'clicks'"),
     (lambda: sweep(weights=0), ValueError, "weights is 0"),
-    (lambda: sweep(weights=[4]), ValueError, "weights has 4: the model's 4 weights"),
+    (lambda: sweep(weights=[4]), ValueError, "weights has 4: give indices from 0 to 3"),
     (lambda: sweep(weights=[-1]), ValueError, "weights has -1"),
     (lambda: sweep(weights=[]), TypeError, r"weights is \[\]"),
     (lambda: sweep(weights=["feature 1"]), TypeError, "indices as whole numbers"),
-    (lambda: sweep(linear(0, 1, 1, 1), weights=[0]), ValueError, "weights has 0, which is 0"),
+    (lambda: sweep(linear(0, 1, 1, 1), weights=[0]), ValueError, "weights has 0, whose value is 0"),
     (lambda: sweep(shifts=[]), ValueError, r"shifts is \[\]"),
     (lambda: sweep(shifts=[0.1, 0.0]), ValueError, "ascending"),
     (lambda: sweep(shifts=[np.inf]), ValueError, "shifts is"),
@@ -486,7 +486,7 @@ BAD = [
     (lambda: sweep(sizes=[1, 1]), ValueError, "each once"),
     (lambda: sweep(sizes=[0]), ValueError, "sizes is 0"),
     (lambda: sweep(sizes=[2]), ValueError, "sizes has 2, but q has 1 queries"),
-    (lambda: optimum(object()), TypeError, "offers no weights"),
+    (lambda: optimum(object()), TypeError, "has no readable weights"),
     (lambda: optimum(linear(0, 0, 0, 0)), ValueError, "weights are all 0"),
     (lambda: optimum(measure="ndcg"), TypeError, "measure is 'ndcg'"),
     (lambda: optimum(measure=CNDCG()), ValueError, "no label source 'clicks'"),
@@ -495,7 +495,7 @@ BAD = [
     (lambda: optimum(share=1), ValueError, "share is 1"),
     (lambda: optimum(share=0), ValueError, "share is 0"),
     (lambda: optimum(alpha=1.5), ValueError, "alpha is 1.5"),
-    (lambda: optimum(directions=458), ValueError, "directions is 458: even if none rises, it takes 459"),
+    (lambda: optimum(directions=458), ValueError, "directions is 458: give at least 459"),
     (lambda: optimum(directions=500.5), TypeError, "directions is 500.5"),
     (lambda: lambda_jacobian("x", SCORES, LABELS), TypeError, "objective is 'x'"),
     (lambda: lambda_jacobian(RankNet(), SCORES, [1]), TypeError, "q is list"),

@@ -9,8 +9,9 @@ import xgboost as xgb
 
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
-from lambdaboost.engines.parameters import XGBOOST, lightgbm_parameters
+from lambdaboost.engines.engine import engine_named
 
+LIGHTGBM, XGBOOST = (engine_named(name).parameters() for name in ("lightgbm", "xgboost"))
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y, SIZES = np.tile([0, 1, 2, 1], 10), [20, 20]
 
@@ -51,7 +52,7 @@ def test_names_like_none_are_passed_on():
 
 def test_every_parameter_of_the_engines_is_known():
     estimator = set(lgb.LGBMRanker().get_params()) - {"class_weight", "importance_type"}
-    assert estimator <= lightgbm_parameters() and len(lightgbm_parameters()) > 300
+    assert estimator <= LIGHTGBM and len(LIGHTGBM) > 300
     known = {name for name in xgb.XGBRanker().get_params() if name != "kwargs"}
     data = xgb.DMatrix(X, Y)
     for params in (

@@ -77,7 +77,7 @@ def test_take_reorder_and_pickle():
         (ValueError, r"clicks\[2\] is -1", {"sizes": [5], "clicks": [0, 0, -1, 0, 0]}),
         (ValueError, r"clicks\[1\] is inf", {"sizes": [5], "clicks": [0, np.inf, 0, 0, 0]}),
         (TypeError, "clicks must be numbers", {"sizes": [5], "clicks": list("abcde")}),
-        (ValueError, "weight has 3 figures", {"sizes": [3, 2], "weight": [1, 2, 3]}),
+        (ValueError, "weight has 3 values", {"sizes": [3, 2], "weight": [1, 2, 3]}),
         (ValueError, r"weight\[1\] is -2", {"sizes": [3, 2], "weight": [1, -2]}),
         (ValueError, r"weight\[0\] is nan", {"sizes": [3, 2], "weight": [np.nan, 1]}),
         (ValueError, r"weight\[1\] is 1e\+39: .* float32", {"sizes": [3, 2], "weight": [1, 1e39]}),
@@ -154,7 +154,7 @@ def test_dates_are_no_labels(dates):
         {"relevance": Y, "clicks": dates},
         {"relevance": Y, "weight": dates},
     ):
-        with pytest.raises(TypeError, match="must be numbers, one a document: "):
+        with pytest.raises(TypeError, match="must be numbers, one per document: "):
             Queries(sizes=[5], **arguments)
 
 

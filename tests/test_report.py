@@ -217,26 +217,26 @@ SHORT = Queries([1, 0], sizes=[2])
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda p: report(p / "no" / "page", BEFORE), "there is no folder"),
+        (lambda p: report(p / "no" / "page", BEFORE), "folder .* does not exist"),
         (lambda p: report(p, BEFORE), "is a folder"),
         (lambda p: report(p / "x", Figures("f", {NDCG(): [1.0]})), "cannot report on a Figures: give System"),
         (lambda p: report(p / "x", BEFORE, system("short", q=SHORT)), "rank different queries"),
-        (lambda p: report(p / "x", BEFORE, BEFORE), "give each its own name"),
-        (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give one measure"),
-        (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give one measure"),
+        (lambda p: report(p / "x", BEFORE, BEFORE), "give each a different name"),
+        (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give at least one measure"),
+        (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give at least one measure"),
         (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
-        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"no such system, only before"),
+        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"is of no system: choose among before"),
         (lambda p: report(p / "x", BEFORE, importance={"before": [1]}), r"importance\['before'\] is \[1\]: give"),
         (lambda p: report(p / "x", BEFORE, importance={"before": {"a": -1}}), "negative or not finite"),
         (lambda p: report(p / "x", BEFORE, segments={"s": [1]}), r"segments\['s'\] has shape \(1,\)"),
         (lambda p: report(p / "x", BEFORE, documents=["a"]), r"documents has shape \(1,\)"),
-        (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give what"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give the engine's"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": ["x"]}}}), r"histories\['a'\] is"),
-        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), "no figures, one a round"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), "not numbers, one per round"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_and_nothing_is_written(tmp_path, wrong, message):
+def test_invalid_arguments_are_refused_before_anything_is_written(tmp_path, wrong, message):
     with pytest.raises((ValueError, TypeError), match=message):
         wrong(tmp_path)
     assert os.listdir(tmp_path) == []
@@ -428,9 +428,11 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
         return err
 
     end = ("--out", out)
-    assert "nothing to report on" in refused(*end)
-    assert "two systems are called 'lightgbm'" in refused("--model", model, "--model", model, *end)
-    assert "--baseline 'x': there is only lightgbm" in refused("--model", model, "--baseline", "x", *end)
+    assert "no systems: give --model MODEL" in refused(*end)
+    assert "the name 'lightgbm' is taken" in refused("--model", model, "--model", model, *end)
+    assert "--baseline 'x' is no system: choose among lightgbm" in refused(
+        "--model", model, "--baseline", "x", *end
+    )
     assert "expected PATH or NAME=PATH" in refused("--model", "name=", *end)
     assert "--out" in refused("--model", model, "--out", tmp_path / "no" / "page")
     assert "'fresh'" in refused("--model", model, "--measure", "CNDCG(source='fresh')", *end)

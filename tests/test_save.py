@@ -215,7 +215,7 @@ def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine
     model = fitted(engine, objective, "engine", "all rounds")
     expected = model.predict(X)
     model.set_params(objective=other, leaves="gradient")
-    with pytest.raises(ValueError, match="relevance"):
+    with pytest.raises(ValueError, match="label"):
         model.fit(X, -Q.relevance, group=Q.sizes)
     save(model, tmp_path / "m")
     back = load(tmp_path / "m")
@@ -279,8 +279,8 @@ def test_an_objective_with_code_of_ones_own_is_told_but_not_read_back(tmp_path):
 def test_errors_before_anything_is_written(tmp_path):
     booster = trained("lightgbm", rounds=1)
     for path, error in (
-        (tmp_path / "none" / "m", "there is no folder"),
-        (tmp_path, "is a folder: give the name of a file in it"),
+        (tmp_path / "none" / "m", "folder .* does not exist"),
+        (tmp_path, "is a folder: give a file name in it"),
     ):
         with pytest.raises(ValueError, match=error):
             save(booster, path, objective=OBJECTIVE)

@@ -1,5 +1,7 @@
 """Rules that draw or measure perturbed scores, trained by LightGBM and XGBoost: better than chance on held-out data."""
 
+import re
+
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -30,7 +32,8 @@ OBJECTIVES = [
     GumbelRanks(LambdaRank(MAP()), beta=0.5, draws=2, seed=3),
     GradientStep(GumbelRanks(SigmoidLocal(), beta=0.5)),
 ]
-EACH = pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+# Without the address of a function, by which every process would name the test anew.
+EACH = pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: re.sub(r" at 0x\w+", "", repr(o)))
 CHANCE = np.mean([NDCG()(np.random.default_rng(i).random(Q_VALID.n_documents), Q_VALID) for i in range(20)])
 
 

@@ -1,4 +1,4 @@
-"""Each system of the README's table trains on both engines and beats random order on held-out queries."""
+"""Each system of the papers' table trains on both engines and beats random order on held-out queries."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ from lambdaboost import CNDCG, NDCG, ClickTier, Queries, objectives
 from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives import Hinge
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-TABLE = README.split("## Every system of the papers")[1].split("\n## ")[0]
+PAGE = (Path(__file__).parent.parent / "docs" / "mathematics" / "papers.md").read_text(encoding="utf-8")
+TABLE = PAGE.split("# Every system of the papers")[1].split("\n## ")[0]
 SYSTEMS = [
     code for row in TABLE.splitlines() if row.startswith("|") for code in re.findall(r"`([^`]+)`", row)
 ]

@@ -12,8 +12,6 @@ from lambdaboost.objectives import (
     FiniteDifference,
     GradientStep,
     GumbelRanks,
-    McRank,
-    OrdinalMcRank,
     PairwiseHinge,
     StructuredHinge,
 )
@@ -72,12 +70,8 @@ def test_noise_leaves_no_ties():
     assert max(np.ptp(values) for values in of_grade) < 0.05 * np.ptp(mean)
 
 
-def test_models_of_grades_rank_nothing():
-    assert not McRank().ranks_ties_by_row and not OrdinalMcRank().ranks_ties_by_row
-
-
 def test_every_objective_is_asked():
-    seen = {type(objective) for objective in ALL} | {GumbelRanks, McRank, OrdinalMcRank}
+    seen = {type(objective) for objective in ALL} | {GumbelRanks}
     assert seen >= set(OBJECTIVES.values())
 
 

@@ -205,7 +205,7 @@ def test_wrong_input():
         Loss(ClickTier(source="other", metric=CNDCG(source="other")))(torch.zeros(3, requires_grad=True), q)
     with pytest.raises(TypeError, match="queries is list, expected"):
         query_batches([3])
-    with pytest.raises(ValueError, match="queries_per_batch is 0: it must be at least 1"):
+    with pytest.raises(ValueError, match="queries_per_batch is 0: give at least 1"):
         query_batches(q, 0)
     with pytest.raises(TypeError, match="seed must be a whole number, got 'a'"):
         query_batches(q, seed="a")

@@ -99,7 +99,7 @@ def spread(y_true, y_score):
     return float(np.ptp(y_score) + y_true.mean())
 
 
-@pytest.mark.parametrize("eval_metric", [spread, [NDCG(3), spread]], ids=["alone", "beside a measure"])
+@pytest.mark.parametrize("eval_metric", [spread, [spread, NDCG(3)]], ids=["alone", "beside a measure"])
 def test_callables_evaluate_as_in_xgbranker(eval_metric):
     native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
     theirs = xgb.XGBRanker(**SMALL, **native, eval_metric=spread)
@@ -237,8 +237,8 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
         ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
         ({"eval_metric": "NDGC"}, VALID, ValueError, "no 'NDGC' here"),
-        ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected a measure"),
-        ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected a measure"),
+        ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected measures"),
+        ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected measures"),
         ({"early_stopping_rounds": 2}, {}, ValueError, "nothing to watch"),
     ],
 )

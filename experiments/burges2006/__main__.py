@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     data = cubic(queries, options.seed) if synthetic else read_folder(Path(options.data), seed=options.seed)
     out = out_folder(options)
     use(1)
-    torch.set_num_threads(1)  # queries are small: a second thread costs more than it gives
+    torch.set_num_threads(1)  # queries are small, so a second thread costs more than it gains
     started = perf_counter()
 
     def tell(text: str) -> None:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
 
 
 def cubic(queries: int, seed: int) -> Data:
-    """The artificial data of section 6.3.1, in the paper's proportions."""
+    """The synthetic data of section 6.3.1, split in the paper's proportions."""
     origin = (
         f"lambdaboost.datasets.cubic_polynomial({queries}, seed={seed}), 50 documents a query, 50 features"
     )
@@ -63,10 +63,10 @@ def _parser():  # type: ignore[no-untyped-def]
     made = parser(
         "burges2006",
         "Figures 1 and 2 of Burges, Ragno and Le (2006): RankNet's speed-up, and RankNet against LambdaRank in nets. "
-        "Leave the machine alone while it times.",
+        "Keep the machine idle while it runs.",
         "the paper's cubic polynomials",
     )
-    made.add_argument("--only", choices=["speed", "accuracy"], help="time gradients, or train nets, alone")
+    made.add_argument("--only", choices=["speed", "accuracy"], help="only time gradients, or only train nets")
     made.add_argument(
         "--queries", type=at_least(10), help="queries of synthetic data (default: 1000, 30 with --quick)"
     )
@@ -75,6 +75,6 @@ def _parser():  # type: ignore[no-untyped-def]
 
 
 if __name__ == "__main__":
-    # A compiled loop of seconds would hold Ctrl-C back, and there is nothing half done to keep.
+    # A compiled loop would delay Ctrl-C for seconds, and there are no partial results to keep.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     run(main)

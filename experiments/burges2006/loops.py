@@ -1,7 +1,7 @@
-"""RankNet in plain compiled loops, one document after the other as in 2006: pair by pair, and factored.
+"""RankNet in plain compiled loops over documents, as in 2006: pair by pair, and factored.
 
-A net of one layer scores a document by w·x, one of two layers by w·tanh(Vx + b). These loops are what the paper
-compares and are here to be timed; nets are trained by `lambdaboost.torch`.
+A net of one layer scores a document by w·x, one of two layers by w·tanh(Vx + b). These loops are the paper's and are
+only timed; nets are trained by `lambdaboost.torch`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-# Sums may be reordered and products fused, which is what lets loops fill vector lanes.
+# Sums may be reordered and products fused, so that loops are vectorised.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 inlined = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)
 kernel = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)
 
 
 class Net(NamedTuple):
-    """The weights of a net, or the gradient in them."""
+    """The weights of a net, or their gradient."""
 
     hidden: Floats  # V, (n_hidden, n_features); no rows in a net of one layer
     bias: Floats  # b, (n_hidden,)
@@ -29,7 +29,7 @@ class Net(NamedTuple):
 
 
 def a_net(n_features: int, n_hidden: int, seed: int = 0) -> Net:
-    """A net of random weights; of one layer where `n_hidden` is 0."""
+    """A net with random weights; it has one layer if `n_hidden` is 0."""
     rng = np.random.default_rng(seed)
     hidden = rng.normal(size=(n_hidden, n_features)) / math.sqrt(n_features)
     last = rng.normal(size=n_hidden or n_features) / math.sqrt(n_hidden or n_features)
@@ -37,13 +37,13 @@ def a_net(n_features: int, n_hidden: int, seed: int = 0) -> Net:
 
 
 def nothing(net: Net) -> Net:
-    """The gradient before anything is added to it."""
+    """A gradient of zeros."""
     return Net(np.zeros_like(net.hidden), np.zeros_like(net.bias), np.zeros_like(net.last))
 
 
 @inlined
 def _forward(x, net, activation):  # type: ignore[no-untyped-def]
-    """The score of a document; what its hidden nodes give is left in `activation`."""
+    """The score of a document; writes the hidden activations to `activation`."""
     hidden, bias, last = net
     score = np.float32(0)
     if hidden.shape[0] == 0:
@@ -79,7 +79,7 @@ def _backward(slope, x, net, activation, gradient):  # type: ignore[no-untyped-d
 
 @inlined
 def _descend(rate, net, gradient):  # type: ignore[no-untyped-def]
-    """Move the weights against the gradient, and clear it for the next query."""
+    """Take a gradient step, and reset the gradient."""
     for h in range(net[0].shape[0]):
         net[1][h] -= rate * gradient[1][h]
         gradient[1][h] = 0
@@ -93,7 +93,7 @@ def _descend(rate, net, gradient):  # type: ignore[no-untyped-def]
 
 @kernel
 def pairwise_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
-    """V1: both documents of each pair go forward and back (eq. 6); weights move after each query."""
+    """V1: a forward and a backward pass for both documents of each pair (eq. 6); one update per query."""
     n_hidden = net[0].shape[0]
     act_i, act_j = np.empty(n_hidden, np.float32), np.empty(n_hidden, np.float32)
     for q in range(offsets.size - 1):
@@ -109,7 +109,7 @@ def pairwise_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-
 
 @kernel
 def factored_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
-    """V2: λ of each document first, then every document goes back once (eq. 7); weights move after each query."""
+    """V2: λ of each document first, then one backward pass per document (eq. 7); one update per query."""
     activation = np.empty(net[0].shape[0], np.float32)
     scores, lam = np.empty(grades.size, np.float32), np.zeros(grades.size, np.float32)
     for q in range(offsets.size - 1):
@@ -125,7 +125,7 @@ def factored_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-
                     lam[i] += rho
                     lam[j] -= rho
         for i in range(a, b):
-            _forward(x[i], net, activation)  # again, as the paper counts it: activations are not stored
+            _forward(x[i], net, activation)  # again, as the paper counts: activations are not stored
             _backward(-lam[i], x[i], net, activation, gradient)
         _descend(rate, net, gradient)
 
@@ -140,7 +140,7 @@ def all_forward(x, net, scores):  # type: ignore[no-untyped-def]
 
 @kernel
 def all_backward(x, grad, net, gradient):  # type: ignore[no-untyped-def]
-    """Every document goes forward once more and back once, with the gradient in its score."""
+    """One more forward and one backward pass per document, given the gradient of its score."""
     activation = np.empty(net[0].shape[0], np.float32)
     for i in range(grad.size):
         _forward(x[i], net, activation)

@@ -20,12 +20,12 @@ from lambdaboost.torch import Loss, query_batches
 CUTOFFS = tuple(range(1, 11))
 SELECTED_BY = NDCG(10)
 HIDDEN = {"one layer": 0, "two layers": 10}
-SLOWER = 0.8  # what the rate is multiplied by where the training cost rose
+SLOWER = 0.8  # factor of the learning rate after the training cost rose
 
 
 @dataclass(frozen=True)
 class NetSystem:
-    """An objective and a net, with the learning rates that are swept."""
+    """An objective and a net, with the learning rates to try."""
 
     objective: Objective
     layers: str
@@ -33,11 +33,11 @@ class NetSystem:
 
     @property
     def name(self) -> str:
-        """As in the paper's legends."""
+        """The name in the paper's legends."""
         return f"{type(self.objective).__name__}, {self.layers}"
 
 
-# λ of RankNet sums over pairs that weigh 1, λ of LambdaRank over pairs that weigh about 1 together.
+# Pair weights are 1 in RankNet and sum to about 1 in LambdaRank, so learning rates differ.
 RATES: dict[Objective, tuple[float, ...]] = {RankNet(): (1e-5, 1e-4, 1e-3), LambdaRank(): (1e-3, 1e-2, 1e-1)}
 SYSTEMS = tuple(
     NetSystem(objective, layers, rates) for layers in HIDDEN for objective, rates in RATES.items()
@@ -46,7 +46,7 @@ SYSTEMS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One training: validation figure after each epoch, and the test scores of the best."""
+    """One training: validation NDCG after each epoch, and the test scores of the best epoch."""
 
     system: NetSystem
     rate: float
@@ -55,29 +55,29 @@ class Run:
 
     @property
     def figure(self) -> float:
-        """What a run is selected by; 0 where it diverged in its first epoch."""
+        """The validation value by which runs are selected; 0 if the run diverged in its first epoch."""
         return max(self.valid, default=0.0)
 
     @property
     def best_epoch(self) -> int:
-        """Counted from 1, the first of equals; 0 where it diverged in its first epoch."""
+        """The best epoch, from 1, the first among ties; 0 if the run diverged in its first epoch."""
         return 1 + int(np.argmax(self.valid)) if self.valid else 0
 
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Every run by system and fold, and figures of the selected ones on all test queries."""
+    """All runs by system and fold, and test values of the selected runs."""
 
     data: Data
     epochs: int
     runs: dict[tuple[str, str], tuple[Run, ...]]
 
     def selected(self, system: NetSystem, fold: Fold) -> Run:
-        """The run that validates best, the first of equals."""
+        """The run with the best validation value, the first among ties."""
         return max(self.runs[system.name, fold.name], key=lambda run: run.figure)
 
     def figures(self, system: NetSystem) -> Figures:
-        """NDCG at 1 to 10 of all test queries, fold after fold."""
+        """NDCG at 1 to 10 on the test queries of all folds."""
         parts = []
         for fold in self.data.folds:
             q, scores = self.data.joined(fold.test).queries, self.selected(system, fold).test_scores
@@ -86,7 +86,7 @@ class Accuracy:
 
 
 def train_all(data: Data, epochs: int, seed: int, tell: Callable[[str], None]) -> Accuracy:
-    """Every system at every rate on every fold."""
+    """Train every system at every rate on every fold."""
     runs = {}
     for fold in data.folds:
         parts = prepared(data, fold)
@@ -102,7 +102,7 @@ Part = tuple[Any, Queries]  # features as a tensor
 
 
 def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
-    """Training, validation and test part, features scaled to mean 0 and deviation 1 in training."""
+    """Training, validation and test part, with features standardised by the training part."""
     parts = data.training_valid_test(fold)
     scaler = StandardScaler().fit(dense(parts[0].features))
     train, valid, test = (
@@ -112,7 +112,7 @@ def prepared(data: Data, fold: Fold) -> tuple[Part, Part, Part]:
 
 
 def train(system: NetSystem, rate: float, parts: tuple[Part, Part, Part], epochs: int, seed: int) -> Run:
-    """Gradient descent, weights moved after each query; the epoch that validates best is kept."""
+    """Gradient descent with one update per query; keeps the epoch with the best validation value."""
     (x, q), (x_valid, q_valid), (x_test, q_test) = parts
     net = torch_net(x.shape[1], HIDDEN[system.layers], seed)
     optimizer = torch.optim.SGD(net.parameters(), lr=rate)
@@ -135,7 +135,7 @@ def train(system: NetSystem, rate: float, parts: tuple[Part, Part, Part], epochs
 
 
 def _epoch(net: Any, optimizer: Any, loss: Any, batches: list[Part], order: NDArray[np.int64]) -> float:
-    """One pass over the queries; the sum of the losses, NaN where a score is no longer finite."""
+    """One pass over the queries; returns the sum of losses, NaN if a score is not finite."""
     cost = 0.0
     for at in order:
         documents, queries = batches[at]
@@ -151,7 +151,7 @@ def _epoch(net: Any, optimizer: Any, loss: Any, batches: list[Part], order: NDAr
 
 
 def torch_net(n_features: int, n_hidden: int, seed: int) -> Any:
-    """A net of one layer, or with a layer of hidden tanh nodes; its weights are drawn from the seed."""
+    """A net of one layer, or with a hidden layer of tanh nodes, with seeded random weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if not n_hidden:

@@ -1,4 +1,4 @@
-"""The 2006 paper's figures, and what of them holds here."""
+"""The report: the 2006 paper's figures, and which findings hold here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAPER = (
 
 
 def write_report(data: Data, speed: Speed | None, accuracy: Accuracy | None, out: Path) -> None:
-    """Write report.md and its figures; a part that was not run is left out."""
+    """Write report.md and its figures, without parts that were not run."""
     sections = []
     if speed is not None:
         report.draw(out / "figure_1.png", lambda axes: _draw_slopes(speed, axes), width=6.2)
@@ -85,7 +85,7 @@ def changes(accuracy: Accuracy, layers: str) -> list[Compared]:
 
 
 def _findings(accuracy: Accuracy) -> list[str]:
-    """What the paper found, and whether it holds here."""
+    """The paper's findings, and whether they hold here."""
     lines = []
     for layers in HIDDEN:
         found = changes(accuracy, layers)
@@ -124,7 +124,7 @@ def _selected(accuracy: Accuracy) -> str:
 
 
 def _draw_slopes(speed: Speed, axes: Any) -> None:
-    """Seconds of an epoch over documents, both logarithmic: the right panel of Figure 1."""
+    """Seconds of an epoch over documents, log-log: the right panel of Figure 1."""
     for at, ((way, layers), seconds) in enumerate(speed.lists.items()):
         middle = [one.median for one in seconds.values()]
         label = f"{NAMES.get(way, 'near-linear')}, {layers}: slope {speed.slope(way, layers).slope:.2f}"
@@ -141,7 +141,7 @@ def _draw_ndcg(accuracy: Accuracy, axes: Any) -> None:
         figures = [100 * accuracy.figures(system).per_query(NDCG(k)) for k in CUTOFFS]
         half = [1.96 * one.std(ddof=1) / np.sqrt(one.size) for one in figures]
         means = [one.mean() for one in figures]
-        # A little apart, so that the intervals can be told from each other.
+        # Slightly offset, so that intervals do not overlap.
         at_k = np.array(CUTOFFS) + 0.08 * (at - 1.5)
         dashes = "-" if system.layers == "two layers" else "--"
         axes.errorbar(

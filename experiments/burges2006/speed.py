@@ -23,19 +23,19 @@ PAPER_SLOPES = {"pairs": 1.943, "factored": 1.185}
 NAMES = {"pairs": "pair by pair (V1)", "factored": "factored (V2)"}
 NEAR_LINEAR = "factored, λ by `RankNet()` in near-linear time"
 LOOPS, TORCH = "compiled loops", "PyTorch"
-RATE = 1e-6  # weights move, and hardly
+RATE = 1e-6  # so small that the weights hardly change
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class SpeedPlan:
-    """What is timed."""
+    """The sizes that are timed."""
 
-    # Queries and their documents: on average 26.1 in the paper; the second shape shows what longer lists do.
+    # Queries and documents per query: 26.1 on average in the paper; the second shape has longer lists.
     shapes: tuple[tuple[int, int], ...] = ((1000, 26), (10, 250))
     features: int = 367
     repetitions: int = 3
-    # Documents of one list: the paper's are 4,000 to 512,000; pairs of those would take hours to days.
+    # Documents of one list: 4,000 to 512,000 in the paper, which pair by pair would take hours to days.
     pair_lists: tuple[int, ...] = (500, 1000, 2000, 4000)
     factored_lists: tuple[int, ...] = (4000, 8000, 16_000, 32_000)
     near_linear_lists: tuple[int, ...] = tuple(4000 * 2**doubling for doubling in range(8))
@@ -48,18 +48,18 @@ QUICK = SpeedPlan(((60, 26), (3, 60)), 367, 2, (100, 200, 400), (500, 1000), (10
 
 @dataclass(frozen=True, eq=False)
 class Speed:
-    """What was timed: epochs by (how, layers, documents); those of one list by (way, layers) and documents."""
+    """The times: epochs by (how, layers, documents), and those of one list by (way, layers) and documents."""
 
     plan: SpeedPlan
     epochs: dict[tuple[str, str, int], tuple[Timed, Timed]]
     lists: dict[tuple[str, str], dict[int, Timed]]
 
     def slope(self, way: str, layers: str) -> Slope:
-        """Of seconds over documents, both as logarithms."""
+        """The slope of log seconds over log documents."""
         return fitted({n: one.median for n, one in self.lists[way, layers].items()})
 
     def speedups(self) -> str:
-        """Seconds of an epoch both ways, and their ratio beside the paper's."""
+        """Seconds of an epoch by V1 and V2, and the speed-up beside the paper's."""
         rows = []
         for (how, layers, documents), (pairs, factored) in self.epochs.items():
             paper = f"{PAPER_SPEEDUP[layers]:.1f}×" if documents == self.plan.shapes[0][1] else ""
@@ -74,7 +74,7 @@ class Speed:
         return table(header, rows, caption)
 
     def slopes(self) -> str:
-        """How the time of one long list grows."""
+        """Growth of the time of one long list."""
         rows = []
         for (way, layers), seconds in self.lists.items():
             ends = f"{min(seconds):,} to {max(seconds):,}"
@@ -89,7 +89,7 @@ class Speed:
         return table(["Gradient", "documents", "longest", "slope", "paper's"], rows, caption)
 
     def _at_the_end(self) -> str:
-        """What pairs would take on the longest list."""
+        """The extrapolated time of V1 on the longest list."""
         longest = max(self.plan.near_linear_lists)
         known = self.lists["pairs", "two layers"]
         hours = known[max(known)].median * (longest / max(known)) ** 2 / 3600
@@ -97,7 +97,7 @@ class Speed:
 
 
 def measure_speed(plan: SpeedPlan, tell: Tell) -> Speed:
-    """Time everything on this machine, one thread."""
+    """Time everything on this machine with one thread."""
     with using(1):
         return Speed(plan, _epochs(plan, tell), _lists(plan, tell))
 
@@ -124,7 +124,7 @@ def _epochs(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str, int], tuple[Tim
 
 
 def _loop_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
-    """An epoch in compiled loops."""
+    """An epoch by compiled loops."""
     x, q = data
     net = loops.a_net(data.n_features, hidden)
     epoch = loops.pairwise_epoch if way == "pairs" else loops.factored_epoch
@@ -132,7 +132,7 @@ def _loop_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
 
 
 def _torch_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
-    """The same in PyTorch: all pairs of a query in one batch, or `lambdaboost.torch.Loss`."""
+    """An epoch in PyTorch: all pairs of a query in one batch, or `lambdaboost.torch.Loss`."""
     net = torch_net(data.n_features, hidden, seed=0)
     optimizer = torch.optim.SGD(net.parameters(), lr=RATE)
     batches = [(torch.from_numpy(data.features[rows]), q) for rows, q in query_batches(data.queries)]
@@ -169,13 +169,13 @@ def _lists(plan: SpeedPlan, tell: Tell) -> dict[tuple[str, str], dict[int, Timed
                     job = _loop_epoch(way, part, hidden)
                 else:
                     job = partial(_near_linear, part, hidden)
-                    job()  # what is kept with the queries is there from the first epoch on
+                    job()  # fills the caches of the queries
                 found.setdefault((way, layers), {})[n] = alternate({"": job}, plan.list_repetitions)[""]
     return found
 
 
 def _near_linear(data: Collection, hidden: int) -> None:
-    """V2 with λ from `RankNet`, whose long lists are summed without visiting their pairs."""
+    """V2 with λ from `RankNet`, which sums long lists without visiting all pairs."""
     x, q = data
     net = loops.a_net(data.n_features, hidden)
     scores = np.empty(q.n_documents, np.float32)

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     def tell(text: str) -> None:
         note(f"{perf_counter() - started:5.0f} s  {text}")
 
-    use(1)  # so that times compare
+    use(1)  # so that times are comparable
     grid, sizes = (QUICK_GRID, SIZES[:3]) if options.quick else (GRID, SIZES)
     results = train_all(data, threshold, grid, sizes, options.seed, tell)
     write_report(results, out)
@@ -48,7 +48,7 @@ def _parser():  # type: ignore[no-untyped-def]
     made.add_argument(
         "--threshold",
         type=float,
-        help="the lowest grade that counts as good (default: 1, 2 on synthetic data)",
+        help="the lowest grade that counts as good (default: 1; 2 for synthetic data)",
     )
     made.add_argument("--queries", type=at_least(5), help="queries of synthetic data (default: 400)")
     return made

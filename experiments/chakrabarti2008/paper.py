@@ -1,4 +1,4 @@
-"""The paper's own figures."""
+"""Results in the paper."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ FIGURE_10 = {"McRank": 1102.0, "NDCG": 4.8, "MRR": 30.6}
 
 
 def means() -> dict[str, tuple[float, ...]]:
-    """Figure 9 averaged over the three sets of LETOR, which all trainers ran on: what its rows have in common."""
+    """Figure 9 averaged over the three sets of LETOR, on which all trainers ran."""
     return {name: tuple(sum(row[c:9:3]) / 3000 for c in range(3)) for name, row in FIGURE_9.items()}

@@ -1,4 +1,4 @@
-"""Data as the paper takes them: grades 0 and 1, features in 0 to 1 within each query, queries with both grades."""
+"""Data prepared as in the paper: grades 0 and 1, features in 0 to 1 within each query, queries with both grades."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from experiments.common.synthetic import synthetic
 from lambdaboost import Queries
 from lambdaboost.datasets import Collection
 
-DOCUMENTS = 60  # of a query of synthetic data
+DOCUMENTS = 60  # per query of synthetic data
 
 
 def load(folder: Path | None, queries: int, threshold: float, seed: int) -> Data:
-    """The data of a folder, or synthetic ones, prepared."""
+    """The prepared data of a folder, or synthetic ones."""
     if not 0 < threshold < np.inf:
         raise ValueError(f"--threshold is {threshold:g}: give the lowest grade that counts as good, above 0")
     data = read_folder(folder, seed=seed) if folder else synthetic(queries, DOCUMENTS, seed)
@@ -33,7 +33,7 @@ def load(folder: Path | None, queries: int, threshold: float, seed: int) -> Data
 
 
 def prepared(part: Collection, threshold: float) -> Collection:
-    """A part with binary grades and features of unit range, less the queries without both grades."""
+    """A part with binary grades and features of unit range, without queries that lack one of the grades."""
     X, q = part
     X = dense(X)
     starts = q.offsets[:-1]
@@ -44,6 +44,6 @@ def prepared(part: Collection, threshold: float) -> Collection:
 
 
 def _both(q: Queries, threshold: float) -> NDArray[np.bool_]:
-    """Which queries have documents of at least a grade, and others."""
+    """Whether each query has documents both at and below the threshold."""
     good = np.logical_or.reduceat(q.relevance >= threshold, q.offsets[:-1])
     return good & np.logical_or.reduceat(q.relevance < threshold, q.offsets[:-1])

@@ -1,4 +1,4 @@
-"""The 2008 paper's figures, and which of its findings hold here."""
+"""The report: the 2008 paper's figures, and which findings hold here."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def against(results: Results, best: str, measure: Measure) -> dict[str, Signific
 
 
 def ranked(results: Results, measure: Measure, names: Sequence[str]) -> list[str]:
-    """Trainers by their mean, the highest first."""
+    """Trainers by descending mean."""
     return sorted(names, key=lambda name: -_mean(results, name, measure))
 
 

@@ -1,4 +1,4 @@
-"""All runs of the 2008 paper's trainers, and what was selected of them."""
+"""All runs of the 2008 paper's trainers, and the selected ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RANDOM = "random order"
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All runs by trainer and fold, and how long the search for ŷ takes."""
+    """All runs by trainer and fold, and the time of the search for ŷ."""
 
     data: Data
     threshold: float
@@ -34,7 +34,7 @@ class Results:
         return (*HINGES, MCRANK)
 
     def selected(self, trainer: str, fold: Fold) -> Run:
-        """The run of the highest mean of the three measures on validation queries, the lowest C of equals."""
+        """The run with the highest mean of the three measures on validation queries; the lowest C among ties."""
         q = self.data.joined(fold.valid).queries
         return max(
             self.runs[trainer, fold.name], key=lambda run: np.mean([m(run.valid, q) for m in MEASURES])
@@ -42,7 +42,7 @@ class Results:
 
     @cached_property
     def figures(self) -> dict[str, Figures]:
-        """Each trainer's figures for all test queries, fold after fold; and of documents in random order."""
+        """Test values of each trainer on the queries of all folds, and those of random rankings."""
         rng = np.random.default_rng(self.seed)
         parts: dict[str, list[Figures]] = {name: [] for name in (*self.trainers, RANDOM)}
         for fold in self.data.folds:
@@ -59,10 +59,10 @@ class Results:
 def train_all(
     data: Data, threshold: float, grid: tuple[float, ...], sizes: tuple[int, ...], seed: int, tell: Callable
 ) -> Results:
-    """Train every rule at every C on every fold, and time the search for ŷ on lists of some sizes."""
+    """Train by every rule at every C on every fold, and time the search for ŷ on lists of several sizes."""
     _, q = data.joined(data.folds[0].valid)
     for hinge in HINGES.values():
-        hinge.violators(np.zeros(q.n_documents), q)  # compiles, or loads, before anything is timed
+        hinge.violators(np.zeros(q.n_documents), q)  # compiles or loads kernels before timing
     runs = {}
     for fold in data.folds:
         parts = data.joined(fold.train), data.joined(fold.valid), data.joined(fold.test)

@@ -1,4 +1,4 @@
-"""Figure 8's question, how the search for ŷ grows with the list, asked of every rule."""
+"""Figure 8 for every rule: how the time of the search for ŷ grows with the list."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ RULES: dict[str, Hinge] = {
 
 @dataclass(frozen=True)
 class Growth:
-    """Seconds of processor time of one list by its length, the best of some passes."""
+    """Seconds of processor time per list, by its length; the best of several passes."""
 
     seconds: dict[int, float]
 
     @property
     def slope(self) -> float:
-        """Of log seconds over log documents, from the second size on, where calls cost little."""
+        """The slope of log seconds over log documents, from the second size on, where call overhead is small."""
         n = np.array(list(self.seconds)[1:])
         return float(np.polyfit(np.log(n), np.log([self.seconds[int(size)] for size in n]), 1)[0])
 
 
 def measure_growth(sizes: tuple[int, ...], seed: int, passes: int = 7) -> dict[str, Growth]:
-    """Time every rule on drawn lists."""
+    """Time every rule on random lists."""
     found = {}
     for name, hinge in RULES.items():
         longest = LONGEST.get(name, max(sizes))
@@ -49,7 +49,7 @@ def _seconds(hinge: Hinge, n: int, seed: int, passes: int) -> float:
     labels[:, :2] = [0, 1]
     q = Queries(labels.ravel(), sizes=[n] * LISTS)
     scores = 0.3 * rng.normal(size=q.n_documents) + 0.3 * q.relevance
-    hinge.violators(scores, q)  # compiles, and fills what is kept with the queries
+    hinge.violators(scores, q)  # compiles kernels and fills the caches of the queries
     times = []
     for _ in range(passes):
         start = process_time()

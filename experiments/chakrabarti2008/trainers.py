@@ -51,14 +51,14 @@ HINGES: dict[str, Hinge] = {
     "RankSVM": PairwiseHinge(),
 }
 MCRANK = "McRank"
-ROUNDS = 30  # as in the paper, which found that more sometimes hurt
-# A cut costs one pass over the data: enough for every rule here but the largest C of a few, which are counted.
+ROUNDS = 30  # as in the paper, where more sometimes made results worse
+# Enough for all rules except some at the largest C; the report counts trainings that reach it.
 EPSILON, MAX_CUTS = 1e-3, 300
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A training at one C: how it went, and the scores of validation and test documents.
+    """A training at one C: its course, and the scores of validation and test documents.
 
     Attributes
     ----------
@@ -95,13 +95,13 @@ class Run:
 
 
 class Timed(Hinge):
-    """A hinge that counts the seconds that its inference takes."""
+    """A hinge that times its inference."""
 
     def __init__(self, hinge: Hinge) -> None:
         self.hinge, self.seconds = hinge, 0.0
 
     def counted(self, q: Queries) -> NDArray[np.bool_]:
-        """Which queries have constraints."""
+        """Whether each query has constraints."""
         return self.hinge.counted(q)
 
     def violators(self, scores: NDArray[np.float64], q: Queries) -> Violators:
@@ -113,7 +113,7 @@ class Timed(Hinge):
 
 
 def train(hinge: Hinge, C: float, parts: tuple[Collection, Collection, Collection]) -> Run:
-    """A linear ranker on the first part, and its scores of the other two."""
+    """Train a linear ranker on the first part and score the other two."""
     (X, q), (X_valid, _), (X_test, _) = parts
     at_0 = float(hinge.per_query(np.zeros(q.n_documents), q).mean())
     timed = Timed(hinge)
@@ -130,7 +130,7 @@ def train(hinge: Hinge, C: float, parts: tuple[Collection, Collection, Collectio
 
 
 def train_mcrank(parts: tuple[Collection, Collection, Collection], seed: int) -> Run:
-    """McRank of two grades by LightGBM's classifier."""
+    """Train McRank for two grades with LightGBM's classifier."""
     (X, q), (X_valid, _), (X_test, _) = parts
     start = process_time()
     ranker = LambdaRanker(

@@ -1,1 +1,1 @@
-"""What the experiments share: data sets and folds, workers, verdicts, figures and the text of reports."""
+"""Code shared by the experiments: data sets, folds, workers, verdicts and reports."""

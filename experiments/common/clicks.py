@@ -1,4 +1,4 @@
-"""`Clicks`: a feature column that serves as the click labels of one setting."""
+"""`Clicks`: a feature column used as the click labels of one setting."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Scale = Callable[[NDArray[np.float64], Queries], NDArray[np.float64]]
 
 
 def _over_largest(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-    largest = np.fmax.reduceat(values, q.offsets[:-1])  # fmax passes over NaN
+    largest = np.fmax.reduceat(values, q.offsets[:-1])  # fmax ignores NaN
     return values / np.where(largest > 0, largest, 1.0)[q.query_of_row]
 
 
-# How a column becomes labels in [0, 1], and how reports put it.
+# How a column is converted to labels in [0, 1], and its description in reports.
 SCALES: dict[str, tuple[Scale, str]] = {
     "rate": (click_rate, "log1p(count) / largest log1p(count) of the query"),
     "max": (_over_largest, "value / largest value of the query"),
@@ -44,7 +44,7 @@ class Clicks:
 
     @classmethod
     def parse(cls, text: str) -> Clicks:
-        """Read ``NAME=COLUMN`` or ``NAME=COLUMN:SCALE``."""
+        """Parse ``NAME=COLUMN`` or ``NAME=COLUMN:SCALE``."""
         found = TEXT.fullmatch(text.strip())
         if not found or (scale := found["scale"] or "rate") not in SCALES:
             raise ValueError(
@@ -58,13 +58,13 @@ class Clicks:
 
     @property
     def described(self) -> str:
-        """Where the labels come from, in words."""
+        """The origin of the labels, in words."""
         if self.column is None:
             return "drawn by the click model"
         return f"column {self.column}, label = {SCALES[self.scale][1]}; the column is no feature"
 
     def taken_from(self, collection: Collection, where: str) -> Collection:
-        """The collection with the column as label source; a ValueError where its labels leave [0, 1]."""
+        """The collection with the column as label source; raises ValueError if a label is outside [0, 1]."""
         try:
             made = collection.source_from_feature(self.name, str(self.column), SCALES[self.scale][0])
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""`Data`: the parts of a data set and the folds that are made of them."""
+"""`Data`: the parts and folds of a data set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lambdaboost.diagnostics import nested_queries
 
 @dataclass(frozen=True)
 class Fold:
-    """Names of the parts that are trained, validated and tested on."""
+    """Names of the training, validation and test parts."""
 
     name: str
     train: tuple[str, ...]
@@ -38,11 +38,11 @@ class Data:
     origin: str
 
     def joined(self, names: Sequence[str]) -> Collection:
-        """Some parts one after the other."""
+        """Concatenate parts."""
         return Collection.concat([self.parts[name] for name in names])
 
     def training(self, fold: Fold, share: float = 1.0, seed: int = 0) -> Collection:
-        """What a fold trains on: queries with a relevant document, or a share of them."""
+        """The training data of a fold: queries with a relevant document, or a share of them."""
         whole = self.joined(fold.train)
         kept = np.flatnonzero(has_any(whole.queries.relevance, whole.queries))
         if not kept.size:
@@ -57,7 +57,7 @@ class Data:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything that training and testing see."""
+        """SHA-256 of all data used in training and testing."""
         total = hashlib.sha256()
         for name, (x, q) in self.parts.items():
             total.update(name.encode())
@@ -97,7 +97,7 @@ class Data:
 def one_fold(
     whole: Collection, shares: Sequence[float], seed: int, origin: str, clicks: tuple[Clicks, ...] = ()
 ) -> Data:
-    """Synthetic data in shares for training, validation and tests."""
+    """Split synthetic data into one fold of training, validation and test parts."""
     names = ("train", "vali", "test")
     cuts = np.rint(whole.queries.n_queries * np.cumsum((0, *shares))).astype(int)
     parts = {
@@ -108,7 +108,7 @@ def one_fold(
 
 
 def has_any(labels: NDArray[np.float32], q: Queries) -> NDArray[np.bool_]:
-    """Which queries have a document labelled above 0, bool (n_queries,)."""
+    """Whether each query has a document labelled above 0, bool (n_queries,)."""
     return np.maximum.reduceat(np.nan_to_num(labels), q.offsets[:-1]) > 0
 
 

@@ -22,8 +22,8 @@ def read_folder(
 ) -> Data:
     """Read a folder of LETOR text.
 
-    S1 … S5 make LETOR's five folds: fold 1 trains on S1 to S3, validates on S4, tests on S5, and so on around.
-    Otherwise all files named train…, vali… and test… make one fold. Parsed copies are kept beside the texts.
+    S1 … S5 form LETOR's five folds: fold 1 trains on S1 to S3, validates on S4 and tests on S5; the others are
+    rotations. Otherwise files named train…, vali… and test… form one fold. Parsed copies are kept beside the files.
     """
     files = _files(folder)
     folds = _folds(folder, files)
@@ -44,7 +44,7 @@ def read_folder(
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """LETOR texts by name without endings."""
+    """LETOR files by name without suffixes."""
     if not folder.is_dir():
         raise ValueError(f"DATA is {str(folder)!r}: give a folder of LETOR text, or the word synthetic")
     found: dict[str, Path] = {}
@@ -77,7 +77,7 @@ def _folds(folder: Path, files: dict[str, Path]) -> tuple[Fold, ...]:
 def _check_columns(folder: Path, clicks: Sequence[Clicks], dropped: Sequence[int], width: int) -> None:
     names = [setting.name for setting in clicks]
     if len(set(names)) < len(names):
-        raise ValueError(f"--clicks names {', '.join(names)}: give each setting its own name")
+        raise ValueError(f"--clicks has the names {', '.join(names)}: give each setting a different name")
     options = [(f"--clicks {c}", c.column or 0) for c in clicks] + [(f"--drop {d}", d) for d in dropped]
     for option, column in options:
         if not 1 <= column <= width:
@@ -85,13 +85,13 @@ def _check_columns(folder: Path, clicks: Sequence[Clicks], dropped: Sequence[int
     taken = [column for _, column in options]
     for column in taken:
         if taken.count(column) > 1:
-            raise ValueError(f"column {column} is asked for twice: a column has one use; name it once")
+            raise ValueError(f"column {column} is given twice: a column has one use; give it once")
     if len(taken) >= width:
         raise ValueError(f"--clicks and --drop leave no feature of {folder}: keep at least one")
 
 
 def _prepared(part: Collection, clicks: Sequence[Clicks], dropped: Sequence[int], where: str) -> Collection:
-    # Names, since indices would move as columns leave.
+    # By name, since indices shift when columns are removed.
     part = replace(part, feature_names=tuple(str(column) for column in range(1, part.n_features + 1)))
     for setting in clicks:
         part = setting.taken_from(part, where)

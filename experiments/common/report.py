@@ -1,4 +1,4 @@
-"""The text and figures of reports."""
+"""Writing of reports: text, tables and figures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 
 from lambdaboost.diagnostics import plots
 
-Draw = Callable[[Any], Any]  # draws into a matplotlib Axes
+Draw = Callable[[Any], Any]  # draws on matplotlib Axes
 COLOURS = plots.COLOURS
 
 
 def write(out: Path, title: str, paper: str, sections: Iterable[str]) -> None:
-    """Write report.md, with notes.md of the folder, if there is one, after its head."""
+    """Write report.md, with the folder's notes.md, if it exists, after the head."""
     notes = out / "notes.md"
     said = [notes.read_text(encoding="utf-8").strip()] if notes.exists() else []
     text = "\n\n".join([f"# {title}", paper, *said, *sections]) + "\n"
@@ -25,7 +25,7 @@ def write(out: Path, title: str, paper: str, sections: Iterable[str]) -> None:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table as Markdown, the first column set left and the others right.
+    """A table as Markdown, with the first column aligned left and the others right.
 
     >>> print(table(["Method", "@3"], [["LightGBM", "61.66"]]))
     | Method | @3 |
@@ -38,7 +38,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "
 
 
 def draw(path: Path, *panels: Draw, width: float = 5.5) -> None:
-    """Draw panels side by side into a PNG file."""
+    """Draw panels side by side to a PNG file."""
     figure = Figure(figsize=(width * len(panels), 3.8), layout="constrained")
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         panel(axes)
@@ -53,7 +53,7 @@ def legend(axes: Any, **options: Any) -> None:
 
 
 def versions(*packages: str) -> str:
-    """Versions of lambdaboost, some packages and Python."""
+    """Versions of lambdaboost, `packages` and Python."""
     named = [f"{name} {version(name)}" for name in ("lambdaboost", *packages)]
     return ", ".join([*named, f"Python {platform.python_version()}"])
 

@@ -1,4 +1,4 @@
-"""What the scripts share: their options, and how they end."""
+"""Options and exit codes of the experiments' scripts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-STOPPED = 130  # exit code after Ctrl-C, as shells have it
+STOPPED = 130  # exit code after Ctrl-C, as in shells
 
 
 def parser(paper: str, description: str, data: str) -> argparse.ArgumentParser:
-    """A parser with the options that every experiment has; `data` says what the word synthetic stands for."""
+    """A parser with the options of every experiment; `data` describes the synthetic data."""
     made = argparse.ArgumentParser(f"python -m experiments.{paper}", description=description)
     made.add_argument(
         "data",
@@ -27,29 +27,30 @@ def parser(paper: str, description: str, data: str) -> argparse.ArgumentParser:
         metavar="DIR",
         help=f"the folder to write to (default: experiments/{paper}/results/NAME, or NAME-quick)",
     )
+    made.add_argument("--quick", action="store_true", help="a small test run; not for publication")
     made.add_argument(
-        "--quick", action="store_true", help="a small run to check that everything works; not for quoting"
-    )
-    made.add_argument(
-        "--seed", type=at_least(0), default=0, help="draws synthetic data and shuffles rows (default: 0)"
+        "--seed",
+        type=at_least(0),
+        default=0,
+        help="seed of synthetic data and of the order of rows (default: 0)",
     )
     made.set_defaults(paper=paper)
     return made
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """The type of an option that takes whole numbers from `least` on."""
+    """The type of an option for whole numbers ≥ `least`."""
 
     def whole(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"is {text}: give a whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"is {text}: give a whole number ≥ {least}")
         return int(text)
 
     return whole
 
 
 def out_folder(options: argparse.Namespace) -> Path:
-    """The folder to write to, which it makes; an OSError where it cannot."""
+    """Create and return the output folder; raises OSError if that fails."""
     name = options.data if options.data == "synthetic" else Path(options.data).resolve().name
     results = Path(__file__).parents[1] / options.paper / "results"
     out: Path = options.out or results / (f"{name}-quick" if options.quick else name)
@@ -58,12 +59,12 @@ def out_folder(options: argparse.Namespace) -> Path:
 
 
 def note(text: str) -> None:
-    """A line beside the results."""
+    """Print a line to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def run(main: Callable[[], object]) -> None:
-    """Run a script: wrong input ends it with one line, Ctrl-C with exit code 130."""
+    """Run a script: invalid input ends it with a message of one line, Ctrl-C with exit code 130."""
     try:
         main()
     except KeyboardInterrupt:

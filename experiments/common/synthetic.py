@@ -1,4 +1,4 @@
-"""A synthetic search log with two click settings, in place of the 2011 paper's two."""
+"""A synthetic search log with two click settings, like the 2011 paper's two."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from lambdaboost import Queries
 from lambdaboost.datasets import Collection, web_search_log
 
 MODELS = ("cascade", "position")
-# Of all queries; the test part is large since it tells small differences from chance.
+# Shares of all queries; a large test part detects small differences.
 SHARES = (0.4, 0.2, 0.4)
 
 
 def synthetic(queries: int, documents: int, seed: int = 0) -> Data:
-    """One search log whose users click by the cascade model in one setting and by position in the other."""
-    # Pages and grades are drawn before any click, so the logs differ in clicks (and in noise columns) alone.
+    """A search log with clicks by the cascade model in one setting and the position-based model in the other."""
+    # Pages and grades are drawn before clicks, so the logs differ only in clicks (and noise columns).
     logs = [web_search_log(queries, documents, seed=seed, click_model=model) for model in MODELS]
     clicks = {model: log.queries.labels["clicks"] for model, log in zip(MODELS, logs, strict=True)}
     first = logs[0].queries

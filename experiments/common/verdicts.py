@@ -1,4 +1,4 @@
-"""What the data say of a claim "A beats B", by paired t-tests corrected for the comparisons behind the claim."""
+"""Tests of claims "A beats B" by paired t-tests, corrected for the comparisons behind each claim."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from experiments.common.report import points
 from lambdaboost.evaluation import Difference, Figures, Measure, Significance, compare
 from lambdaboost.evaluation.comparison.significance import LEVEL
 
-# To format with what is tested together.
+# Format it with the comparisons that are corrected together.
 RULE = (
     f"Claims are tested by the paired t-test over test queries, two-sided, at p < {LEVEL:g} after Holm's correction "
     "for {}; p-values are corrected ones. No significant difference means that these data cannot tell, not that two "
@@ -19,7 +19,7 @@ RULE = (
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A difference between two systems on one measure, and its significance among those tested together."""
+    """A difference between two systems on one measure, and its significance within its family of tests."""
 
     difference: Difference
     significance: Significance
@@ -30,24 +30,24 @@ class Compared:
         return points(self.significance.difference, self.significance.adjusted)
 
     def cell(self) -> str:
-        """The system's mean times 100 with the mark of its significance, bold where better."""
+        """The system's mean times 100 with its significance mark, bold if better."""
         return marked(f"{100 * self.difference.mean_after:.2f}", self.significance)
 
 
 def compared(baseline: Figures, system: Figures, measures: Sequence[Measure]) -> list[Compared]:
-    """A system against a baseline on some measures, tested together."""
+    """Compare a system with a baseline on several measures, as one family of tests."""
     found = compare(baseline, system, measures=measures)
     return [Compared(d, found.significance[d.system, d.measure]) for d in found.differences]
 
 
 def marked(text: str, significance: Significance) -> str:
-    """A figure with its mark, in bold where better."""
+    """A value with its significance mark, bold if better."""
     cell = significance.marked(text)
     return f"**{cell.text}**" if cell.style == "bold" else cell.text
 
 
 def verdict(tested: Sequence[Significance]) -> str:
-    """Whether the system beats the baseline at all, some or none of the points where they were compared."""
+    """Whether the system beats the baseline in all, some or none of the comparisons."""
     better, worse = sum(s.is_better for s in tested), sum(s.is_worse for s in tested)
     n = len(tested)
     if better == n:
@@ -62,7 +62,7 @@ def verdict(tested: Sequence[Significance]) -> str:
 
 
 def unchanged(tested: Sequence[Significance]) -> str:
-    """Whether two systems differ anywhere; nothing here can show that they are equal."""
+    """Whether two systems differ in any comparison; this cannot show that they are equal."""
     differ = [s for s in tested if s.mark]
     if differ:
         signs = ", ".join(f"{count} {name}" for name, count in _counted(differ).items())
@@ -75,5 +75,5 @@ def _counted(tested: Sequence[Significance]) -> dict[str, int]:
 
 
 def finding(claim: str, said: str, figures: str) -> str:
-    """An item of a list: a claim of the paper, what holds here, and the figures behind it."""
+    """A list item: a claim of the paper, the verdict here, and the figures behind it."""
     return f"- {claim}: **{said}** ({figures})"

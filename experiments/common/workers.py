@@ -1,4 +1,4 @@
-"""Runs in worker processes, one thread each; every finished one is kept on disk, so that none is done twice."""
+"""Runs in single-threaded worker processes; finished runs are kept on disk and not repeated."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _here: dict[str, Any] = {}
 
 @dataclass
 class Workers:
-    """Workers that share a folder of finished runs; use it as a context.
+    """Worker processes that share a folder of finished runs; a context manager.
 
-    `start` makes what a worker runs tasks with, once in each process; with one worker, runs are in this process.
+    `start` is called once per process and returns the function that runs tasks. A single worker runs in this process.
     Ctrl-C ends the workers at once.
     """
 
@@ -52,7 +52,7 @@ class Workers:
             self._executor.shutdown(cancel_futures=True)
 
     def run(self, tasks: Mapping[str, Any], on_done: Callable[[], None]) -> dict[str, Outcome]:
-        """The outcome of every task by its key; those that are kept from before are not run again."""
+        """The outcome of every task by its key; kept outcomes are not computed again."""
         found = {key: kept for key in tasks if (kept := load(self.folder / f"{key}.npz")) is not None}
         for _ in found:
             on_done()
@@ -73,7 +73,7 @@ class Workers:
 
     def _spread(self, tasks: Mapping[str, Any], on_done: Callable[[], None]) -> None:
         if self._executor is None:
-            # A fork would copy the engines' OpenMP without its threads.
+            # A fork would copy the engines' OpenMP state without its threads.
             spawn = multiprocessing.get_context("spawn")
             self._executor = ProcessPoolExecutor(self.workers, spawn, _begin, (self.start, self.folder))
         try:
@@ -83,12 +83,12 @@ class Workers:
                 on_done()
         except BrokenProcessPool:
             raise OSError(
-                "a worker was killed, most likely for want of memory; finished runs are kept: give --workers 1"
+                "a worker was killed, probably out of memory; finished runs are kept: give --workers 1"
             ) from None
 
 
 def load(path: Path) -> Outcome | None:
-    """A kept outcome, None where it is missing or damaged."""
+    """A kept outcome, or None if it is missing or damaged."""
     damaged = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
     with suppress(*damaged), path.open("rb") as file, np.load(file) as kept:
         return {name: kept[name] for name in kept.files}

@@ -25,7 +25,7 @@ SMALL = 20_000  # documents
 def main(arguments: Sequence[str] | None = None) -> Results:
     """Sweep, select on validation data, test the systems of the paper, and write report.md.
 
-    Finished runs are kept in the folder's runs/: after Ctrl-C the same command goes on from there.
+    Finished runs are kept in the folder's runs/: the same command resumes after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     clicks = [Clicks.parse(text) for text in options.clicks]
@@ -59,13 +59,13 @@ def reproduce(data: Data, setting: Setting, grid: Grid, workers: int, out: Path)
 
 
 def default_leaves(data: Data) -> int:
-    """The paper's 30 leaves, or 10 where a fold trains on fewer than 20,000 documents."""
+    """The paper's 30 leaves, or 10 if a fold trains on fewer than 20,000 documents."""
     documents = max(data.training(fold).queries.n_documents for fold in data.folds)
     return 30 if documents >= SMALL else 10
 
 
 class _Progress:
-    """A line each tenth of the runs."""
+    """Prints a line after each tenth of the runs."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self.started = total, 0, perf_counter()
@@ -80,8 +80,8 @@ class _Progress:
 def _parser():  # type: ignore[no-untyped-def]
     made = parser(
         "svore2011",
-        "Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011). Finished runs are kept: after Ctrl-C the "
-        "same command goes on from there. Without --clicks, data from files give Table 2 only.",
+        "Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011). Finished runs are kept: the same command "
+        "resumes after Ctrl-C. Without --clicks, data from files give Table 2 only.",
         "a search log with two click settings",
     )
     made.add_argument(
@@ -92,9 +92,9 @@ def _parser():  # type: ignore[no-untyped-def]
         action="append",
         default=[],
         metavar="NAME=COLUMN[:SCALE]",
-        help="a column, counted from 1, as click labels; it leaves the features. May be repeated: each is a click "
+        help="a column, from 1, to use as click labels and not as a feature. May be repeated: each is a click "
         "setting of Table 1. SCALE: rate for counts (log1p over the query's largest; default), max (over the query's "
-        "largest), percent (over 100), unit (in [0, 1] as it is)",
+        "largest), percent (over 100), unit (already in [0, 1])",
     )
     made.add_argument(
         "--drop", action="append", default=[], metavar="COLUMNS", help="columns to leave out, such as 135,136"

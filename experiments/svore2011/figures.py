@@ -1,4 +1,4 @@
-"""The 2011 paper's Figures 2 to 7; Figures 2 to 4 are recorded while the Newton baseline trains once more."""
+"""The 2011 paper's Figures 2 to 7; Figures 2 to 4 are recorded in another training of the Newton baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lambdaboost.diagnostics import Recorder, TrainingShare, plots
 from lambdaboost.diagnostics.recorder import agreement_column
 from lambdaboost.objectives import Objective
 
-POINTS = 60  # recorded rounds, enough for a curve
+POINTS = 60  # number of recorded rounds
 SAMPLE = 500  # queries
 
 
@@ -35,13 +35,13 @@ class Diagnosis:
         return "grade " + " or ".join(map(str, self.grades))
 
     def agreement(self, clicks: str) -> tuple[float, float]:
-        """How often λ of all click pairs, and λ of those of equal grade, agree with λL; first round left out."""
+        """Mean agreement with λL of λ of all click pairs, and of those of equal grade; without the first round."""
         columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
         every, tied = self.train.frame()[columns].iloc[1:].mean()
         return float(every), float(tied)
 
     def low_grade_share(self) -> float:
-        """Share of λ of highly relevant documents that comes from grades 0 and 1, mean over rounds."""
+        """Share of grades 0 and 1 in the λ of highly relevant documents, mean over rounds."""
         return float(self.train.frame()[["share_0", "share_1"]].sum(axis=1).mean())
 
 
@@ -51,7 +51,7 @@ def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
 
 
 def diagnose(results: Results) -> Diagnosis:
-    """Train the Newton baseline once more, recording."""
+    """Train the Newton baseline again, with a recorder."""
     data, setting = results.data, results.setting
     fold = data.folds[0]
     trial, _ = results.selected(NEWTON, fold)
@@ -68,7 +68,7 @@ def diagnose(results: Results) -> Diagnosis:
 
 
 def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
-    """Draw all figures into a folder; the section of the report that shows them."""
+    """Draw all figures to a folder; return their section of the report."""
     frame = diagnosis.train.frame()
     recorded = (
         f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
@@ -112,7 +112,7 @@ def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
 
 
 def _agreement(diagnosis: Diagnosis, clicks: str) -> Draw:
-    """Curves that bear the paper's names, not those of the objectives."""
+    """Curves with the paper's names instead of those of the objectives."""
     columns = [agreement_column(LambdaRank(), other) for other in click_lambdas(clicks)]
     names = [f"agreement of all pairs by {clicks}", "agreement of clicked pairs of equal grade"]
     frame = diagnosis.train.frame()[columns].set_axis(names, axis=1)

@@ -32,7 +32,7 @@ Runs = dict[Trial, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All runs by system and fold, those on shares of the training data, and what was selected."""
+    """All runs by system and fold, those on shares of the training data, and the selected ones."""
 
     data: Data
     setting: Setting
@@ -42,7 +42,7 @@ class Results:
     shares: dict[tuple[str, str, float], tuple[Trial, dict[str, Any]]]
 
     def selected(self, system: str, fold: Fold) -> tuple[Trial, dict[str, Any]]:
-        """The run of a system that validates best on a fold, the first of equals."""
+        """The run of a system with the best validation value on a fold, the first among ties."""
         return best_runs(self.runs[system, fold.name], 1)[0]
 
     def measures(self) -> list[Measure]:
@@ -52,7 +52,7 @@ class Results:
 
     @cached_property
     def per_fold(self) -> dict[tuple[str, str], Figures]:
-        """Each system's figures for the test queries of each fold."""
+        """Test values of each system on each fold."""
         found = {}
         for fold in self.data.folds:
             q = self.data.joined(fold.test).queries
@@ -64,7 +64,7 @@ class Results:
 
     @cached_property
     def figures(self) -> dict[str, Figures]:
-        """Each system's figures for all test queries, fold after fold."""
+        """Test values of each system on the queries of all folds."""
         return {
             system.name: Figures.concat(
                 system.name, *(self.per_fold[system.name, fold.name] for fold in self.data.folds)
@@ -73,7 +73,7 @@ class Results:
         }
 
     def grown(self, system: str, measure: Measure) -> NDArray[np.float64]:
-        """A measure for every test query at each of `SHARES` and at all the training data, (n_shares, n_queries)."""
+        """A measure for every test query at each of `SHARES` and at full training data, (n_shares, n_queries)."""
         rows = []
         for share in SHARES:
             parts = []
@@ -85,12 +85,12 @@ class Results:
 
 
 def best_runs(runs: Runs, n: int) -> list[tuple[Trial, dict[str, Any]]]:
-    """The n runs that validate best, the first of equals first."""
+    """The n runs with the best validation values, ties in order."""
     return sorted(runs.items(), key=lambda run: -run[1]["valid"].max())[:n]
 
 
 def n_runs(rows: Sequence[System], grid: Grid, data: Data, engine: str) -> int:
-    """How many runs the protocol takes at most."""
+    """The maximum number of runs of the protocol."""
     own = sum(
         len(own_trials(system, grid, engine, fold))
         for system in rows
@@ -104,12 +104,12 @@ def n_runs(rows: Sequence[System], grid: Grid, data: Data, engine: str) -> int:
 def run_protocol(
     data: Data, setting: Setting, grid: Grid, workers: Workers, on_done: Callable[[], None]
 ) -> Results:
-    """Every run of the sweeps: the baselines first, then what follows the best of them, then smaller training sets."""
+    """Run all sweeps: baselines first, then systems that reuse their best parameters, then smaller training sets."""
     rows = systems(grid, setting.engine, [clicks.name for clicks in data.clicks])
     runs: dict[tuple[str, str], Runs] = {}
 
     def outcomes(trials: list[Trial]) -> Runs:
-        # Runs on the same data side by side, so that a worker seldom has to prepare them anew.
+        # Runs on the same data are adjacent, so that workers rarely have to prepare data again.
         by_data = sorted(trials, key=lambda trial: (trial.fold.name, trial.share))
         keys = {trial: trial.key(setting) for trial in by_data}
         done = workers.run({key: trial for trial, key in keys.items()}, on_done)

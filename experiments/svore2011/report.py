@@ -1,4 +1,4 @@
-"""The 2011 paper's tables, which of its findings hold here, and everything that was run."""
+"""The report: the 2011 paper's tables, which findings hold here, and all runs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def write_report(results: Results, out: Path) -> None:
 def differences(
     results: Results, baseline: str, system: str, measures: Sequence[Measure] = BY_NDCG
 ) -> list[Compared]:
-    """A system against another, cutoff by cutoff: what marks and sentences read."""
+    """The comparison of two systems by cutoff, used by marks and sentences."""
     return compared(results.figures[baseline], results.figures[system], measures)
 
 
@@ -192,7 +192,7 @@ def _low_grades(diagnosis: Diagnosis) -> str:
 
 
 def _on_shares(results: Results, baseline: str) -> str:
-    """Figure 7: the linear schedule against a baseline after training on less."""
+    """Figure 7: the linear schedule against a baseline, trained on shares of the data."""
     before, after = results.grown(baseline, NDCG(3)), results.grown(LINEAR, NDCG(3))
     found = [
         compare(Figures(baseline, {NDCG(3): b}), Figures(LINEAR, {NDCG(3): a}), measures=NDCG(3))
@@ -279,12 +279,12 @@ def _selected(results: Results) -> str:
 
 
 def _best(outcome: dict[str, np.ndarray]) -> tuple[int, float]:
-    """The fewest rounds that validate best, and the figure there."""
+    """The number of rounds with the best validation value, the lowest among ties, and that value."""
     return int(outcome["rounds"][outcome["valid"].argmax()]), float(outcome["valid"].max())
 
 
 def _runs(results: Results) -> pd.DataFrame:
-    """All runs, one a row."""
+    """All runs, one per row."""
     rows = []
     for system in results.systems:
         for fold in results.data.folds:
@@ -313,7 +313,7 @@ def _runs(results: Results) -> pd.DataFrame:
 
 
 def _per_query(results: Results) -> pd.DataFrame:
-    """The selected runs' figures for each test query."""
+    """The values of the selected runs for each test query."""
     parts = []
     for fold in results.data.folds:
         q = results.data.joined(fold.test).queries

@@ -1,4 +1,4 @@
-"""The systems of the 2011 paper's tables, what is swept for each of them, and what a run is."""
+"""The systems of the 2011 paper's tables, their parameter grids, and the definition of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SELECTED_BY = NDCG(3)
 EVERY = 10  # rounds between checkpoints
 # Figure 7: how NDCG grows with the training data, of three systems.
 SHARES = (0.1, 0.25, 0.5, 0.75)
-# Raise it where a change of this package changes what a run gives: kept runs are then run again.
+# Increase it when a change of lambdaboost changes the results of runs, so that kept runs are repeated.
 PROTOCOL = 1
 
 NEWTON, DESCENT = "Baseline (Newton)", "Baseline (gradient descent)"
@@ -41,15 +41,15 @@ GROWING = (NEWTON, DESCENT, LINEAR)
 
 
 def graded_name(clicks: str) -> str:
-    """What tables call the graded system of a click setting."""
+    """The name in tables of the graded system of a click setting."""
     return f"λL + λC of {clicks} (Newton)"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All values that are swept.
+    """The values of all swept parameters.
 
-    `reused` is how many of the best (rate, documents) of its baseline each blended system is trained with.
+    `reused` is the number of the baseline's best (rate, documents) with which each blended system is trained.
     """
 
     rates: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
@@ -66,9 +66,9 @@ QUICK = Grid((0.05, 0.2), (20, 100), (0.1, 0.3, 0.5), (0.25,), (100.0,), (0.01, 
 
 @dataclass(frozen=True)
 class System:
-    """A row of the tables: the objectives that are swept (None is the engine's own), and its kind of leaves.
+    """A row of the tables: its objectives (None is the engine's own) and its kind of leaves.
 
-    It sweeps all rates and leaf sizes itself, or `follows` a baseline whose best ones it reuses.
+    It sweeps all rates and leaf sizes, or `follows` a baseline and reuses its best ones.
     """
 
     name: str
@@ -78,7 +78,7 @@ class System:
 
 
 def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...]:
-    """Every system, those that others follow first."""
+    """All systems; those that others follow come first."""
     exponential = [Exponential(w, eta) for w, eta in product(grid.starts, grid.exponential_rates)]
     linear = [Linear(w, eta) for w, eta in product(grid.starts, grid.linear_rates)]
     return (
@@ -109,7 +109,7 @@ def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...
 
 @dataclass(frozen=True)
 class Setting:
-    """What all runs share."""
+    """The settings common to all runs."""
 
     engine: str
     rounds: int
@@ -123,7 +123,7 @@ class Setting:
 class Trial:
     """One run: an objective, None for the engine's own, with one choice of every parameter.
 
-    `documents` is the least number of documents in a leaf, None where the engine cannot keep one.
+    `documents` is the minimum number of documents in a leaf, None if the engine has no such limit.
     """
 
     fold: Fold
@@ -134,7 +134,7 @@ class Trial:
     share: float = 1.0
 
     def key(self, setting: Setting) -> str:
-        """The name that the run is kept under: a digest of everything that its result depends on."""
+        """The key of a kept run: a digest of everything that its result depends on."""
         text = json.dumps(self._described(setting), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -162,7 +162,7 @@ class Trial:
 
 def own_trials(system: System, grid: Grid, engine: str, fold: Fold) -> list[Trial]:
     """A system's runs over all rates and leaf sizes."""
-    # XGBoost's vector leaves, which Newton's step needs there, know no least size.
+    # XGBoost's vector leaves, which Newton steps need there, have no minimum size.
     documents = (None,) if engine == "xgboost" and system.leaves == "newton" else grid.documents
     return [
         Trial(fold, objective, system.leaves, rate, least)
@@ -171,7 +171,7 @@ def own_trials(system: System, grid: Grid, engine: str, fold: Fold) -> list[Tria
 
 
 def following_trials(system: System, best: Iterable[Trial]) -> list[Trial]:
-    """A system's runs over its objectives, with the rates and leaf sizes of some runs of its baseline."""
+    """A system's runs over its objectives, with the rates and leaf sizes of its baseline's best runs."""
     return [
         Trial(like.fold, objective, system.leaves, like.rate, like.documents)
         for like, objective in product(best, system.objectives)

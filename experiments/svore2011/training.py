@@ -1,4 +1,4 @@
-"""One run on either engine: train, validate along the path, score the test part at the best checkpoint."""
+"""One run on either engine: train, validate at checkpoints, score the test part at the best one."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from lambdaboost.lightgbm import train as train_lightgbm
 from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import train as train_xgboost
 
-# XGBoost counts curvature in a leaf where splits are its own, and LambdaRank's is some 1/20 a document at first.
+# XGBoost limits the curvature of a leaf; LambdaRank's is about 1/20 per document at first.
 CURVATURE = 1 / 20
 Scores = Callable[[Collection], Callable[[int, int], NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained booster: its number of trees, and what trees first:last add to the scores of a collection."""
+    """A trained booster: its number of trees, and a function for the sum of trees first:last."""
 
     n_trees: int
     scores: Scores
 
 
 def training_data(engine: str, collection: Collection) -> Any:
-    """The engine's training data with all click labels, one thread."""
+    """The engine's training data with all click labels, for one thread."""
     q = collection.queries
     sources = {name: labels for name, labels in q.labels.items() if name != "relevance"} or None
     if engine == "xgboost":
         return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources, nthread=1)
-    # Runs with other leaf sizes share the data, so no feature may be filtered out by leaf size.
+    # Runs of all leaf sizes share the data, so features must not be filtered by leaf size.
     params = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1, "force_row_wise": True}
     return Dataset(collection.features, q.relevance, group=q.sizes, sources=sources, params=params)
 
 
 def train(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any] = ()) -> Model:
-    """A model of all rounds; `recorders` of `lambdaboost.diagnostics` watch it."""
+    """Train a model for all rounds, with `recorders` of `lambdaboost.diagnostics` as callbacks."""
     return (_lightgbm if setting.engine == "lightgbm" else _xgboost)(trial, setting, data, recorders)
 
 
@@ -113,7 +113,7 @@ def _xgboost(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any]
         )
 
     def scores(collection: Collection) -> Callable[[int, int], NDArray[np.float64]]:
-        # Without a margin each call would add the intercept again.
+        # Without a base margin each call would add the intercept again.
         margin = [0.0] * collection.queries.n_documents
         matrix = xgb.DMatrix(collection.features, base_margin=margin, nthread=1)
         return lambda first, last: np.asarray(
@@ -125,22 +125,22 @@ def _xgboost(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any]
 
 @dataclass
 class Trainer:
-    """Runs trials on one data set; keeps what the engine made of the fold that it was asked for last."""
+    """Runs trials on one data set; caches the engine's data set of the last fold."""
 
     data: Data
     setting: Setting
     _kept: tuple[tuple[Fold, float], Any] | None = field(default=None, repr=False)
 
     def __call__(self, trial: Trial) -> dict[str, Any]:
-        """Train, validate every so many rounds, and score the test part at the best of these checkpoints.
+        """Train, validate at checkpoints, and score the test part at the best one.
 
-        `rounds` and `valid` are the checkpoints and mean NDCG@3 of the validation queries there, `test_scores` those of
-        the model at the best one, the first of equals.
+        `rounds` and `valid` are the checkpoints and their mean NDCG@3 on validation queries; `test_scores` are the
+        scores at the best checkpoint, the first among ties.
         """
         train_data, valid, test = self._prepared(trial)
         started = perf_counter()
         model = train(trial, self.setting, train_data)
-        # LightGBM drops trees without a split, so there may be fewer trees than rounds.
+        # There may be fewer trees than rounds, since LightGBM drops trees without a split.
         rounds = np.unique(np.minimum(checkpoints(self.setting), max(1, model.n_trees)))
         of_trees, scores, figures = model.scores(valid), np.zeros(valid.queries.n_documents), []
         for first, last in zip((0, *rounds), rounds, strict=False):  # each tree is scored once
@@ -153,7 +153,7 @@ class Trainer:
     def _prepared(self, trial: Trial) -> tuple[Any, Collection, Collection]:
         key = trial.fold, trial.share
         if self._kept is None or self._kept[0] != key:
-            self._kept = None  # before the next is made
+            self._kept = None  # frees memory before the next one is made
             collection = self.data.training(trial.fold, trial.share, self.setting.seed)
             made = training_data(self.setting.engine, collection)
             self._kept = key, (made, self.data.joined(trial.fold.valid), self.data.joined(trial.fold.test))
@@ -161,5 +161,5 @@ class Trainer:
 
 
 def checkpoints(setting: Setting) -> NDArray[np.int64]:
-    """Rounds after which a model is validated: every so many, and the last."""
+    """Rounds after which a model is validated: every `setting.every` rounds, and the last."""
     return np.unique([*range(setting.every, setting.rounds + 1, setting.every), setting.rounds])

@@ -13,7 +13,7 @@ from experiments.common.script import at_least, note, out_folder, parser, run
 from experiments.yue2007.report import QUICK, Effort, Reproduction, run_all, write_report
 from lambdaboost.datasets import web_search_log
 
-FEATURES = 367  # of the paper's web data
+FEATURES = 367  # as in the paper's web data
 SHARES = (0.5, 0.25, 0.25)
 
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> Reproduction:
     else:
         data = read_folder(Path(options.data), seed=options.seed)
     out = out_folder(options)
-    with threadpool_limits(1):  # the matrices are small: threads would mostly wait for each other
+    with threadpool_limits(1):  # matrices are too small for several threads
         made = run_all(data, QUICK if options.quick else Effort(), options.seed, note)
     write_report(made, out)
     note(f"written: {out / 'report.md'}")
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> Reproduction:
 
 
 def log(queries: int, documents: int, seed: int) -> Data:
-    """A synthetic search log with as many features as the paper's web data."""
+    """A synthetic search log with the number of features of the paper's web data."""
     origin = f"lambdaboost.datasets.web_search_log({queries}, {documents}, {FEATURES}, seed={seed})"
     return one_fold(web_search_log(queries, documents, FEATURES, seed), SHARES, seed, origin)
 

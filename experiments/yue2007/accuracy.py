@@ -26,12 +26,12 @@ LAMBDARANK, RANKNET, SPSA_4 = "LambdaRank", "RankNet", "SPSA:4"
 IN_SCORES, SPSA_IN_SCORES = "FDSA in the scores", "SPSA:4 in the scores"
 
 AFTER = 0.1
-EVERY = 20  # checkpoints of a run
+EVERY = 20  # number of checkpoints per run
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a linear ranker is trained: by an objective's gradient, or by SPSA in the weights with a first step."""
+    """A training method for linear rankers: an objective's gradient, or SPSA in the weights."""
 
     name: str
     objectives: tuple[Objective | None, ...]  # None is SPSA in the weights, with each of `steps`
@@ -41,7 +41,7 @@ class Method:
 
 
 def methods(scale: float = 1.0) -> tuple[Method, ...]:
-    """All methods; `scale` shortens them."""
+    """All methods; `scale` multiplies their iterations."""
     brief, long = max(2, round(120 * scale)), max(2, round(600 * scale))
     rates = (0.1, 0.3, 1.0, 3.0, 10.0)
     steps = (0.1, 0.5)
@@ -58,7 +58,7 @@ def methods(scale: float = 1.0) -> tuple[Method, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A method's best ranker by the validation part.
+    """The best ranker of a method on the validation part.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Trained:
     setting : str
         The selected rate and step.
     iteration, runs : int
-        Its checkpoint, and how many runs it was the best of.
+        Its checkpoint, and the number of runs of the method.
     weights : float64 (n_features,)
     train, valid : float
         Mean NDCG@10.
@@ -86,7 +86,7 @@ class Trained:
 
 
 def trained(method: Method, parts: Parts, seed: int) -> Trained:
-    """Run a method over its grid and keep the checkpoint of the highest NDCG@10 on the validation part."""
+    """Run a method over its grid and keep the checkpoint with the highest NDCG@10 on the validation part."""
     best: tuple[float, int, str, Floats] | None = None
     runs = 0
     for text, gradient in _gradients(method, parts.train, seed):
@@ -105,7 +105,7 @@ def trained(method: Method, parts: Parts, seed: int) -> Trained:
 
 
 def _gradients(method: Method, train: Part, seed: int) -> list[tuple[str, Callable[[Floats, int], Floats]]]:
-    """What each choice of objective or step descends by, in words and as a function of weights and iteration."""
+    """The gradient for each objective or step: a description, and a function of weights and iteration."""
     X, q = train
     cost = in_weights(Shortfall(MEASURE, q), X)
     found: list[tuple[str, Callable[[Floats, int], Floats]]] = []
@@ -131,7 +131,7 @@ def _by_objective(objective: Objective, X: Floats, q: Queries) -> Callable[[Floa
 def _checkpoints(
     method: Method, gradient: Callable[[Floats, int], Floats], n_features: int, seed: int
 ) -> list[tuple[int, Floats]]:
-    """Iterations and weights (n_features, n_rates) now and then; all rates start alike."""
+    """Iterations and weights (n_features, n_rates) at checkpoints; all rates have the same start."""
     start = np.random.default_rng((seed, 3)).normal(size=n_features) / np.sqrt(n_features)
     w = np.repeat(start[:, None], len(method.rates), axis=1)
     gains = Gains(1.0, 1.0, AFTER * method.iterations)

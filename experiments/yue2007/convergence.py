@@ -1,4 +1,4 @@
-"""Figure 1: RankNet's cost against how often it was evaluated, by finite differences and by SPSA."""
+"""Figure 1: RankNet's cost by the number of its evaluations, for finite differences and SPSA."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ DRAWS = {"SPSA:2": 1, "SPSA:4": 2, "SPSA:8": 4}
 METHODS = (FDSA, *DRAWS)
 RATES = {FDSA: (0.1, 0.3, 1.0, 3.0, 10.0), **dict.fromkeys(DRAWS, (0.03, 0.1, 0.3, 1.0))}
 STEP = 0.01  # c, the first step in each weight
-PILOTS = 2  # runs of each rate, for SPSA over a quarter of the evaluations
-POINTS = 60  # of a curve
-AFTER = 0.1  # A, as a part of the iterations
+PILOTS = 2  # pilot runs per rate; those of SPSA take a quarter of the evaluations
+POINTS = 60  # per curve
+AFTER = 0.1  # A, relative to the number of iterations
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """What Figure 1 shows.
+    """The data of Figure 1.
 
     Attributes
     ----------
     evaluations : dict of int64 (n_points,)
-        How often the cost was evaluated, by method.
+        Number of evaluations of the cost, by method.
     costs : dict of float64 (n_points, n_runs)
-        The mean pairwise cross entropy then.
+        The mean pairwise cross entropy after these evaluations.
     rates : dict of float
-        The learning rate that the pilots chose.
+        The learning rate selected by the pilot runs.
     likeness : float
-        The largest difference of the finite-difference gradient to the closed form, over the largest slope.
+        The largest difference between the finite-difference gradient and the closed form, over the largest slope.
     queries, pairs : int
-        Training queries, and their pairs.
+        Numbers of training queries and of their pairs.
 
     """
 
@@ -58,14 +58,14 @@ class Convergence:
     pairs: int
 
     def cost_at(self, method: str, share: float) -> Floats:
-        """The cost of each run at the last point that took no more than a share of FDSA's evaluations."""
+        """The cost of each run at the last point within a share of FDSA's evaluations."""
         most = share * self.evaluations[FDSA][-1]
         at = np.searchsorted(self.evaluations[method], most, side="right") - 1
         return np.asarray(self.costs[method][at])
 
 
 def converge(train: Part, queries: int, iterations: int, runs: int, seed: int) -> Convergence:
-    """Descend by each method, as many evaluations of the cost as `iterations` of FDSA take."""
+    """Descend by each method, with the number of cost evaluations of `iterations` iterations of FDSA."""
     X, q = _some(train, queries, seed)
     entropy = CrossEntropy(q)
     search = _Search(X.shape[1], in_weights(entropy, X), _closed_form(X, q, entropy), seed)
@@ -100,19 +100,19 @@ class _Search:
     seed: int
 
     def starts(self, runs: int) -> Floats:
-        """Weights that give scores of about unit spread, a column a run."""
+        """Weights with scores of about unit spread, one column per run."""
         rng = np.random.default_rng((self.seed, 0))
         return rng.normal(size=(runs, self.n_features)).T / np.sqrt(self.n_features)
 
     def pilot(self, method: str, iterations: int) -> float:
-        """The rate whose pilots end lowest."""
+        """The rate whose pilot runs end with the lowest cost."""
         rates = np.repeat(RATES[method], PILOTS)
         _, costs = self.descend(method, rates, iterations if method == FDSA else max(1, iterations // 4))
         last = np.nan_to_num(costs[-1], nan=np.inf).reshape(-1, PILOTS).mean(axis=1)
         return RATES[method][int(last.argmin())]
 
     def descend(self, method: str, rates: Floats, iterations: int) -> tuple[NDArray[np.int64], Floats]:
-        """Evaluations and costs of runs side by side, each at its own rate."""
+        """Evaluations and costs of parallel runs, each with its own rate."""
         per_step = 2 * DRAWS.get(method, self.n_features)
         steps = 2 * self.n_features * iterations // per_step
         w, rng = self.starts(rates.size), np.random.default_rng((self.seed, 1))

@@ -1,4 +1,4 @@
-"""`Parts`: training, validation and test queries of a fold with features on one scale, for linear models."""
+"""`Parts`: training, validation and test queries of a fold with standardised features, for linear models."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lambdaboost import Queries
 Floats = NDArray[np.float64]
 Part = tuple[Floats, Queries]
 
-FARTHEST = 5.0  # standard deviations that a feature may lie from its mean
+FARTHEST = 5.0  # features are clipped to this number of standard deviations
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Standardised features and queries of each part; the mean and spread are the training part's."""
+    """Standardised features and queries of each part, with mean and deviation of the training part."""
 
     train: Part
     valid: Part
@@ -27,7 +27,7 @@ class Parts:
 
     @property
     def n_features(self) -> int:
-        """Weights of a linear model."""
+        """Number of features."""
         return int(self.train[0].shape[1])
 
 

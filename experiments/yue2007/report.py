@@ -1,4 +1,4 @@
-"""The 2007 paper's figures and table, and which of its findings hold here."""
+"""The report: the 2007 paper's figures and table, and which findings hold here."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ COMPARED = (
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run: queries, FDSA's iterations and runs of Figure 1, a share of Table 1's iterations, Figure 2's."""
+    """The size of a run: queries, iterations and runs of Figure 1, scale of Table 1, queries of Figure 2."""
 
     queries: int = 50
     iterations: int = 10
     runs: int = 10
     share: float = 1.0
-    swept: int = 3000  # queries of Figure 2
+    swept: int = 3000  # number of queries of Figure 2
 
 
 QUICK = Effort(queries=20, iterations=3, runs=4, share=0.2, swept=300)
@@ -62,7 +62,7 @@ QUICK = Effort(queries=20, iterations=3, runs=4, share=0.2, swept=300)
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """Everything that the report shows."""
+    """All results of the report."""
 
     data: Data
     parts: Parts
@@ -138,7 +138,7 @@ def _costs(convergence: Convergence) -> str:
         rows.append([method, f"{convergence.rates[method]:g}", *cells, f"{spread:.4f}"])
     header = ["Method", "Rate", *(f"at {share * last:,.0f}" for share in shares), "spread of runs at the end"]
     caption = (
-        f"Mean pairwise cross entropy of {convergence.costs[FDSA].shape[1]} runs after so many evaluations of it, on "
+        f"Mean pairwise cross entropy of {convergence.costs[FDSA].shape[1]} runs by number of evaluations, on "
         f"{convergence.pairs:,} pairs of {convergence.queries} training queries. The paper gives a plot alone."
     )
     return table(header, rows, caption)

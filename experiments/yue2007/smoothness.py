@@ -1,4 +1,4 @@
-"""Figure 2: NDCG against single weights of a trained linear LambdaRank, on artificial data of 50 features."""
+"""Figure 2: NDCG by single weights of a trained linear LambdaRank, on synthetic data of 50 features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Linear:
 
 
 def swept(queries: int, seed: int) -> WeightSweep:
-    """Train to the end on so many queries and shift the five weights that move the scores most."""
+    """Train on `queries` queries until convergence and shift the five weights that change scores most."""
     X, q = cubic_polynomial(queries, seed=seed).shuffled(seed)
     X = np.asarray(X, dtype=np.float64)
     w = np.random.default_rng((seed, 4)).normal(size=X.shape[1]) / np.sqrt(X.shape[1])

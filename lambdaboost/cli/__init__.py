@@ -1,4 +1,4 @@
-"""The command `lambdaboost`: train, predict, evaluate, compare, and a demonstration."""
+"""The command line `lambdaboost`: train, predict, evaluate, compare models, and a demonstration."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
-    # OpenMP's threads spin while they wait; on shared cores that made XGBoost five times slower. Read when an engine
-    # is loaded.
+    """Run the command line and exit with its exit code."""
+    # Waiting OpenMP threads spin, which made XGBoost five times slower on shared cores. Read when an engine is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     stoppable = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as it is under nohup
     if stoppable:
@@ -24,13 +23,13 @@ def main() -> None:
     if stoppable:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if code == STOPPED:
-        # Where Ctrl-C met code that runs by exec(), Python would end with the signal and not with this code.
+        # If Ctrl-C interrupts code run by exec(), Python would exit with the signal and not with this code.
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
 
 
 def _leave(*_: Any) -> None:
-    """Leave at once: an import that Ctrl-C breaks off would print a traceback, and nothing is open yet."""
+    """Exit at once: Ctrl-C during an import would print a traceback, and no file is open yet."""
     os.write(2, b"lambdaboost: stopped, nothing written\n")
     os._exit(130)

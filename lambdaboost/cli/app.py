@@ -1,4 +1,4 @@
-"""The commands, their options and their help; what they do stands in a file each."""
+"""The commands, their options and their help; each command is implemented in its own module."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ app = typer.Typer(
     name="lambdaboost",
     cls=Contents,
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
-    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet where "
-    "their names end so (.csv, .csv.gz, .csv.xz, .csv.bz2, .csv.zst, .parquet), and LETOR text otherwise: lines "
-    "'grade qid:Q 1:v 2:v …', plain or as gzip, xz or bzip2; LightGBM's form without qid needs its .query file "
-    "beside. Exit codes: 0 done, 1 input that cannot be used, 2 invalid arguments, 70 a defect of lambdaboost, 130 "
+    epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet by "
+    "their suffix (.csv, .csv.gz, .csv.xz, .csv.bz2, .csv.zst, .parquet), otherwise LETOR text: lines "
+    "'grade qid:Q 1:v 2:v …', plain or compressed by gzip, xz or bzip2; LightGBM's variant without qid needs its "
+    ".query file beside it. Exit codes: 0 success, 1 invalid input, 2 invalid arguments, 70 a bug in lambdaboost, 130 "
     "stopped.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 
 
-PAGE = Path("lambdaboost-report.html")  # which the demo and report write here
+PAGE = Path("lambdaboost-report.html")  # written by demo and report in the current folder
 
 
 class EngineName(StrEnum):
@@ -46,39 +46,39 @@ class EngineName(StrEnum):
 
 
 class LeavesName(StrEnum):
-    """The kinds of leaves, as `lambdaboost.lightgbm.train` takes them."""
+    """The kinds of leaves of `lambdaboost.lightgbm.train`."""
 
     engine = "engine"
     gradient = "gradient"
     newton = "newton"
 
 
-EngineOption = Annotated[EngineName, typer.Option("--engine", help="Which stock engine grows the trees.")]
+EngineOption = Annotated[EngineName, typer.Option("--engine", help="The engine that grows the trees.")]
 MeasureOption = Annotated[
     list[str] | None,
     typer.Option(
         "--measure",
         autocompletion=complete_measure,
-        help="A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. NDCG at 10, 5, 3 and 1 "
-        "without it, and CNDCG of each further label source.",
+        help="A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, "
+        "3 and 1, and CNDCG of each further label source.",
     ),
 ]
 QueryOption = Annotated[
     str | None,
     typer.Option(
-        "--query", metavar="COLUMN", help="Column of a table with the query of each row; qid without it."
+        "--query", metavar="COLUMN", help="Column of a table with the query of each row; default qid."
     ),
 ]
 LabelOption = Annotated[
     str | None,
-    typer.Option("--label", metavar="COLUMN", help="Column of a table with the grades; label without it."),
+    typer.Option("--label", metavar="COLUMN", help="Column of a table with the grades; default label."),
 ]
 DropOption = Annotated[
     list[str] | None,
     typer.Option(
         "--drop",
         metavar="COLUMNS",
-        help="Columns to leave out, by name, in LETOR text by number from 1, and from one to another: title,134-136.",
+        help="Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136.",
     ),
 ]
 PlainDropOption = Annotated[
@@ -86,7 +86,7 @@ PlainDropOption = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMNS",
-        help="Columns to leave out, as in train, for a model that has no MODEL.json beside.",
+        help="Columns to leave out, as in train, for a model without MODEL.json.",
     ),
 ]
 SourceOption = Annotated[
@@ -94,14 +94,14 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="NAME[=COLUMN][:rate]",
-        help="A column, in LETOR text by number from 1, becomes a label source and leaves the features; may be "
-        "repeated. ':rate' turns click counts into log1p(count) / largest log1p(count) of the query, in 0 to 1.",
+        help="Use a column, in LETOR text by number from 1, as a label source and not as a feature; may be "
+        "repeated. ':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1.",
     ),
 ]
 SeedOption = Annotated[
     int,
     typer.Option(
-        "--seed", min=0, help="Orders documents of equal score, and the rows of a query in training."
+        "--seed", min=0, help="Seed for the order of tied documents, and of the rows of a query in training."
     ),
 ]
 
@@ -119,7 +119,7 @@ def _top(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Print the traceback of a failure; may stand anywhere.")
+        bool, typer.Option("--debug", help="Print the traceback of an error; allowed anywhere.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -128,13 +128,13 @@ def _top(
 
 @app.command(
     epilog="Example: lambdaboost demo --engine xgboost --queries 1500",
-    short_help="Train against the engine's own objective on made-up search data; print the table.",
+    short_help="Compare lambdaboost with the engine's own objective on synthetic search data.",
     rich_help_panel=TRAIN,
 )
 def demo(
-    queries: Annotated[int, typer.Option(min=12, help="Queries to make, for all three parts.")] = 2400,
-    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds of every system.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Makes the data and seeds the engine.")] = 0,
+    queries: Annotated[int, typer.Option(min=12, help="Number of queries, for all three parts.")] = 2400,
+    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds per system.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the engine.")] = 0,
     engine: EngineOption = EngineName.lightgbm,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
     report: Annotated[
@@ -142,15 +142,15 @@ def demo(
         typer.Option(
             "--report",
             metavar="PAGE",
-            help="HTML file to write; lambdaboost-report.html here without it, none with --json.",
+            help="HTML file to write; default lambdaboost-report.html, or none with --json.",
         ),
     ] = None,
 ) -> None:
-    """Make a web search log, train four systems on it, and compare them on held-out queries.
+    """Train four systems on a synthetic web search log and compare them on held-out queries.
 
     The systems are the engine's own ranking objective, LambdaRank with the engine's Newton steps, LambdaRank with
-    normalised gradient steps, and graded(), in which clicks break ties between grades. All get equal rounds, equal
-    trees and the same grid of learning rates; NDCG@3 on the validation part chooses a rate for each.
+    normalised gradient steps, and graded(), in which clicks break ties between grades. All have the same number of
+    rounds, size of trees and grid of learning rates; NDCG@3 on the validation part selects the rate of each.
     """
     from lambdaboost.cli.demo import run_demo
 
@@ -161,32 +161,32 @@ def demo(
 @app.command(
     epilog="Example: lambdaboost train train.txt --valid vali.txt --out model.txt\n\n"
     "Example: lambdaboost train train.csv --query query_id --label grade --drop title,url --out model.txt",
-    short_help="Train a model on files and measure it.",
+    short_help="Train a model on files and evaluate it.",
     rich_help_panel=TRAIN,
 )
 def train(
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="File to train on.")],
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="MODEL", help="Model file to write, with MODEL.json beside."),
+        typer.Option("--out", metavar="MODEL", help="Model file to write, and MODEL.json beside it."),
     ],
     valid: Annotated[
-        Path | None, typer.Option("--valid", help="File to measure on after every round.")
+        Path | None, typer.Option("--valid", help="Validation file, evaluated after every round.")
     ] = None,
-    test: Annotated[Path | None, typer.Option("--test", help="File to measure on at the end.")] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="Test file, evaluated at the end.")] = None,
     objective: Annotated[
         str,
         typer.Option(
             "--objective",
             autocompletion=complete_objective,
-            help="An objective as Python prints it, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent.",
+            help="An objective, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent.",
         ),
     ] = "LambdaRank()",
     leaves: Annotated[
         LeavesName,
         typer.Option(
             "--leaves",
-            help="Leaves by the engine's Newton steps, by gradient steps, or by Newton steps on least-squares splits.",
+            help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits.",
         ),
     ] = LeavesName.engine,
     engine: EngineOption = EngineName.lightgbm,
@@ -197,7 +197,7 @@ def train(
             "--early-stopping",
             metavar="N",
             min=1,
-            help="Stop once the first --measure on --valid has not risen for N rounds; keep the best round.",
+            help="Stop if the first --measure on --valid has not improved for N rounds; keep the best round.",
         ),
     ] = None,
     param: Annotated[
@@ -216,7 +216,9 @@ def train(
     features: Annotated[
         int | None,
         typer.Option(
-            "--features", min=1, help="Columns of LETOR text, where TRAIN does not name the last ones."
+            "--features",
+            min=1,
+            help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
         ),
     ] = None,
     seed: SeedOption = 0,
@@ -226,9 +228,8 @@ def train(
 ) -> None:
     """Train a model, print its measures, and write it as a plain model file of the engine.
 
-    Files are LETOR text, CSV or Parquet. Beside MODEL stands MODEL.json, which says how it was trained and which
-    columns it takes: predict, evaluate and report read it. Parsed copies of LETOR text are kept beside it as
-    *.lambdaboost.npz.
+    Files are LETOR text, CSV or Parquet. MODEL.json, written beside MODEL, records the training and the model's
+    columns for predict, evaluate and report. Parsed copies of LETOR text are kept beside it as *.lambdaboost.npz.
     """
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.train import Request, run_train
@@ -255,7 +256,7 @@ def train(
 
 @app.command(
     epilog="Example: lambdaboost predict model.txt test.txt --out scores.txt",
-    short_help="Score the documents of a file with a model.",
+    short_help="Score the documents of a file.",
     rich_help_panel=TRAIN,
 )
 def predict(
@@ -265,16 +266,16 @@ def predict(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to score; needs no labels.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="SCORES", help="File to write; standard output without it."),
+        typer.Option("--out", metavar="SCORES", help="File to write; default standard output."),
     ] = None,
     query: QueryOption = None,
     label: LabelOption = None,
     drop: PlainDropOption = None,
 ) -> None:
-    """Print the score of each document, one a line, in the order of the file; higher ranks first.
+    """Print one score per line, in the order of the file; higher scores rank first.
 
-    A plain model of LightGBM or XGBoost takes the columns of a table by name if it knows names, and otherwise all
-    columns in their order but those of --query, --label and --drop.
+    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, else in order,
+    without those of --query, --label and --drop.
     """
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.predict import run_predict
@@ -285,26 +286,24 @@ def predict(
 @app.command(
     epilog="Example: lambdaboost evaluate test.txt --model model.txt --measure MAP\n\n"
     "Example: lambdaboost evaluate --run bm25.run --qrels qrels.txt",
-    short_help="Measure scores, a model, or a TREC run.",
+    short_help="Evaluate scores, a model, or a TREC run.",
     rich_help_panel=MEASURE,
 )
 def evaluate(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="File with the grades; none with --qrels."),
+        typer.Argument(metavar="FILE", help="File with the grades; omit it with --qrels."),
     ] = None,
     scores: Annotated[
         Path | None,
-        typer.Option("--scores", help="Scores, one a line in the order of FILE, as predict writes them."),
+        typer.Option("--scores", help="Scores, one per line in the order of FILE, as predict writes them."),
     ] = None,
     model: Annotated[
         Path | None, typer.Option("--model", help="Model of train, or a plain one of LightGBM or XGBoost.")
     ] = None,
     trec_run: Annotated[
         Path | None,
-        typer.Option(
-            "--run", help="TREC run, lines 'query Q0 document rank score tag', measured by --qrels."
-        ),
+        typer.Option("--run", help="TREC run, lines 'query Q0 document rank score tag'; needs --qrels."),
     ] = None,
     qrels: Annotated[
         Path | None, typer.Option("--qrels", help="TREC judgments, lines 'query 0 document grade'.")
@@ -317,9 +316,9 @@ def evaluate(
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
 ) -> None:
-    """Print ranking measures of scores or of a model's on the documents of a file, or of a TREC run.
+    """Print ranking measures of scores or a model on a file, or of a TREC run.
 
-    A run is measured as trec_eval -c does it: over all judged queries, and documents of equal score by their id.
+    A run is evaluated as by trec_eval -c: over all judged queries, with ties ordered by document id.
     """
     measures = tuple(measure or ())
     if trec_run is not None or qrels is not None:
@@ -341,7 +340,7 @@ def evaluate(
 
 @app.command(
     epilog="Example: lambdaboost report test.txt --model plain=a.txt --model graded=b.txt --out report.html",
-    short_help="Compare models or scores on a file, on one HTML page with pictures.",
+    short_help="Compare models or scores on a file, as an HTML page.",
     rich_help_panel=MEASURE,
 )
 def report(
@@ -351,7 +350,7 @@ def report(
         typer.Option(
             "--model",
             metavar="[NAME=]MODEL",
-            help="Model of train, or a plain one of LightGBM or XGBoost, and what the page calls it; may be repeated.",
+            help="Model of train, or a plain one of LightGBM or XGBoost, and its name on the page; may be repeated.",
         ),
     ] = None,
     scores: Annotated[
@@ -359,7 +358,7 @@ def report(
         typer.Option(
             "--scores",
             metavar="[NAME=]SCORES",
-            help="Scores, one a line in the order of FILE, and what the page calls them; may be repeated.",
+            help="Scores, one per line in the order of FILE, and their name on the page; may be repeated.",
         ),
     ] = None,
     baseline: Annotated[
@@ -367,7 +366,7 @@ def report(
         typer.Option(
             "--baseline",
             metavar="NAME",
-            help="What the others are compared with; the first model without it.",
+            help="The system that the others are compared with; default the first model.",
         ),
     ] = None,
     measure: Annotated[
@@ -375,8 +374,8 @@ def report(
         typer.Option(
             "--measure",
             autocompletion=complete_measure,
-            help="A measure such as ndcg@10 or map; may be repeated. The first is shown query by query. NDCG at "
-            "10, 5, 3 and 1 without it, and CNDCG of each further label source.",
+            help="A measure such as ndcg@10 or map; may be repeated. The first is also shown by query. Default: NDCG "
+            "at 10, 5, 3 and 1, and CNDCG of each further label source.",
         ),
     ] = None,
     source: Annotated[
@@ -384,8 +383,8 @@ def report(
         typer.Option(
             "--source",
             metavar="NAME[=COLUMN][:rate]",
-            help="A column to measure by as a label source, as in train; may be repeated. Those that the models were "
-            "trained with, without it.",
+            help="A column to use as a label source, as in train; may be repeated. Default: the label sources of the "
+            "models' training.",
         ),
     ] = None,
     query: QueryOption = None,
@@ -396,17 +395,17 @@ def report(
         typer.Option(
             "--segment",
             metavar="COLUMN",
-            help="A column by whose values queries are grouped and measured apart; may be repeated.",
+            help="A column by whose values queries are grouped; may be repeated.",
         ),
     ] = None,
     seed: SeedOption = 0,
     out: Annotated[Path, typer.Option("--out", metavar="PAGE", help="HTML file to write.")] = PAGE,
 ) -> None:
-    """Write a page on models or scores: tables with significance, pictures, the worst queries, what was run.
+    """Write an HTML page that compares models or scores, with significance tests, pictures and the worst queries.
 
-    It is one file, without scripts, and reads on a phone, in the dark and on paper. Models bring their feature
-    importance and their learning curves, and the 2011 paper's diagnostics are replayed from their trees. Pictures need
-    matplotlib, the extra "plots".
+    The page is one file without scripts, for desktop, phone, dark mode and print. For models it also shows feature
+    importance, learning curves, and the 2011 paper's diagnostics, replayed from their trees. Pictures need matplotlib,
+    the optional extra "plots".
     """
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.report import run_report
@@ -426,29 +425,29 @@ def report(
 
 @app.command(
     epilog="Example: lambdaboost fetch mslr-web10k\n\nExample: lambdaboost fetch mq2008 --from ~/Downloads",
-    short_help="Get a public data set, checked, into the cache; list them all.",
+    short_help="Fetch and verify a public data set, or list all.",
     rich_help_panel=DATA,
 )
 def fetch(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", autocompletion=complete_dataset, help="Data set; lists all without it."
+            metavar="NAME", autocompletion=complete_dataset, help="Data set; without it, all are listed."
         ),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FOLDER", help="Where you have the owner's archive, or its texts."),
+        typer.Option("--from", metavar="FOLDER", help="Folder with the owner's archive or its files."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Accept the owner's terms without being asked.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")] = False,
 ) -> None:
-    r"""Get a public ranking data set from its owner or from a folder of yours, and say where its texts are.
+    r"""Fetch a public ranking data set from its owner or from your folder, and print the folder of its files.
 
-    Terms and size are shown before. A download that was cut goes on where it was. The archive is checked against its
-    SHA-256 where one was published, and every text against what was recorded when it first came. All is kept in your
-    system's cache folder, or where the variable LAMBDABOOST_CACHE says. Needs pooch: pip install
-    'lambdaboost\[fetch]'.
+    Terms and size are shown first. An interrupted download resumes. The archive is verified against its published
+    SHA-256, if there is one, and every file against the SHA-256 recorded at the first fetch. Data sets are kept in your
+    system's cache folder, or in the folder named by the environment variable LAMBDABOOST_CACHE. Needs pooch: pip
+    install 'lambdaboost\[fetch]'.
     """
     from lambdaboost.cli.fetch import run_fetch
 

@@ -1,4 +1,4 @@
-"""`Columns`: which columns of a file are features, which are label sources, and which are neither."""
+"""`Columns`: the features, label sources and dropped columns of a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Source:
 
     @classmethod
     def parse(cls, text: str) -> Source:
-        """Read ``clicks=134:rate``, ``clicks=ctr``, or ``clicks`` for the column of that name.
+        """Parse ``clicks=134:rate``, ``clicks=ctr``, or ``clicks`` for the column of that name.
 
         >>> Source.parse("clicks=134:rate"), Source.parse("clicks")
         (Source(name='clicks', column='134', rate=True), Source(name='clicks', column='clicks', rate=False))
@@ -48,10 +48,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Columns:
-    """How files are read: label sources, dropped columns, and what the training file fixed for all others.
+    """How to read files: label sources, dropped columns, and what the training file determines for all others.
 
-    `query` and `label` name columns of a table. `features` are those that a model takes, by name; of a model of LETOR
-    text they follow from `n_features`, the columns of the text. `sparse` says how the features are kept.
+    `query` and `label` name columns of a table. `features` are the names of a model's features; for LETOR text they
+    follow from `n_features`, its number of columns. `sparse` says whether features are stored sparse.
     """
 
     sources: tuple[Source, ...] = ()
@@ -71,17 +71,17 @@ class Columns:
         label: str | None = None,
         n_features: int | None = None,
     ) -> Columns:
-        """Read the options ``--source``, ``--drop``, ``--query``, ``--label`` and ``--features``."""
+        """Parse the options ``--source``, ``--drop``, ``--query``, ``--label`` and ``--features``."""
         items = tuple(word.strip() for text in dropped for word in text.split(",") if word.strip())
         read = tuple(map(Source.parse, sources))
         taken = [source.column for source in read]
         for column in taken:
             if taken.count(column) > 1 or column in items:
-                raise ValueError(f"column {column} is asked for twice: a column has one use; name it once")
+                raise ValueError(f"column {column} is given twice: a column has one use; give it once")
         return cls(read, items, query, label, n_features)
 
     def opened(self, path: Path) -> DataFile:
-        """A file whose queries are to be known, its rows by query."""
+        """Open a file with its rows grouped by query."""
         return open_data(path).grouped(self.query)
 
     def collection(self, file: DataFile) -> Collection:
@@ -92,12 +92,12 @@ class Columns:
         return Collection(_stored(file.matrix(names), self.sparse), q, file.documents, names)
 
     def matrix(self, file: DataFile) -> Any:
-        """The features alone, for scoring: neither queries nor labels need be there."""
+        """The features, for scoring; the file needs neither queries nor labels."""
         whole = self._whole(file)
         if len(whole.names) > len(file.names):
             warnings.warn(
-                f"{file.path} has {len(file.names)} features, the training data {len(whole.names)}: those missing "
-                "count as 0; if the file holds other features, the scores mean nothing",
+                f"{file.path} has {len(file.names)} features, the training data {len(whole.names)}: missing ones "
+                "count as 0; if the file has other features, the scores are meaningless",
                 stacklevel=2,
             )
         return _stored(whole.matrix(self._feature_names(whole)), self.sparse)
@@ -128,7 +128,7 @@ class Columns:
         return self._feature_names(self._whole(file))
 
     def fixed_by(self, file: DataFile, collection: Collection) -> Columns:
-        """The same columns for every further file, once the training file has been read."""
+        """The columns for all further files, determined by the training file."""
         file = self._whole(file)
         sparse = not isinstance(collection.features, np.ndarray)
         fixed = replace(self, dropped=self._dropped(file), sparse=sparse)
@@ -138,11 +138,13 @@ class Columns:
         return replace(fixed, features=collection.feature_names, query=query, label=label)
 
     def _feature_names(self, file: DataFile) -> tuple[str, ...]:
-        """The columns that are features: those of the model, else all that have no other use."""
+        """The columns that are features: those of the model, else all without another use."""
         if self.features is not None:
             there = set(file.names)
             if missing := [name for name in self.features if name not in there]:
-                raise ValueError(f"{file.path} lacks features of the model: {shown(missing)}")
+                raise ValueError(
+                    f"{file.path} lacks features of the model: {shown(missing)}; add these columns"
+                )
             return self.features
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
@@ -154,7 +156,7 @@ class Columns:
         return names
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
-        """What ``--drop`` leaves out; a range passes over the columns of sources, which leave anyway."""
+        """The columns of ``--drop``; a range skips those of label sources, which are no features anyway."""
         sources = {source.column for source in self.sources}
         found = [name for item in self.dropped for name in _range(item, file) if name not in sources]
         return tuple(dict.fromkeys(found))
@@ -164,10 +166,12 @@ class Columns:
         if self.n_features is None:
             return file
         if not isinstance(file, LetorFile):
-            raise ValueError(f"{file.path} is a table: the model, or the option --features, takes LETOR text")
+            raise ValueError(
+                f"{file.path} is a table, but the model or --features needs LETOR text: give LETOR text"
+            )
         if len(file.names) > self.n_features:
             raise ValueError(
-                f"{file.path} has {len(file.names)} features, more than the {self.n_features} of training: give files "
+                f"{file.path} has {len(file.names)} features, the training data only {self.n_features}: give files "
                 f"of the same data, or train with --features {len(file.names)}"
             )
         return file.widened(self.n_features)
@@ -179,7 +183,7 @@ def _check_known(file: DataFile, option: str, column: str) -> None:
 
 
 def _range(item: str, file: DataFile) -> tuple[str, ...]:
-    """A column, or all from one to another, such as 134-136 or title_bm25-title_length."""
+    """A column, or a range of columns, such as 134-136 or title_bm25-title_length."""
     names = file.names
     if item in names:
         return (item,)
@@ -198,7 +202,7 @@ def _known(file: DataFile) -> str:
 
 
 def _stored(features: Any, sparse: bool | None) -> Any:
-    """Features dense or sparse as in training: to XGBoost a value that is not stored is missing, and not 0."""
+    """Features dense or sparse as in training, since XGBoost treats absent values of sparse data as missing."""
     is_dense = isinstance(features, np.ndarray)
     if sparse is None:
         sparse = not is_dense

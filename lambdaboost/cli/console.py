@@ -1,4 +1,4 @@
-"""Where the command line writes: results to standard output, progress and notes to standard error."""
+"""Output of the command line: results to standard output, progress and notes to standard error."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ ERR = Console(stderr=True, highlight=False)
 
 
 def note(text: str) -> None:
-    """A line beside the results."""
+    """Print a line to standard error."""
     print(text, file=sys.stderr)
 
 
 def tell(text: str) -> None:
-    """A line of the results, wrapped on a terminal only."""
+    """Print a line of results, wrapped on a terminal only."""
     OUT.print(text, markup=False, soft_wrap=not OUT.is_terminal)
 
 
 def print_json(value: Any) -> None:
-    """A JSON document alone on standard output."""
+    """Print a JSON document to standard output."""
     print(json.dumps(value, indent=2, allow_nan=False))

@@ -1,4 +1,4 @@
-"""The commands as a table of contents, their help as paragraphs, and the names that a shell completes."""
+"""Order of the commands, formatting of their help, and shell completion."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typer.core import TyperGroup
 
 TRAIN, MEASURE, DATA = ("Train and predict", "Measure and compare", "Data")
 ORDER = ("demo", "train", "predict", "evaluate", "report", "fetch")
-# A line of a list, such as "speed: λ, μ and whole trainings …", stays a line.
+# A list item, such as "speed: λ, μ and whole trainings …", keeps its line.
 ITEM = re.compile(r"\w+: ")
 
 
 class Contents(TyperGroup):
-    """The commands in the order of a first acquaintance."""
+    """The commands in the order in which they are learned."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names, in which order the help shows them."""
+        """Names in the order of the help."""
         return sorted(super().list_commands(ctx), key=ORDER.index)
 
 
 def with_home(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with ~ expanded in its paths, which shells leave alone in ``--out=~/model``."""
+    """Expand ~ in the paths of a command, which shells do not do in ``--out=~/model``."""
 
     @functools.wraps(command)
     def expanded(**given: Any) -> None:
@@ -37,7 +37,7 @@ def with_home(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def prose(doc: str | None) -> str:
-    r"""A docstring with its paragraphs on one line each, so that any width of terminal breaks them itself.
+    r"""Join each paragraph of a docstring to one line, which a terminal wraps at its own width.
 
     >>> prose("Train.\n\n    It reads\n    text.\n\n    a: one\n    b: two\n    ")
     'Train.\n\nIt reads text.\n\na: one\nb: two'
@@ -55,22 +55,21 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def complete_objective(incomplete: str) -> list[str]:
-    """Objectives and recipes that begin so."""
+    """Objectives and recipes with this prefix."""
     from lambdaboost.objectives.base.registry import OBJECTIVES, RECIPES
 
-    usable = (name for name, cls in OBJECTIVES.items() if cls.instead is None)
-    return _beginning((*RECIPES, *usable), incomplete)
+    return _beginning((*RECIPES, *OBJECTIVES), incomplete)
 
 
 def complete_measure(incomplete: str) -> list[str]:
-    """Measures that begin so, in either case."""
+    """Measures with this prefix, ignoring case."""
     from lambdaboost.evaluation import MEASURES
 
     return _beginning((*MEASURES, *(name.lower() for name in MEASURES)), incomplete)
 
 
 def complete_dataset(incomplete: str) -> list[str]:
-    """Data sets of the catalogue that begin so."""
+    """Data sets with this prefix."""
     from lambdaboost.datasets.catalogue import CATALOGUE
 
     return _beginning(CATALOGUE, incomplete)

@@ -1,4 +1,4 @@
-"""`open_data`: a file of documents, LETOR text or a table, with its columns by name."""
+"""`open_data`: read a file of documents, LETOR text or a table, with named columns."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Collection, Queries, from_frame, read_letor
 from lambdaboost.datasets._files import reading
 
-QUERY, LABEL = "qid", "label"  # the columns of a table without --query and --label
+QUERY, LABEL = "qid", "label"  # default columns of a table
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 
 
 class DataFile(ABC):
-    """A file that has been read, whose columns have names; those of LETOR text are numbered from 1."""
+    """A file that was read; its columns have names, which are numbers from 1 for LETOR text."""
 
     path: Path
 
     def grouped(self, query: str | None) -> DataFile:
-        """The same documents, those of a query one below the other, which LETOR text has to have anyway."""
+        """The same documents with adjacent rows per query, which LETOR text requires anyway."""
         return self
 
     def as_grouped(self, values: NDArray[Any]) -> NDArray[Any]:
-        """What stands in the order of the file, in the order of this."""
+        """Reorder values from the order of the file to that of these rows."""
         return values
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The columns, in their order."""
+        """The column names, in order."""
 
     @abstractmethod
     def labelled(self, query: str | None, label: str | None) -> tuple[str, ...]:
-        """The columns that hold queries and labels, which are no features; none in LETOR text."""
+        """The columns of queries and labels, which are not features; none in LETOR text."""
 
     @abstractmethod
     def queries(self, query: str | None, label: str | None) -> Queries:
@@ -60,7 +60,7 @@ class DataFile(ABC):
 
     @property
     def documents(self) -> NDArray[np.str_] | None:
-        """Names of the documents, where the file has any."""
+        """Names of the documents, if the file has any."""
         return None
 
 
@@ -73,7 +73,7 @@ class LetorFile(DataFile):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """``1`` to the last."""
+        """The numbers from 1 as text."""
         return tuple(map(str, range(1, self.collection.n_features + 1)))
 
     def __len__(self) -> int:
@@ -82,22 +82,24 @@ class LetorFile(DataFile):
 
     @property
     def documents(self) -> NDArray[np.str_] | None:
-        """Of the comments."""
+        """Names from the comments."""
         return self.collection.documents
 
     def labelled(self, query: str | None, label: str | None) -> tuple[str, ...]:
-        """None: grade and qid stand before the features."""
+        """None: grade and qid are not columns."""
         if query is not None or label is not None:
             option = "--query" if query is not None else "--label"
-            raise ValueError(f"{option} is for tables: {self.path} is read as LETOR text, which has its own")
+            raise ValueError(
+                f"{option} is for tables, but {self.path} is LETOR text, which has its own: omit {option}"
+            )
         return ()
 
     def queries(self, query: str | None, label: str | None) -> Queries:
-        """As the text says."""
+        """Queries and grades of the text."""
         return self.collection.queries
 
     def matrix(self, names: Sequence[str]) -> Any:
-        """Dense or CSR, as `read_letor` gives it."""
+        """Dense or CSR, as returned by `read_letor`."""
         if len(names) == len(self.names):
             return self.collection.features
         return self.collection.features[:, [int(name) - 1 for name in names]]
@@ -108,7 +110,7 @@ class LetorFile(DataFile):
         return np.asarray(column if isinstance(column, np.ndarray) else column.toarray()).ravel()
 
     def widened(self, n: int) -> LetorFile:
-        """The same text with zeros up to column `n`, which LETOR text need not write."""
+        """The same text with columns of zeros up to column `n`, which LETOR text may omit."""
         X = self.collection.features
         if isinstance(X, np.ndarray):
             X = np.pad(X, ((0, 0), (0, n - X.shape[1])))
@@ -120,7 +122,7 @@ class LetorFile(DataFile):
 
 @dataclass(frozen=True, eq=False)
 class TableFile(DataFile):
-    """CSV or Parquet, as a pandas frame; `order` holds the row in the file of each row of a grouped one."""
+    """CSV or Parquet, as a pandas frame; if grouped, `order` is the row in the file of each row."""
 
     path: Path
     frame: Any
@@ -133,14 +135,14 @@ class TableFile(DataFile):
             return self
         if (null := self.frame[name].isna().to_numpy()).any():
             row = int(null.argmax()) + 1
-            raise ValueError(f"{self.path}: column {name} is empty in row {row}: every document has a query")
+            raise ValueError(f"{self.path}: column {name} is empty in row {row}: give the query of every row")
         order = np.argsort(self.frame[name].factorize()[0], kind="stable")
         if (order == np.arange(order.size)).all():
             return self
         return TableFile(self.path, self.frame.iloc[order], order)
 
     def as_grouped(self, values: NDArray[Any]) -> NDArray[Any]:
-        """By the rows of the file."""
+        """Reorder values by the rows of the file."""
         return values if self.order is None else values[self.order]
 
     def __len__(self) -> int:
@@ -153,34 +155,34 @@ class TableFile(DataFile):
         return tuple(map(str, self.frame.columns))
 
     def labelled(self, query: str | None, label: str | None) -> tuple[str, ...]:
-        """Those given, else `qid` and `label`, as far as they are there."""
+        """The given columns, else those of `qid` and `label` that exist."""
         chosen = self._chosen("--query", query, QUERY), self._chosen("--label", label, LABEL)
         return tuple(name for name in chosen if name is not None)
 
     def queries(self, query: str | None, label: str | None) -> Queries:
-        """Of the two columns; those of a query must be adjacent, as `grouped` has them."""
+        """Queries and grades of the two columns; the rows of a query must be adjacent, as after `grouped`."""
         of_query, of_label = self._chosen("--query", query, QUERY), self._chosen("--label", label, LABEL)
         for option, name, what in (("--query", of_query, "query"), ("--label", of_label, "grade")):
             if name is None:
                 raise ValueError(
-                    f"{self.path} is a table: say which column holds the {what} of each row with {option}; "
+                    f"{self.path} is a table: give the column with the {what} of each row as {option}; "
                     f"it has {shown(self.names)}"
                 )
         assert of_query is not None and of_label is not None
         self._check_numbers([of_label], "--label")
-        few = self.frame[[of_query, of_label]].assign(**{"\N{NULL}": 0.0})  # from_frame asks for a feature
+        few = self.frame[[of_query, of_label]].assign(**{"\N{NULL}": 0.0})  # from_frame needs a feature
         try:
             return from_frame(few, query=of_query, relevance=of_label).queries
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self.path}: {error}") from None
 
     def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Dense, NaN for gaps."""
+        """Dense, NaN for missing values."""
         self._check_numbers(names, "--drop")
         return self.frame[list(names)].to_numpy(dtype=np.float64, na_value=np.nan)
 
     def values(self, name: str) -> NDArray[Any]:
-        """As pandas gives it."""
+        """The column as pandas returns it."""
         return self.frame[name].to_numpy()
 
     def _chosen(self, option: str, given: str | None, default: str) -> str | None:
@@ -200,20 +202,20 @@ class TableFile(DataFile):
         if texts:
             remedy = f"--drop '{','.join(texts)}'" if option == "--drop" else f"another {option}"
             raise ValueError(
-                f"{self.path}: {shown(texts)} {'holds' if len(texts) == 1 else 'hold'} no numbers: "
+                f"{self.path}: {shown(texts)} {'is' if len(texts) == 1 else 'are'} not numeric: "
                 f"encode as numbers, or give {remedy}"
             )
 
 
 def open_data(path: Path) -> DataFile:
-    """Read a file: CSV or Parquet where its name ends so, LETOR text otherwise.
+    """Read a file: CSV or Parquet by its suffix, otherwise LETOR text.
 
     Raises
     ------
     ValueError
-        Where the file is a folder, is damaged, or does not read.
+        If the file is a folder, is damaged or cannot be parsed.
     FileNotFoundError
-        Where it is not there.
+        If it does not exist.
 
     """
     if path.is_dir():
@@ -227,7 +229,7 @@ def open_data(path: Path) -> DataFile:
 
 
 def is_table(path: Path) -> bool:
-    """Whether the name is one of CSV or Parquet.
+    """Whether the suffix is one of CSV or Parquet.
 
     >>> is_table(Path("train.csv.gz")), is_table(Path("train.txt"))
     (True, False)
@@ -239,7 +241,7 @@ def is_table(path: Path) -> bool:
 
 
 def shown(names: Sequence[str] | Mapping[str, Any]) -> str:
-    """Names for a message, the first ten."""
+    """The first ten names, for a message."""
     names = list(names)
     return ", ".join(names[:10]) + (f", … ({len(names)} in all)" if len(names) > 10 else "")
 
@@ -262,4 +264,4 @@ def _read_table(path: Path) -> Any:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         what = "Parquet" if path.suffix.lower() in PARQUET else "CSV with a header"
-        raise ValueError(f"{path} does not read as {what}: {error}") from None
+        raise ValueError(f"{path} cannot be read as {what}: {error}") from None

@@ -1,4 +1,4 @@
-"""``lambdaboost demo``: LambdaRank here against the engine's own, on queries that neither has seen."""
+"""``lambdaboost demo``: lambdaboost against the engine's own LambdaRank, on held-out queries."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from rich.table import Table
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.demo_report import write_page
 from lambdaboost.cli.demo_systems import DOCUMENTS, Contender, Outcome, Parts
-from lambdaboost.cli.engine import Engine, OnRound, Training
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets._files import check_place
+from lambdaboost.engines.engine import Engine, OnRound, Training, engine_named
 from lambdaboost.engines.leaves import stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
 from lambdaboost.objectives import graded
 
-# The same for each system; the validation part chooses.
+# The same grid for each system; the validation part selects.
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)
-TIMED = 2  # trainings of each system at its rate, the faster of which counts
+TIMED = 2  # trainings of each system at its rate; the faster one counts
 CHOSEN_BY: Measure = NDCG(3)
 MEASURES: tuple[Measure, ...] = (*(NDCG(k) for k in range(1, 11)), CNDCG(3), CNDCG(10))
 
@@ -33,10 +32,10 @@ MEASURES: tuple[Measure, ...] = (*(NDCG(k) for k in range(1, 11)), CNDCG(3), CND
 def run_demo(
     engine_name: str, queries: int, rounds: int, seed: int, as_json: bool, page: Path | None
 ) -> None:
-    """Train, compare, print, and write the page if there is to be one."""
+    """Train, compare, print, and write the page if requested."""
     if page is not None:
         check_place("--report", page)
-    engine = ENGINES[engine_name]
+    engine = engine_named(engine_name)
     contenders = (
         Contender(f"{engine.name} {engine.native}"),
         Contender("LambdaRank, Newton steps", "engine"),
@@ -59,7 +58,7 @@ def run_demo(
     OUT.print(_table(outcomes, comparison))
     tell(_caption(engine, parts, comparison.criterion, rounds, seed, compiling))
     if page is not None:
-        tell(f"The same with pictures, query by query: {page}")
+        tell(f"Report with pictures, query by query: {page}")
 
 
 def _outcomes(
@@ -79,7 +78,7 @@ def _outcomes(
             outcome.learning_rate = max(outcome.validation, key=outcome.validation.__getitem__)
             outcomes.append(outcome)
             trainers.append(train)
-        for _ in range(TIMED):  # by turns, so that whatever else the machine does meets all alike
+        for _ in range(TIMED):  # alternating, so that other load on the machine affects all equally
             for outcome, train in zip(outcomes, trainers, strict=True):
                 start = time.perf_counter()
                 booster = train(outcome.learning_rate)
@@ -91,7 +90,7 @@ def _outcomes(
 def _trainer(
     engine: Engine, contender: Contender, data: Any, rounds: int, seed: int, on_round: OnRound
 ) -> Callable[[float], Any]:
-    """Trains a contender at a learning rate, everything else at the engine's defaults."""
+    """A function that trains a contender at a learning rate, with the engine's defaults otherwise."""
 
     def train(rate: float) -> Any:
         params = {"learning_rate": rate, "seed": seed}
@@ -104,7 +103,7 @@ def _trainer(
 
 
 def _table(outcomes: list[Outcome], comparison: Comparison) -> Table:
-    """Cutoffs down, systems across; what each training took at the foot."""
+    """Rows of cutoffs, columns of systems; the last row is the training time."""
     baseline = outcomes[0].contender.name
     table = Table("measure", *(o.contender.name.replace(" ", "\n", 1) for o in outcomes))
     for column in table.columns[1:]:
@@ -137,13 +136,13 @@ def _caption(engine: Engine, parts: Parts, criterion: str, rounds: int, seed: in
         f"{parts.train.queries.n_queries} / {parts.valid.queries.n_queries} / {parts.test.queries.n_queries}"
     )
     return (
-        f"Means times 100 on the test queries of a made-up search log (seed {seed}; train / valid / test "
+        f"Means times 100 on the test queries of a synthetic search log (seed {seed}; train / valid / test "
         f"{sizes} queries, about {DOCUMENTS} documents each).\n"
         f"{LEGEND} than {engine.name} {engine.native} ({criterion}).\n"
         f"{rounds} rounds each, {engine.name}'s default parameters; learning rate of "
-        f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} chosen by NDCG@3 on the validation part.\n"
-        f"Seconds: the faster of {TIMED} trainings at that rate, data binned before; kernels were compiled or loaded "
-        f"before, in {compiling:.1f} s."
+        f"{', '.join(f'{rate:g}' for rate in LEARNING_RATES)} selected by NDCG@3 on the validation part.\n"
+        f"Seconds: the faster of {TIMED} trainings at that rate, without binning and without compiling or loading "
+        f"kernels ({compiling:.1f} s)."
     )
 
 

@@ -1,4 +1,4 @@
-"""The page that ``lambdaboost demo`` ends in."""
+"""The report page of ``lambdaboost demo``."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost.cli.demo_systems import Outcome, Parts
-from lambdaboost.cli.engine import Engine
 from lambdaboost.cli.report import recorder_for
 from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder, pictures, replay
+from lambdaboost.engines.engine import Engine
 from lambdaboost.evaluation import NDCG, System, report
 
 
 def write_page(
     path: Path, engine: Engine, outcomes: list[Outcome], parts: Parts, rounds: int, seed: int
 ) -> None:
-    """Write the page: the table's systems on the test part, and how each came about on the validation part."""
+    """Write the page: the systems on the test part, with curves and diagnostics on the validation part."""
     graded = outcomes[-1].contender
     recorders = {o.contender.name: _replayed(o, parts.valid, rounds, o.contender is graded) for o in outcomes}
     options = f"--engine {engine.name} --queries {_queries(parts)} --rounds {rounds} --seed {seed}"
     run: dict[str, Any] = {
         "Command": f"lambdaboost demo {options}",
-        "Data": "a made-up search log: its test part, and in curves and diagnostics a sample of its validation part",
+        "Data": "a synthetic search log: its test part; for curves and diagnostics a sample of its validation part",
     }
     report(
         path,

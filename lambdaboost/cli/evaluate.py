@@ -33,10 +33,10 @@ def run_evaluate(
     """Print measures of scores or of a model."""
     if file is None:
         raise ValueError(
-            "give FILE with --scores or --model, or --run with --qrels: nothing says what is relevant"
+            "the judgments are missing: give FILE with --scores or --model, or --run with --qrels"
         )
     if (scores_path is None) == (model_path is None):
-        raise ValueError("give one of --scores SCORES and --model MODEL")
+        raise ValueError("give either --scores SCORES or --model MODEL")
     measures = parse_measures(measure_texts)
     model = None if model_path is None else model_file.load(model_path, options)
     columns = options if model is None else model.columns
@@ -65,11 +65,11 @@ def run_evaluate(
 
 
 def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
-    """Scores of a text, one finite number a line, as many as there are documents."""
+    """Read one finite score per line, one for each of the `n` documents."""
     lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     if len(lines) != n:
         raise ValueError(
-            f"{path} has {len(lines)} lines, {of} has {n} documents: give one score a line for each"
+            f"{path} has {len(lines)} lines, {of} has {n} documents: give one score per line, one for each document"
         )
     scores = np.empty(n)
     for i, line in enumerate(lines):
@@ -78,5 +78,5 @@ def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
         except ValueError:
             scores[i] = np.nan
         if not np.isfinite(scores[i]):
-            raise ValueError(f"{path}:{i + 1}: {line[:40]!r} is no finite number; give one score a line")
+            raise ValueError(f"{path}:{i + 1}: {line[:40]!r} is not a finite number; give one score per line")
     return scores

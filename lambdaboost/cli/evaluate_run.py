@@ -25,20 +25,20 @@ def run_evaluate_run(
     letor: Sequence[str],
     as_json: bool,
 ) -> None:
-    """Print measures of a TREC run; `letor` names what was given of the other way to evaluate."""
+    """Print measures of a TREC run; `letor` names given arguments of the other form of the command."""
     if run is None or qrels is None:
         raise ValueError("--run and --qrels belong together: give both")
     if letor:
-        raise ValueError(f"--run and --qrels say all there is to measure: leave {', '.join(letor)} out")
+        raise ValueError(f"{', '.join(letor)} cannot be combined with --run and --qrels: omit it")
     measures = parse_measures(measure_texts)
     check_measures(measures, Columns())
     with ERR.status("reading …"):
         scores, q, _ = from_run(read_trec_qrels(qrels), read_trec_run(run))
-    # As they stand: rows are in the order in which trec_eval ranks documents of equal score.
+    # Not shuffled: rows are in the order in which trec_eval ranks ties.
     figures = {repr(measure): float(measure(scores, q)) for measure in measures or default_measures(q)}
     if as_json:
-        told = {"file": run.name, "qrels": qrels.name, "queries": q.n_queries, "documents": q.n_documents}
-        print_json({**told, "measures": json_figures(figures)})
+        facts = {"file": run.name, "qrels": qrels.name, "queries": q.n_queries, "documents": q.n_documents}
+        print_json({**facts, "measures": json_figures(figures)})
         return
     OUT.print(figures_table({run.name: figures}))
     tell(remark(run.name, q))

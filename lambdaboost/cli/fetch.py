@@ -27,7 +27,9 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
     home = cache_folder() / dataset.name
     if not home.is_dir():
         _tell_terms(dataset, folder)
-        if folder is None and dataset.address is not None:  # who has the files has been asked by their owner
+        if (
+            folder is None and dataset.address is not None
+        ):  # files from the user were accepted from their owner before
             _confirm(dataset, yes)
     home = fetch(name, folder)
     if as_json:
@@ -37,7 +39,7 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
 
 
 def _fetched(dataset: Published) -> Path | None:
-    """Where a data set is kept, once it is there; without pooch nothing is."""
+    """The folder of a data set in the cache, or None if it is not there or pooch is missing."""
     with contextlib.suppress(ImportError):
         home = cache_folder() / dataset.name
         if home.is_dir():
@@ -46,21 +48,21 @@ def _fetched(dataset: Published) -> Path | None:
 
 
 def _tell_terms(dataset: Published, folder: Path | None) -> None:
-    checked = "checked against its published SHA-256" if dataset.sha256 else "no SHA-256 was ever published"
+    checked = "checked against its published SHA-256" if dataset.sha256 else "no SHA-256 is published"
     note(f"{dataset.name}: {dataset.about}")
     note(f"owner's terms: {dataset.terms}: {dataset.page}")
     note(f"archive: {dataset.archives[0]}, {dataset.roughly}, more once unpacked; {checked}")
     note(f"from: {folder or dataset.address or 'by hand'}; kept in: {cache_folder() / dataset.name}")
     if dataset.sha256 is None:
-        note("what comes first is trusted: its SHA-256 is recorded beside it, and checked from then on")
+        note("the first download is trusted: its SHA-256 is recorded beside it and checked from then on")
 
 
 def _confirm(dataset: Published, yes: bool) -> None:
-    """Ask, on a terminal; elsewhere --yes has to say it."""
+    """Ask for confirmation on a terminal; elsewhere require --yes."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise ValueError(f"nobody is here to ask: give --yes if you accept the terms of {dataset.name}")
+        raise ValueError(f"no terminal to confirm on: give --yes if you accept the terms of {dataset.name}")
     typer.confirm("Accept the terms and fetch it?", abort=True, err=True)
 
 
@@ -72,11 +74,11 @@ def _list(as_json: bool) -> None:
     for dataset in CATALOGUE.values():
         table.add_row(dataset.name, dataset.about, dataset.roughly, _how(dataset))
     OUT.print(table)
-    tell("Every owner has terms of its own: they are shown, and you are asked, before anything is fetched.")
+    tell("Each owner has its own terms, which are shown for confirmation before anything is fetched.")
     try:
-        tell(f"Kept in {cache_folder()}; the variable LAMBDABOOST_CACHE names another folder.")
+        tell(f"Cache folder: {cache_folder()}; set the environment variable LAMBDABOOST_CACHE to change it.")
     except ImportError as error:
-        tell(f"This lists them; {error}.")
+        tell(f"This is only the list; {error}.")
 
 
 def _how(dataset: Published) -> str:

@@ -1,4 +1,4 @@
-"""Measures of scores on files, as a table and as figures."""
+"""Evaluation of scores on files, printed as a table or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lambdaboost.evaluation import Measure, parse
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
-    """Read the option ``--measure``."""
+    """Parse the option ``--measure``."""
     measures = []
     for text in texts:
         try:
@@ -26,38 +26,38 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 
 
 def check_measures(measures: Sequence[Measure], columns: Columns) -> None:
-    """Refuse a measure of a label source that there is none of."""
+    """Raise if a measure needs a label source that is not given."""
     known = ["relevance", *(source.name for source in columns.sources)]
     check_sources({m.source: f"--measure {m!r}" for m in measures}, known)
 
 
 def check_sources(wanted: Mapping[str, str], known: Iterable[str]) -> None:
-    """Refuse what reads a label source that there is none of; `wanted` maps sources to what asks for them."""
+    """Raise if a label source is not given; `wanted` maps label sources to the options that need them."""
     known = tuple(known)
     for source, asker in wanted.items():
         if source not in known:
             raise ValueError(
-                f"{asker} reads the label source {source!r}, but there is only {', '.join(known)}: "
-                f"say which column it is, such as --source {source}=134"
+                f"{asker} needs the label source {source!r}, but there is only {', '.join(known)}: "
+                f"give its column, such as --source {source}=134"
             )
 
 
 def figures_of(
     measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int
 ) -> dict[str, float]:
-    """Each measure's mean; documents of equal score in random order, so that a file sorted by grade gains nothing."""
+    """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage."""
     rows = q.shuffled_rows(seed)
     shuffled = q.reordered(rows)
     return {repr(measure): float(measure(scores[rows], shuffled)) for measure in measures}
 
 
 def json_figures(figures: Mapping[str, float]) -> dict[str, float | None]:
-    """Figures for JSON, which knows no NaN."""
+    """Replace NaN by None, since JSON has no NaN."""
     return {name: None if math.isnan(figure) else figure for name, figure in figures.items()}
 
 
 def figures_table(figures: Mapping[str, Mapping[str, float]]) -> Table:
-    """Measures down, parts across."""
+    """A table of measures (rows) by parts (columns)."""
     table = Table("measure", *(f"[bold]{part}" for part in figures))
     for column in table.columns[1:]:
         column.justify = "right"
@@ -67,7 +67,7 @@ def figures_table(figures: Mapping[str, Mapping[str, float]]) -> Table:
 
 
 def remark(part: str, q: Queries) -> str:
-    """How many queries a figure is of, and how those without a relevant document count."""
+    """The number of queries, and how those without a relevant document count."""
     empty = int((np.fmax.reduceat(np.nan_to_num(q.relevance), q.offsets[:-1]) == 0).sum())
     text = f"{part}: {q.n_queries} queries"
     if empty:

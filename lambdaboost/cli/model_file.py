@@ -1,4 +1,4 @@
-"""A model file: one of `lambdaboost train`, whose description names its columns, or a plain one of an engine."""
+"""Model files: those of `lambdaboost train` with a description, or plain ones of an engine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.cli.data_file import DataFile, LetorFile
-from lambdaboost.cli.engine import Engine
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.engines import saving
+from lambdaboost.engines.engine import ENGINES, Engine, engine_named
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with the columns that it takes and what its description says; `about` is short without one."""
+    """A model with its columns and the contents of its description, `about`."""
 
     path: Path
     engine: Engine
@@ -38,32 +37,34 @@ class LoadedModel:
         scores = self.engine.scores(self.booster, features)
         if scores.ndim != 1:
             raise ValueError(
-                f"{self.path} gives {scores.shape[1]} figures for each document: it is a model of classes, no ranker"
+                f"{self.path} gives {scores.shape[1]} scores per document: it is a classifier; give a ranker"
             )
         return scores
 
     def matrix(self, file: DataFile) -> Any:
-        """The features that the model takes."""
+        """The features of the model."""
         columns = self.columns_in(file)
         n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))
         if found != n:
             used = (
-                "" if self.columns == Columns() else ", less what --drop, --source, --query and --label name,"
+                ""
+                if self.columns == Columns()
+                else ", without those of --drop, --source, --query and --label,"
             )
             raise ValueError(
-                f"{file.path}{used} has {found} features, {self.path} takes {n}: give a file of the same data, "
-                "or leave other columns out with --drop"
+                f"{file.path}{used} has {found} features, {self.path} needs {n}: give a file of the same data, "
+                "or exclude other columns with --drop"
             )
         return columns.matrix(file)
 
     def columns_in(self, file: DataFile) -> Columns:
-        """The columns as a file has them: of a plain model by name where both have names, else in their order."""
+        """The columns in a file: for a plain model by name if both have names, else in order."""
         if "columns" in self.about:
             return self.columns
         names = self.engine.feature_names(self.booster)
         if names is not None and not isinstance(file, LetorFile):
             return replace(self.columns, features=names)
-        # LETOR text need not write the last features of all.
+        # The last features may not occur in LETOR text.
         lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
         if lacking > 0 and isinstance(file, LetorFile):
             return replace(self.columns, n_features=len(file.names) + lacking)
@@ -71,17 +72,17 @@ class LoadedModel:
 
 
 def described(columns: Columns) -> dict[str, Any]:
-    """What the description says of the columns."""
+    """The entries of the description about columns."""
     return {"columns": asdict(columns)}
 
 
 def load(path: Path, options: Columns) -> LoadedModel:
-    """Read a model; `options` are the columns given on the command line.
+    """Load a model; `options` are the columns given on the command line.
 
     Raises
     ------
     ValueError
-        Where the file is no model, its description is damaged or of another model, or `options` contradict it.
+        If the file is not a model, its description is damaged or of another model, or `options` contradict it.
 
     """
     if path.is_dir():
@@ -91,9 +92,9 @@ def load(path: Path, options: Columns) -> LoadedModel:
     saved = saving.load(path)
     if options.sources or options.dropped:
         raise ValueError(
-            f"--source and --drop do not go with {path}: {saving.beside(path).name} says which columns it takes"
+            f"--source and --drop do not apply to {path}: {saving.beside(path).name} records its columns; omit them"
         )
-    engine = ENGINES[saved.about["engine"]]
+    engine = engine_named(saved.about["engine"])
     columns = saved.about.get("columns")
     if columns is None:  # written by lambdaboost.save
         return LoadedModel(path, engine, saved.booster, options, saved.about)
@@ -107,20 +108,20 @@ def load(path: Path, options: Columns) -> LoadedModel:
 def _plain(path: Path, options: Columns) -> LoadedModel:
     content = path.read_bytes()
     name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
-    engine = ENGINES[name]
+    engine = engine_named(name)
     try:
         booster = engine.read(content)
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ENGINES:
             raise
         raise ValueError(
-            f"{path} is no model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
+            f"{path} is not a model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    how = "by name from a table, else in their order" if engine.feature_names(booster) else "in their order"
+    how = "by name from a table, else in order" if engine.feature_names(booster) else "in order"
     note(
         f"{path} is a plain {name} model, without {saving.beside(path).name}: its {engine.n_features(booster)} "
-        f"features are taken {how}; where it is the order, --drop leaves columns out"
+        f"features are taken {how}; in order, --drop excludes columns"
     )
     about = {"engine": name, "model_sha256": hashlib.sha256(content).hexdigest()}
     return LoadedModel(path, engine, booster, options, about)

@@ -13,14 +13,14 @@ from lambdaboost.datasets._files import check_place, replacing
 
 
 def run_predict(model_path: Path, file: Path, out: Path | None, options: Columns) -> None:
-    """Write one score a line."""
+    """Write one score per line."""
     if out is not None:
         check_place("--out", out)
     model = model_file.load(model_path, options)
     with ERR.status("reading …"):
         data = open_data(file)
     scores = model.scores(data)
-    # The shortest text that reads back to the same number of the engine's precision, so ties stay ties.
+    # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
     text = "".join(f"{score!s}\n" for score in scores)
     if out is None:
         sys.stdout.write(text)

@@ -1,4 +1,4 @@
-"""Live bars of boosting rounds on a terminal, and silence elsewhere."""
+"""Progress bars of boosting rounds, on terminals only."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lambdaboost.objectives import Objective
 
 
 class Rounds:
-    """One bar of many: `advance` it by a round; does nothing where there is no terminal."""
+    """One progress bar: `advance` it by a round; does nothing without a terminal."""
 
     def __init__(self, progress: Progress, label: str, total: int) -> None:
         self.progress = progress
         self.task = progress.add_task(label, total=total, figure="")
 
     def advance(self, figure: float | None = None) -> None:
-        """A round is done."""
+        """Advance by one round."""
         self.progress.advance(self.task)
 
 
 class History:
-    """The rounds of one training, shown as they go, and their figures on the validation part, kept."""
+    """Shows the rounds of a training and records their validation scores."""
 
     def __init__(self, rounds: int, objective: Objective, measure: Measure | None) -> None:
         self.measure = measure
@@ -37,7 +37,7 @@ class History:
         self._view.start(rounds, objective)
 
     def advance(self, figure: float | None = None) -> None:
-        """A round is done, with its figure on the validation part."""
+        """Advance by one round, with its score on the validation part."""
         shown = []
         if figure is not None:
             self.figures.append(figure)
@@ -50,7 +50,7 @@ class History:
         self._view.draw()
 
     def as_json(self) -> dict[str, dict[str, list[float | None]]]:
-        """The figures as the engines keep theirs, by part and measure."""
+        """The validation scores by part and measure, like the engines' evaluation results."""
         if not self.figures:
             return {}
         return {"valid": {repr(self.measure): [None if math.isnan(f) else round(f, 6) for f in self.figures]}}
@@ -58,6 +58,6 @@ class History:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Rich's progress on standard error, if that is a terminal."""
+    """Rich progress bars on standard error, if it is a terminal."""
     with Progress(*columns(), console=ERR, disable=not ERR.is_terminal) as progress:
         yield progress

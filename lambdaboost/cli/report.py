@@ -27,10 +27,10 @@ from lambdaboost.evaluation import System, report
 from lambdaboost.evaluation.report.svg import has_matplotlib
 from lambdaboost.objectives import Objective, parse
 
-REPLAYED = 40  # rounds of a model that its diagnostics show
-SAMPLE = 200  # queries that they follow
-# What of a model's description is told of it, in this order.
-TOLD = (
+REPLAYED = 40  # number of rounds of a model in its diagnostics
+SAMPLE = 200  # number of queries in the diagnostics
+# Entries of a model's description on the page, in order.
+SHOWN_KEYS = (
     "objective",
     "leaves",
     "engine",
@@ -46,7 +46,7 @@ TOLD = (
 
 @dataclass(frozen=True)
 class Given:
-    """A model or a file of scores, and what the page calls it."""
+    """A model or a file of scores, and its name on the page."""
 
     option: str
     name: str
@@ -54,7 +54,7 @@ class Given:
 
     @classmethod
     def parse(cls, option: str, text: str) -> Given:
-        """Read ``PATH`` or ``NAME=PATH``.
+        """Parse ``PATH`` or ``NAME=PATH``.
 
         >>> Given.parse("--model", "graded=models/7.txt").name, Given.parse("--model", "models/7.txt").name
         ('graded', '7')
@@ -70,7 +70,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system with its scores, what is told of it, and its model if there is one."""
+    """A system with its scores, facts about it, and its model if it has one."""
 
     given: Given
     scores: NDArray[np.floating]
@@ -90,7 +90,7 @@ def run_report(
     seed: int,
     out: Path,
 ) -> None:
-    """Measure, replay, write the page."""
+    """Evaluate, replay diagnostics and write the page."""
     check_place("--out", out)
     given = _ordered(
         [
@@ -109,7 +109,7 @@ def run_report(
         file = columns.opened(path)
         q = columns.queries(file)
         ranked = [_ranked(g, models.get(g), file, q) for g in given]
-        # Documents of equal score in random order, so that a file sorted by grade gains nothing.
+        # Ties in random order, so that a file sorted by grade has no advantage.
         rows = q.shuffled_rows(seed)
         shuffled = q.reordered(rows)
         systems = [System(r.given.name, r.scores[rows], shuffled) for r in ranked]
@@ -138,25 +138,25 @@ def run_report(
 
 
 def _model(given: Given, options: Columns) -> LoadedModel:
-    """The model; --source says by what to measure, and concerns the features of plain models alone."""
+    """Load the model; --source affects the features of plain models only."""
     if beside(given.path).exists():
         return model_file.load(given.path, replace(options, sources=(), dropped=()))
     return model_file.load(given.path, options)
 
 
 def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
-    """The gain of all splits by feature."""
+    """The total gain of each feature."""
     names = model.columns_in(file).feature_names(file)
     return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
 def _document_names(file: DataFile) -> NDArray[np.str_]:
-    """Where no document has a name: its row, counted from 1."""
+    """Names of the documents, or row numbers from 1 if they have none."""
     return file.as_grouped(np.array([f"row {row}" for row in range(1, len(file) + 1)]))
 
 
 def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
-    """The value of a column in each query; a ValueError where a text differs within a query."""
+    """The value of a column in each query; raises ValueError if a text differs within a query."""
     if name not in file.names:
         raise ValueError(f"--segment {name}: {file.path} has no column {name}, only {shown(file.names)}")
     values = file.values(name)
@@ -168,29 +168,27 @@ def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
         raise ValueError(
             f"--segment {name}: {name} differs between the documents of a query; give a column of queries"
         )
-    note(
-        f"--segment {name} differs between the documents of a query: its mean over them stands for the query"
-    )
+    note(f"--segment {name} differs between the documents of a query: its mean over them is used")
     return np.add.reduceat(values.astype(np.float64), q.offsets[:-1]) / q.sizes
 
 
 def _ordered(given: Sequence[Given], baseline: str | None) -> list[Given]:
     """The baseline first."""
     if not given:
-        raise ValueError("nothing to report on: give --model MODEL or --scores SCORES, best more than one")
+        raise ValueError("no systems: give --model MODEL or --scores SCORES, preferably several")
     names = [g.name for g in given]
     for g in given:
         if names.count(g.name) > 1:
             raise ValueError(
-                f"{g.option} {g.path}: two systems are called {g.name!r}; name them, as in {g.option} NAME={g.path}"
+                f"{g.option} {g.path}: the name {g.name!r} is taken; give another, as in {g.option} NAME={g.path}"
             )
     if baseline is not None and baseline not in names:
-        raise ValueError(f"--baseline {baseline!r}: there is only {', '.join(names)}")
+        raise ValueError(f"--baseline {baseline!r} is no system: choose among {', '.join(names)}")
     return sorted(given, key=lambda g: g.name != (baseline or names[0]))
 
 
 def _labels(options: Columns, models: Mapping[Given, LoadedModel]) -> Columns:
-    """What to measure by: the options given, or else the columns that the models were trained with."""
+    """The label columns: those of the options, else those of the models' training."""
     found: dict[str, tuple[Source, Given]] = {}
     for given, model in models.items():
         options = replace(
@@ -203,7 +201,7 @@ def _labels(options: Columns, models: Mapping[Given, LoadedModel]) -> Columns:
             if other != source and not options.sources:
                 raise ValueError(
                     f"--model {given.path} was trained with {source}, --model {of.path} with {other}: "
-                    f"say which to measure by, such as --source {source}"
+                    f"choose one for the evaluation, such as --source {source}"
                 )
     return replace(options, sources=options.sources or tuple(source for source, _ in found.values()))
 
@@ -215,7 +213,7 @@ def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries)
         return Ranked(given, file.as_grouped(read_scores(given.path, q.n_documents, file.path)), facts)
     features = model.matrix(file)
     facts = {"model": given.path.name, "SHA-256": model.about["model_sha256"]}
-    facts |= {name: model.about[name] for name in TOLD if model.about.get(name) not in (None, {})}
+    facts |= {name: model.about[name] for name in SHOWN_KEYS if model.about.get(name) not in (None, {})}
     if model.columns.dropped:
         facts["dropped columns"] = model.columns.dropped
     if model.columns.sources:
@@ -226,14 +224,14 @@ def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries)
 def _diagnostics(
     ranked: Sequence[Ranked], rows: NDArray[np.int64], q: Queries
 ) -> dict[str, Callable[[Any], Any]]:
-    """The 2011 paper's, of each model, from its trees on the documents measured on."""
+    """The 2011 paper's diagnostics of each model, replayed from its trees on the documents of the file."""
     drawn: dict[str, Callable[[Any], Any]] = {}
     objectives: dict[str, Objective] = {}
     for r in ranked:
         if r.model is None:
             continue
         if "objective" not in r.model.about:
-            note(f"{r.given.name} has no diagnostics: nothing beside {r.given.path} says what trained it")
+            note(f"{r.given.name} has no diagnostics: {r.given.path} has no record of its objective")
             continue
         try:
             objective = parse(r.model.about["objective"])
@@ -246,10 +244,10 @@ def _diagnostics(
 
 
 def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnosed: bool = True) -> Recorder:
-    """A recorder of rankings, with rounds enough for a curve, and where `diagnosed` of λ that are sums over pairs."""
+    """A recorder of rankings, with enough rounds for a curve; if `diagnosed`, also of λ that are sums over pairs."""
     of_pairs = diagnosed and is_of_pairs(objective)
     parts = [part for _, part in pair_parts(objective)] if of_pairs else []
-    if q.n_queries > SAMPLE:  # here, so that the grades are those of the sample
+    if q.n_queries > SAMPLE:  # before the recorder samples, so that the grades are those of the sample
         chosen = np.sort(np.random.default_rng(0).choice(q.n_queries, SAMPLE, replace=False))
         X, q = X[q.rows_of(chosen)], q.take(chosen)
     return Recorder(
@@ -264,7 +262,7 @@ def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int, diagnose
 
 
 def _high_grades(q: Queries) -> tuple[int, ...]:
-    """The paper's 3 and 4, else the highest there is; none where grades are not whole."""
+    """The paper's 3 and 4, else the highest grade; empty if grades are not whole."""
     there = np.unique(q.relevance[~np.isnan(q.relevance)])
     if not there.size or (there != np.floor(there)).any() or there[-1] == 0:
         return ()

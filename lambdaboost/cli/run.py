@@ -1,4 +1,4 @@
-"""`run`: the command line with every failure told in one line and an exit code."""
+"""`run`: the command line, with one line and an exit code for every error."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from lambdaboost.cli.app import app
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
-# Typer carries its own copy of Click since 0.27 and depended on it before; its public name leads to either's bases.
+# Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
 
 
 def run(args: Sequence[str]) -> int:
-    """Run one command; the exit code is 0, or 1 for input that cannot be used, 2 for arguments that do not read,
-    130 if stopped, 70 for a defect.
+    """Run one command and return its exit code: 0 success, 1 invalid input, 2 invalid arguments, 70 a bug, 130 stopped.
 
-    ``--debug`` anywhere among `args` prints the traceback of a failure.
+    ``--debug`` anywhere in `args` prints the traceback of an error.
     """
     debug = "--debug" in args
     try:
@@ -38,7 +37,7 @@ def run(args: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        code, message = _told(error)
+        code, message = _described(error)
         print(f"lambdaboost: {' '.join(message.split())}", file=sys.stderr)
     if code == STOPPED:
         print("lambdaboost: stopped, nothing written", file=sys.stderr)
@@ -46,12 +45,12 @@ def run(args: Sequence[str]) -> int:
 
 
 def _show_warning(message: Warning | str, *place: Any, **further: Any) -> None:
-    """A warning in one line, without the line of code that raised it."""
+    """Print a warning in one line, without its source line."""
     print(f"lambdaboost: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def _told(error: Exception) -> tuple[int, str]:
-    """Exit code and message of a failure."""
+def _described(error: Exception) -> tuple[int, str]:
+    """Exit code and message of an error."""
     if isinstance(error, UsageError):
         path = error.ctx.command_path if error.ctx else "lambdaboost"  # type: ignore[attr-defined]
         said = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
@@ -62,14 +61,14 @@ def _told(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, str(error)
     engine = type(error).__module__.partition(".")[0]
     if engine in ("lightgbm", "xgboost"):
-        return BAD_INPUT, f"{engine} refuses: {_reason(str(error))}; correct --param or the data"
+        return BAD_INPUT, f"{engine} reports: {_reason(str(error))}; correct --param or the data"
     return DEFECT, (
-        f"{type(error).__name__}: {error}. This is a defect: please report what --debug prints in addition"
+        f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug"
     )
 
 
 def _lacks_extra(error: Exception) -> bool:
-    """Whether it says which extra to install."""
+    """Whether the error names an extra to install."""
     return isinstance(error, ImportError) and "lambdaboost[" in str(error)
 
 
@@ -78,12 +77,12 @@ def _of_file(error: OSError) -> str:
         return str(error)
     remedy = {
         "FileNotFoundError": "check the path",
-        "PermissionError": "choose a place that you may use",
+        "PermissionError": "choose a path that you have permission for",
         "IsADirectoryError": "give a file",
     }
     return f"{error.filename}: {error.strerror}; {remedy.get(type(error).__name__, 'check the disk')}"
 
 
 def _reason(text: str) -> str:
-    """What an engine says, without the stack of its own calls and the places in its sources."""
+    """The message of an engine's error, without stack trace and source locations."""
     return re.sub(r" at \S+, line \d+", "", text.partition("Stack trace")[0]).strip(" .\n")

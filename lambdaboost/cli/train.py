@@ -12,8 +12,6 @@ from typing import Any
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
-from lambdaboost.cli.engine import Engine, Training
-from lambdaboost.cli.engines import ENGINES
 from lambdaboost.cli.measuring import (
     check_sources,
     figures_of,
@@ -27,6 +25,7 @@ from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.engines.engine import Engine, Training, engine_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
@@ -36,7 +35,7 @@ from lambdaboost.objectives import Objective, parse
 
 @dataclass(frozen=True)
 class Request:
-    """The options as they were given."""
+    """The options of the command."""
 
     train: Path
     valid: Path | None
@@ -54,8 +53,8 @@ class Request:
 
 
 def run_train(request: Request, as_json: bool) -> None:
-    """Train, measure, write: nothing is trained before every option and file has been checked."""
-    engine = ENGINES[request.engine]
+    """Train, evaluate and write a model, after all options and files are checked."""
+    engine = engine_named(request.engine)
     measures = parse_measures(request.measures)
     training = _training(request, engine, measures)
     _check_wanted(training.objective, measures, request.columns)
@@ -108,18 +107,16 @@ def _training(request: Request, engine: Engine, measures: tuple[Measure, ...]) -
 
 
 def parse_params(texts: Iterable[str], engine: Engine) -> dict[str, Any]:
-    """Read the option ``--param``: numbers and true or false as such, anything else as text."""
+    """Parse the option ``--param``: numbers, true and false are converted, anything else is text."""
     params: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
             raise ValueError(f"--param {text!r}: expected KEY=VALUE, such as num_leaves=63")
         if key in engine.reserved:
-            raise ValueError(
-                f"--param {text!r}: {key} has an option of its own; see lambdaboost train --help"
-            )
+            raise ValueError(f"--param {text!r}: {key} has its own option; see lambdaboost train --help")
         if unknown := engine.unknown(key):
-            raise ValueError(f"--param {text!r}: {engine.name} knows no parameter {key!r}; {unknown}")
+            raise ValueError(f"--param {text!r}: {engine.name} has no parameter {key!r}; {unknown}")
         if key in params:
             raise ValueError(f"--param {text!r}: {key} is given twice; give it once")
         params[key] = _value(value)
@@ -146,7 +143,7 @@ def _check_wanted(objective: Objective, measures: tuple[Measure, ...], columns: 
 
 
 def _read(request: Request) -> tuple[dict[str, Collection], Columns]:
-    """Each part by name, and the columns as the training part fixes them."""
+    """Each part by name, and the columns determined by the training part."""
     file = request.columns.opened(request.train)
     parts = {"train": request.columns.collection(file)}
     columns = request.columns.fixed_by(file, parts["train"])
@@ -165,7 +162,7 @@ def _defaults(parts: Mapping[str, Collection]) -> tuple[Measure, ...]:
 def _trained(
     engine: Engine, training: Training, parts: Mapping[str, Collection], seed: int
 ) -> tuple[Any, float, History]:
-    """The booster, the seconds of its training, and the measure of each round."""
+    """The booster, its training time in seconds, and the measure of each round."""
     train = parts["train"].shuffled(seed)
     measured = () if training.measure is None else (training.measure,)
     warm_up(train.queries, [stepped(training.objective, training.leaves)], measured)
@@ -185,7 +182,7 @@ def _about(
     figures: Mapping[str, Mapping[str, float]],
     history: History,
 ) -> dict[str, Any]:
-    """What the description of the model says of its making."""
+    """The entries of the model's description about its training."""
     paths = {"train": request.train, "valid": request.valid, "test": request.test}
     return {
         "rounds": training.rounds,

@@ -1,4 +1,4 @@
-"""`warm_up`: kernels compiled before anything is timed."""
+"""`warm_up`: compile kernels before timing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.objectives import Objective
 
 
 def warm_up(q: Queries, objectives: Iterable[Objective], measures: Iterable[Measure]) -> float:
-    """Compile what training on `q` will call; the seconds that it took."""
+    """Compile the kernels that training on `q` needs; return the seconds it took."""
     start = time.perf_counter()
     scores = np.zeros(q.n_documents)
     for objective in objectives:

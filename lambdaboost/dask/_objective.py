@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from lambdaboost.engines.leaves import Leaves, stepped
-from lambdaboost.objectives import GradientStep, Objective, parse
+from lambdaboost.engines.engine import Engine
+from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.plan import read_objective
+from lambdaboost.objectives import GradientStep, Objective
 
 
 def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
     """The objective in the engine's terms; a ValueError where it needs figures of all queries together."""
-    rule = stepped(parse(objective) if isinstance(objective, str) else objective, leaves)
+    rule = stepped(read_objective(objective), leaves)
     if leaves == "newton":
         raise ValueError(
             "leaves='newton' on a cluster: both engines would fill a leaf from one worker's rows of it; "
@@ -21,6 +24,16 @@ def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
         )
     _refuse_sums_over_all(rule)
     return rule
+
+
+def with_least_leaf(
+    engine: Engine, params: Mapping[str, Any], rule: Objective, documents: int
+) -> dict[str, Any]:
+    """The parameters, with the least leaf that suits the documents of all workers, where none is given."""
+    least, names = least_documents(rule, documents), engine.aliases["least leaf"]
+    if least is None or any(params.get(name) is not None for name in names):
+        return dict(params)
+    return {**params, names[0]: least}
 
 
 def _refuse_sums_over_all(objective: Objective) -> None:

@@ -41,25 +41,20 @@ class Spread:
     documents: int
 
 
-def spread(
-    client: Any,
-    objective: Objective,
-    X: Any,
-    y: Any,
-    qid: Any,
-    weight: Any,
-    sources: Any,
-) -> Spread:
-    """Compute the collections where their partitions belong, and check every row and query before any training."""
+def spread(client: Any, objective: Objective, collections: dict[str, Any], sources: Any) -> Spread:
+    """Compute collections where their partitions belong, and check every row and query before any training.
+
+    `collections` are X, y, qid and, perhaps None, weight.
+    """
     names = () if sources is None else getattr(sources, "columns", sources)
     given = {name: sources[name] for name in names}
     for name in objective.sources:
         if name != RELEVANCE and name not in given:
             raise ValueError(f"{objective!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
-    collections = {"X": X, "y": y, "qid": qid, **{f"sources[{name!r}]": v for name, v in given.items()}}
-    if weight is not None:
-        collections["weight"] = weight
-    delayed = _aligned(collections)
+    of_sources = {f"sources[{name!r}]": values for name, values in given.items()}
+    delayed = _aligned(
+        {name: values for name, values in (collections | of_sources).items() if values is not None}
+    )
     parts = client.compute([_delayed(_rows)(number, list(given), **of) for number, of in enumerate(delayed)])
     # Ids and lengths alone come here, and with them whatever was wrong with a partition.
     ids, lengths = (results(client, client.map(look, parts, pure=False)) for look in (_ids, _length))

@@ -7,9 +7,9 @@ import traceback
 from typing import Any
 from urllib.parse import urlparse
 
-from lambdaboost.dask._objective import Lasting, distributed
+from lambdaboost.dask._objective import Lasting, distributed, with_least_leaf
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
-from lambdaboost.engines.leaves import Leaves, least_documents
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 
 # What the model's text says of the network, as a model of one machine says it.
@@ -67,7 +67,7 @@ def train_lightgbm(
     """
     import lightgbm as lgb
 
-    from lambdaboost.lightgbm._plan import MIN_DATA
+    from lambdaboost.lightgbm._engine import ENGINE
 
     rule = distributed(objective, leaves)
     learner = params.get("tree_learner", "data")
@@ -75,11 +75,11 @@ def train_lightgbm(
         raise ValueError(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
-    parts = spread(client, rule, X, y, qid, weight, sources)
-    settings = {**params, "tree_learner": learner}
-    least = least_documents(rule, parts.documents)
-    if least is not None and not any(name in params for name in MIN_DATA):
-        settings |= {"min_data_in_leaf": least, "feature_pre_filter": False}
+    parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
+    asked = {**params, "tree_learner": learner}
+    settings = with_least_leaf(ENGINE, asked, rule, parts.documents)
+    if settings != asked:  # features that a least leaf of the engine's own would drop
+        settings["feature_pre_filter"] = False
     networks = _networks(client, list(parts.on))
     text = everywhere(
         client, parts, _train, lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule)

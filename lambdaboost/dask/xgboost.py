@@ -9,10 +9,10 @@ from urllib.parse import urlparse
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask._objective import distributed
+from lambdaboost.dask._objective import distributed, with_least_leaf
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
 from lambdaboost.dask._results import results
-from lambdaboost.engines.leaves import Leaves, least_documents
+from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import LambdaRank, Objective
 
 
@@ -58,14 +58,13 @@ def train_xgboost(
     """
     import xgboost as xgb
 
+    from lambdaboost.xgboost._engine import ENGINE
+
     rule = distributed(objective, leaves)
-    parts = spread(client, rule, X, y, qid, weight, sources)
+    parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
     if weight is not None:
         results(client, client.map(_query_weights, list(parts.on.values()), pure=False), list(parts.on))
-    settings = dict(params)
-    least = least_documents(rule, parts.documents)
-    if least is not None and settings.get("min_child_weight") is None:
-        settings["min_child_weight"] = least
+    settings = with_least_leaf(ENGINE, params, rule, parts.documents)
     host = urlparse(client.scheduler.address).hostname
     network = client.run_on_scheduler(_start_tracker, len(parts.on), host)
     raw = everywhere(

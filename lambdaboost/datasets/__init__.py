@@ -1,6 +1,6 @@
-"""Floor 1: documents grouped by query, with every label source; loaders and generators.
+"""Documents grouped by query, with every label source; loaders and generators.
 
-Imports nothing of ours.
+The lowest layer: it imports no other package of lambdaboost.
 """
 
 if __name__ != "lambdaboost.datasets":

@@ -1,32 +1,34 @@
-"""Checks that several loaders and generators share."""
+"""Argument checks shared by loaders and generators."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Container
 
-# What `Queries` and the engines' data sets keep beside the label sources.
+# Names of other fields of `Queries` and of the engines' data sets.
 RESERVED = ("ids", "offsets", "relevance", "self", "sizes", "weight")
 
 
 def check_source_name(name: object, taken: Container[str] = ()) -> None:
-    """Refuse a name that a label source cannot bear."""
+    """Raise if `name` is not a string, is reserved, or is one of `taken`."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"a label source needs a name of type str, got {name!r}")
     if name in RESERVED:
         raise ValueError(
-            f"a label source cannot be called {name!r}: {', '.join(RESERVED)} are taken; rename it"
+            f"a label source cannot be called {name!r}: {', '.join(RESERVED)} are reserved; rename it"
         )
     if name in taken:
-        raise ValueError(f"there is a label source {name!r} already: choose another name")
+        raise ValueError(f"label source {name!r} exists already: choose another name")
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
-    """`value` as an int of at least `least`."""
+    """Return `value` as an int; raise if it is less than `least`."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         count = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be a whole number, got {value!r}") from None
     if count < least:
-        raise ValueError(f"{name} is {count}: it must be at least {least}")
+        raise ValueError(f"{name} is {count}: give at least {least}")
     return count

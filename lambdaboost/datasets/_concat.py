@@ -1,4 +1,4 @@
-"""The parts of `Collection.concat`: what must agree, and how features and queries follow one another."""
+"""Helpers of `Collection.concat`: checks that the parts agree, and their features and queries joined."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Part(Protocol):
 
 
 def row_ids(queries: Queries) -> NDArray[Any] | None:
-    """The id of each row's query, where there are ids."""
+    """The query id of each row, or None if the queries have no ids."""
     return None if queries.ids is None else np.repeat(queries.ids, queries.sizes)
 
 
 def check_alike(parts: Sequence[Part]) -> None:
-    """Refuse parts that differ in features, names, label sources or whether they have ids."""
+    """Raise if parts differ in their features, feature names or label sources, or only some have ids."""
     if not parts:
         raise ValueError("collections is empty: give at least one Collection")
     first = parts[0]
@@ -40,12 +40,12 @@ def check_alike(parts: Sequence[Part]) -> None:
             )
         if part.feature_names != first.feature_names:
             raise ValueError(
-                f"collections[{i}] and collections[0] differ in feature_names: name the columns alike"
+                f"collections[{i}] and collections[0] differ in feature_names: give both the same names"
             )
         if set(part.queries.labels) != set(first.queries.labels):
             raise ValueError(
-                f"collections[{i}] has the sources {', '.join(part.queries.labels)}, collections[0] has "
-                f"{', '.join(first.queries.labels)}: give all the same"
+                f"collections[{i}] has the label sources {', '.join(part.queries.labels)}, collections[0] has "
+                f"{', '.join(first.queries.labels)}: give both the same"
             )
         if (part.queries.ids is None) != (first.queries.ids is None):
             raise ValueError(
@@ -54,7 +54,7 @@ def check_alike(parts: Sequence[Part]) -> None:
 
 
 def stacked(features: list[Any]) -> Any:
-    """Feature matrices one below the other, sparse if any is."""
+    """Feature matrices stacked by row; sparse if any is sparse."""
     if all(isinstance(part, np.ndarray) for part in features):
         return np.concatenate(features)
     from scipy import sparse
@@ -63,7 +63,7 @@ def stacked(features: list[Any]) -> Any:
 
 
 def concat_queries(parts: list[Queries]) -> Queries:
-    """The queries of all parts in a row."""
+    """The queries of all parts, in order."""
     _check_distinct([part.ids for part in parts if part.ids is not None])
     ids = [of_rows for part in parts if (of_rows := row_ids(part)) is not None]
     weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
@@ -78,12 +78,12 @@ def concat_queries(parts: list[Queries]) -> Queries:
 
 
 def _check_distinct(ids: list[NDArray[Any]]) -> None:
-    """Refuse an id in two parts: at their seam two queries would become one."""
+    """Raise if two parts share an id: adjacent, their queries would merge into one."""
     seen: dict[Any, int] = {}
     for i, part in enumerate(ids):
         for query in part.tolist():
             if seen.setdefault(query, i) != i:
                 raise ValueError(
                     f"query {query!r} is in collections[{seen[query]}] and collections[{i}]: "
-                    "leave it out of one, or give the queries different ids"
+                    "remove it from one, or give the queries different ids"
                 )

@@ -1,4 +1,4 @@
-"""Downloads that go on from where they were cut."""
+"""Downloads that resume after a broken connection."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from typing import IO, Any
 
 from lambdaboost.datasets._part import opened_part
 
-CHUNK = 1 << 14  # what of it had come when a connection is cut is lost
-SILENCE = 30.0  # seconds without a byte, after which a connection counts as cut
+CHUNK = 1 << 14  # bytes per read; an incomplete chunk is lost when a connection breaks
+SILENCE = 30.0  # seconds without data after which a connection counts as broken
 
 
 @dataclass(frozen=True)
 class Resumable:
-    """A downloader as pooch calls one: it keeps what has come in `part`, and asks for the rest only.
+    """A pooch downloader that keeps received bytes in `part` and requests only the rest.
 
-    A cut connection is taken up again as long as each attempt brings something. `size` is the size of the whole file:
-    a server that announces another, such as that of a sign-in page, is refused, and of an answer that runs on past it
-    no more is read.
+    It reconnects as long as each attempt receives data. `size` is the size of the whole file: a response that
+    announces another size, such as a sign-in page, is refused, and reading stops once a response exceeds it.
     """
 
     part: Path
     size: int
 
     def __call__(self, url: str, output_file: Any, _: object = None) -> None:
-        """Fetch `url` whole and move it to `output_file`."""
+        """Download all of `url` and move it to `output_file`."""
         with opened_part(self.part) as file:
             if _length(file) > self.size:
                 file.truncate(0)
@@ -35,10 +34,10 @@ class Resumable:
                 self._download(url, file)
             except BaseException:
                 if _length(file) == 0:
-                    with contextlib.suppress(PermissionError):  # Windows removes no open file
+                    with contextlib.suppress(PermissionError):  # Windows cannot remove an open file
                         self.part.unlink()
                 raise
-            if os.name == "posix":  # while it is locked; Windows moves no open file
+            if os.name == "posix":  # while it is locked; Windows cannot move an open file
                 os.replace(self.part, output_file)
         if os.name != "posix":
             os.replace(self.part, output_file)
@@ -49,12 +48,12 @@ class Resumable:
             try:
                 self._attempt(url, file, have)
             except OSError as error:
-                if error.errno is not None and not _of_connection(error):  # the disk, not the network
+                if error.errno is not None and not _of_connection(error):  # a disk error, not a network error
                     raise
                 have = _length(file)
                 if have <= before or isinstance(error, Refused):
                     kept = (
-                        f"; {have:,} bytes are kept, and the next attempt goes on from there" if have else ""
+                        f"; {have:,} bytes are kept, and the next attempt resumes from there" if have else ""
                     )
                     raise ConnectionError(f"{url}: {_reason(error)}{kept}") from None
                 before = have
@@ -73,7 +72,7 @@ class Resumable:
             if total is not None and total != self.size:
                 kind = answer.headers.get("Content-Type", "no type")
                 raise Refused(
-                    f"the server offers {total:,} bytes of {kind}, not {self.size:,}: it may want a sign-in"
+                    f"the server offers {total:,} bytes of {kind}, not {self.size:,}: it may require a sign-in"
                 )
             file.truncate(have)
             file.seek(have)
@@ -91,7 +90,7 @@ class Resumable:
 
 
 class Refused(ConnectionError):
-    """An answer that another attempt will not better."""
+    """A response that another attempt would not change."""
 
 
 def _announced(answer: Any, have: int) -> int | None:
@@ -111,7 +110,7 @@ def _of_connection(error: OSError) -> bool:
 
 
 def _reason(error: OSError) -> str:
-    """The last cause, without the addresses of objects that urllib3 tells."""
+    """The root cause, without the object addresses in urllib3's messages."""
     import requests
 
     if isinstance(error, requests.ConnectionError | requests.Timeout):

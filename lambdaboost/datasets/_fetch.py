@@ -1,4 +1,4 @@
-"""`fetch`: public ranking data sets, checked and kept in a cache folder."""
+"""`fetch`: download, verify and cache public ranking data sets."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ CACHE = "LAMBDABOOST_CACHE"
 
 
 def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
-    """Get a public ranking data set, and give the folder of its LETOR texts.
+    """Fetch a public ranking data set and return the folder of its LETOR files.
 
-    The first time it is downloaded from its owner, or taken from a folder of yours, unpacked, and kept in the cache:
-    the folder that the environment variable ``LAMBDABOOST_CACHE`` names, or else the one your system has for such
-    things. By fetching it you accept the owner's terms: see ``lambdaboost fetch``, which shows them with the sizes.
-    A download that was cut goes on from where it was.
+    The first call downloads it from its owner, or takes it from your `folder`, unpacks it and keeps it in the cache:
+    the folder named by the environment variable ``LAMBDABOOST_CACHE``, or else your system's cache folder. By fetching
+    a data set you accept its owner's terms; ``lambdaboost fetch`` lists the terms and sizes. An interrupted download
+    resumes.
 
-    The owner's archive is checked against its SHA-256 where one has been published (MSLR, Istella). Nobody has
-    published any for LETOR and Yahoo: there, what comes first is trusted. Either way the SHA-256 of every text is
-    recorded in ``<name>.lock.json`` beside the data, and each further call checks all of them.
+    The archive is verified against its published SHA-256 (MSLR, Istella). None is published for LETOR and Yahoo: for
+    these the first archive is trusted. In both cases the SHA-256 of every file is recorded in ``<name>.lock.json``
+    beside the data, and every later call verifies all files.
 
     Parameters
     ----------
     name : str
         ``"mslr-web10k"``, ``"mslr-web30k"``, ``"mq2007"``, ``"mq2008"``, ``"yahoo-ltrc"`` or ``"istella"``.
     folder : path, optional
-        Where the owner's archive, or what it holds, lies already. LETOR and Yahoo need it: Yahoo asks for a form,
-        and LETOR comes as RAR from a page for browsers.
+        The folder that holds the owner's archive or its unpacked files. Required for LETOR, which comes as RAR from a
+        web page, and for Yahoo, which requires a form.
 
     Returns
     -------
@@ -44,26 +44,26 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     Raises
     ------
     ValueError
-        Where there is no such data set, it has to be fetched by hand, `folder` does not hold it, or an archive or a
-        text is not what it should be; the cache is as before.
+        If the name is unknown, the data set needs a manual download, `folder` does not hold it, or an archive or file
+        fails verification; the cache is unchanged.
     OSError
-        Where the server cannot be reached, another fetch downloads the same archive, or the disk is full; what has come
-        of a download is kept.
+        If the server cannot be reached, another fetch is downloading the same archive, or the disk is full; downloaded
+        bytes are kept.
     ImportError
-        Without pooch, the extra ``fetch``.
+        If pooch, the optional extra ``fetch``, is not installed.
 
     """
     return obtain(published(name), None if folder is None else Path(folder))
 
 
 def cache_folder() -> Path:
-    """The folder in which data sets are kept; it need not be there."""
+    """The folder in which data sets are kept; it need not exist."""
     named = os.environ.get(CACHE)
     return Path(named) if named else Path(_pooch().os_cache("lambdaboost"))
 
 
 def obtain(dataset: Published, folder: Path | None) -> Path:
-    """The folder of a data set's texts, fetched if it is not there."""
+    """The folder of a data set's files, fetched first if it is not in the cache."""
     _pooch()
     home = cache_folder() / dataset.name
     if home.is_dir():
@@ -72,15 +72,13 @@ def obtain(dataset: Published, folder: Path | None) -> Path:
         return home
     if folder is None and dataset.address is None:
         raise ValueError(
-            f"{dataset.name} cannot be downloaded without you: {dataset.by_hand} ({dataset.page}), "
+            f"{dataset.name} needs a manual download: {dataset.by_hand} ({dataset.page}), "
             f"then {_from(dataset)}"
         )
     if folder is not None and not folder.is_dir():
-        raise ValueError(
-            f"folder is {str(folder)!r}, and there is no such folder: name the one with the files"
-        )
+        raise ValueError(f"folder {str(folder)!r} does not exist: give the folder with the files")
     home.parent.mkdir(parents=True, exist_ok=True)
-    # A folder beside, so that it can take its place in one step; it goes away whatever happens.
+    # Work in a folder beside the final one, which can be renamed in one step; it is always removed.
     with tempfile.TemporaryDirectory(prefix=f".{dataset.name}.", dir=home.parent) as aside:
         work = Path(aside)
         sources = _downloaded(dataset, work) if folder is None else _given(dataset, folder, work)
@@ -96,19 +94,19 @@ def obtain(dataset: Published, folder: Path | None) -> Path:
 
 
 def _from(dataset: Published) -> str:
-    """What to do with a file that was fetched by hand."""
+    """How to continue after a manual download."""
     return f"lambdaboost fetch {dataset.name} --from FOLDER, or fetch({dataset.name!r}, FOLDER)"
 
 
 def _downloaded(dataset: Published, work: Path) -> dict[str, Path]:
-    """The texts out of the owner's archive, which is checked and then removed."""
+    """Download the owner's archive, verify it, unpack its files and remove it."""
     pooch = _pooch()
     free = shutil.disk_usage(work).free
-    assert dataset.size is not None  # as test_catalogue holds of every data set with an address
+    assert dataset.size is not None  # true for every data set with an address: see test_catalogue
     if dataset.size > free:
         raise ValueError(
             f"{dataset.name} is {dataset.roughly} before it is unpacked, and {work.parent} has {free:,} bytes free: "
-            f"make room, or name another folder in {CACHE}"
+            f"free some space, or set {CACHE} to another folder"
         )
     part = work.parent / f"{dataset.archives[0]}.part"
     try:
@@ -127,14 +125,14 @@ def _downloaded(dataset: Published, work: Path) -> dict[str, Path]:
         raise
     except ValueError:
         raise ValueError(
-            f"what came from {dataset.address} has another SHA-256 than {dataset.sha256}, which was published: it was "
-            "thrown away; fetch it again"
+            f"the download from {dataset.address} does not have the published SHA-256 {dataset.sha256}: it was "
+            "removed; fetch it again"
         ) from None
     return _in_archive(dataset, Path(archive), work)
 
 
 def _given(dataset: Published, folder: Path, work: Path) -> dict[str, Path]:
-    """The texts out of a folder of the user's, as archive or unpacked; nothing in it is changed."""
+    """The files from the user's folder, archived or unpacked; the folder is not changed."""
     found = _unpack.texts(folder, dataset.files)
     if found is not None:
         return found
@@ -142,20 +140,20 @@ def _given(dataset: Published, folder: Path, work: Path) -> dict[str, Path]:
     if archive is None:
         names = ", ".join((*dataset.files[:3], *(["…"] if len(dataset.files) > 3 else [])))
         raise ValueError(
-            f"{folder} holds neither {' nor '.join(dataset.archives)} nor all of its {len(dataset.files)} texts "
+            f"{folder} holds neither {' nor '.join(dataset.archives)} nor all of its {len(dataset.files)} files "
             f"{names}: {dataset.by_hand} ({dataset.page})"
         )
     if archive.name == dataset.archives[0] and dataset.sha256 is not None:
         digest = _lock.sha256(archive)
         if digest != dataset.sha256:
             raise ValueError(
-                f"{archive} has the SHA-256 {digest}, not {dataset.sha256}, which was published: download it again"
+                f"{archive} has the SHA-256 {digest}, not the published {dataset.sha256}: download it again"
             )
     return _in_archive(dataset, archive, work)
 
 
 def _in_archive(dataset: Published, archive: Path, work: Path) -> dict[str, Path]:
-    """The texts of an archive, through archives inside it."""
+    """The files of an archive, including those in nested archives."""
     for depth in range(len(dataset.archives)):
         into = work / f"unpacked{depth}"
         _unpack.unpack(archive, into, (*dataset.files, *dataset.archives[1:]))
@@ -172,11 +170,11 @@ def _in_archive(dataset: Published, archive: Path, work: Path) -> dict[str, Path
 
 
 def _check_letor(path: Path, name: str) -> None:
-    """Refuse a text that does not begin as LETOR, before it is kept."""
+    """Raise if a file does not begin with a LETOR line, before it is kept."""
     with open(path, "rb") as file:
         words = file.readline(1 << 16).split()
     if len(words) < 2 or not words[1].startswith(b"qid:"):
-        raise ValueError(f"{name} is no LETOR text: {EXPECTED}")
+        raise ValueError(f"{name} is not LETOR text: {EXPECTED}")
 
 
 def _pooch():  # type: ignore[no-untyped-def]
@@ -186,5 +184,5 @@ def _pooch():  # type: ignore[no-untyped-def]
         import tqdm  # noqa: F401
     except ImportError:
         raise ImportError("fetch needs pooch: pip install 'lambdaboost[fetch]'") from None
-    pooch.get_logger().setLevel("WARNING")  # its notes tell of temporary names
+    pooch.get_logger().setLevel("WARNING")  # its messages show temporary names
     return pooch

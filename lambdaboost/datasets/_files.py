@@ -1,4 +1,4 @@
-"""Files as they lie on disk: compressed or plain when read, whole or absent when written."""
+"""Reading plain or compressed files, and writing files atomically."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked if its first bytes say gzip, xz or bzip2, whatever its name."""
+    """Open a file for reading; gzip, xz and bzip2 are recognised by their first bytes and decompressed."""
     check_seekable(path)
     with open(path, "rb") as raw:
         head = raw.read(6)
@@ -42,20 +42,20 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the place of `path` once it is whole and on the disk; nothing is left if that fails.
+    """Open a temporary file that replaces `path` once it is complete and on disk, and is removed on failure.
 
-    The file is written under a name of its own beside `path`, and locked as long as its writer lives, so that the next
-    writer of `path` can remove what a killed one left.
+    The temporary file lies beside `path` and stays locked while its writer lives, so the next writer of `path` can
+    remove the files of killed writers.
     """
     _remove_abandoned(path)
     file = _temporary(path)
-    handle = os.dup(file.fileno())  # keeps the lock where `file` is closed
+    handle = os.dup(file.fileno())  # keeps the lock after `file` is closed
     try:
         with file:
             yield file
         os.fsync(handle)
         if fcntl is None:
-            handle = _closed(handle)  # Windows renames no open file
+            handle = _closed(handle)  # Windows cannot rename an open file
         os.replace(file.name, path)
     except BaseException:
         if fcntl is None:
@@ -69,7 +69,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _closed(handle: int) -> int:
-    """-1, after closing what was open."""
+    """Close `handle` if it is open; return -1."""
     if handle >= 0:
         os.close(handle)
     return -1
@@ -80,20 +80,20 @@ def _temporary(path: Path) -> IO[bytes]:
     while True:
         name = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         file = open(name, "xb")  # noqa: SIM115
-        # Before it is locked, another writer may take the file for an abandoned one.
+        # Until it is locked, another writer may remove the file as abandoned.
         if not _locked(file.fileno()) or name.exists():
             return file
         file.close()
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove what killed writers of `path` left beside it: files that nobody holds locked."""
+    """Remove the unlocked temporary files that killed writers of `path` left beside it."""
     abandoned = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}").fullmatch
     found = []
     with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
         found = [e.path for e in entries if abandoned(e.name) and e.is_file(follow_symlinks=False)]
     for name in found:
-        with contextlib.suppress(OSError):  # another user's, or on Windows one that is being written
+        with contextlib.suppress(OSError):  # another user's file, or on Windows a file being written
             if fcntl is None:
                 os.unlink(name)
                 continue
@@ -106,7 +106,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def _locked(handle: int) -> bool:
-    """Whether the open file could be locked: nobody else holds it, and the file system has locks."""
+    """Lock the open file; False if another process holds the lock or the file system has no locks."""
     if fcntl is None:
         return False
     try:
@@ -117,10 +117,10 @@ def _locked(handle: int) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush a folder's entries to disk, where the system supports it."""
     if fcntl is None:
         return
-    with contextlib.suppress(OSError):  # a folder that cannot be listed, a file system that has no such thing
+    with contextlib.suppress(OSError):  # the folder cannot be opened, or the file system cannot sync it
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -129,23 +129,23 @@ def _sync_folder(folder: Path) -> None:
 
 
 def check_place(name: str, path: Path) -> None:
-    """Refuse a place that no file can be written to, before anything is computed for it; `name` is the argument."""
+    """Raise if no file can be written to `path`, before any computation; `name` is the argument."""
     folder = path.parent
     if not folder.is_dir():
-        raise ValueError(f"{name} {path}: there is no folder {folder}; make it first")
+        raise ValueError(f"{name} {path}: folder {folder} does not exist; create it first")
     if path.is_dir():
-        raise ValueError(f"{name} {path} is a folder: give the name of a file in it")
+        raise ValueError(f"{name} {path} is a folder: give a file name in it")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{name} {path} is a device or pipe: give the name of a file")
+        raise ValueError(f"{name} {path} is a device or pipe: give a file name")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"{name} {path}: the folder {folder} cannot be written to; choose another")
+        raise ValueError(f"{name} {path}: folder {folder} is not writable; choose another")
 
 
 def check_seekable(path: Path) -> None:
-    """Refuse a pipe, socket or device, which can be read only once and may never end."""
+    """Raise for a pipe, socket or device: these can be read only once and may never end."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ValueError(f"{path} is a pipe or a device: write what it gives to a file first, and read that")
+        raise ValueError(f"{path} is a pipe or a device: save its output to a file, and read that file")
 
 
 def without_compression_suffix(path: Path) -> Path:
@@ -154,7 +154,7 @@ def without_compression_suffix(path: Path) -> Path:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes as they lie on disk, in hex."""
+    """SHA-256 of a file's bytes on disk, in hex."""
     check_seekable(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

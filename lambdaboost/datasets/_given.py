@@ -1,4 +1,4 @@
-"""Labels, weights and query ids as users give them, made plain NumPy arrays; what cannot be used is refused."""
+"""Labels, weights and query ids from users, checked and converted to plain NumPy arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
-    """One float64 a row, NaN where a value is masked or null; dates are refused.
+    """Convert to float64, one value per row; NaN for masked or null values; dates raise TypeError.
 
     >>> numbers("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
     array([0.5, nan])
@@ -25,20 +25,18 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
         plain = given.astype(np.float64, copy=False)
         a = plain.filled(np.nan) if np.ma.isMaskedArray(plain) else plain
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers, one a document: {error}") from None
+        raise TypeError(f"{name} must be numbers, one per document: {error}") from None
     if a.ndim != 1:
-        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one figure a document")
+        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one value per document")
     return a
 
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
-    """Labels as an own float32 array: finite and ≥ 0, or NaN for missing."""
+    """Labels as a new float32 array: finite and ≥ 0, or NaN if missing."""
     a = numbers(name, values)
     if (bad := np.isinf(a) | (a < 0)).any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN where there is none"
-        )
+        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN if missing")
     narrow = np.empty(a.shape, dtype=np.float32)
     with np.errstate(over="ignore"):
         narrow[:] = a
@@ -49,23 +47,27 @@ def labels_of(name: str, values: Any) -> NDArray[np.float32]:
 
 
 def weights_of(name: str, values: Any) -> NDArray[np.float32]:
-    """Weights of queries or documents as float32, each finite and ≥ 0."""
+    """Weights of queries or documents as float32, finite and ≥ 0."""
     a = numbers(name, values)
     if (bad := ~((a >= 0) & (a <= FLOAT32_MAX))).any():
         at = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{name}[{at}] is {a[at]:g}: weights must be finite and ≥ 0, at most 3.4e38")
+        raise ValueError(
+            f"{name}[{at}] is {a[at]:g}: weights must be finite, ≥ 0, and at most 3.4e38 as float32"
+        )
     return a.astype(np.float32)
 
 
 def query_ids(name: str, ids: ArrayLike) -> NDArray[Any]:
-    """The query of each row as an array; raises where one is missing: masked, null, None or NaN.
+    """The query of each row as an array; raises if one is missing (masked, null, None or NaN).
 
     >>> query_ids("qid", ["a", "a", "b"])
     array(['a', 'a', 'b'], dtype='<U1')
     """
     a = np.ma.getdata(ids) if np.ma.isMaskedArray(ids) else np.asarray(ids)
     missing = np.ma.getmaskarray(ids) if np.ma.isMaskedArray(ids) else _missing(a)
-    if a.dtype.kind == "U" and isinstance(ids, list | tuple):  # NumPy makes text of a NaN among texts
+    if a.dtype.kind == "U" and isinstance(
+        ids, list | tuple
+    ):  # NumPy would turn a NaN among strings into text
         missing = np.array([isinstance(query, float) and query != query for query in ids])
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
@@ -74,7 +76,7 @@ def query_ids(name: str, ids: ArrayLike) -> NDArray[Any]:
 
 
 def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each query; raises where the rows of a query are not adjacent."""
+    """The first row of each query; raises if the rows of a query are not adjacent."""
     if split := split_query(ids):
         raise ValueError(
             f"{name} has query {split[0]!r} in two places, again at row {split[1]}: sort the rows by query so that "
@@ -84,13 +86,13 @@ def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def split_query(ids: NDArray[Any]) -> tuple[Any, int] | None:
-    """The first query whose rows are not adjacent, with the row where it comes back; None if there is none.
+    """The first query whose rows are not adjacent, and the row where it reappears; None if there is none.
 
     >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
     (('a', 2), None)
     """
     starts = _first_rows(ids)
-    seen: set[Any] = set()  # ids may be of several types, which cannot be sorted
+    seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
     for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
         if query in seen:
             return query, row
@@ -103,7 +105,7 @@ def _first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_nullable(values: Any) -> bool:
-    """Whether this is a pandas series of a type of its own, whose nulls NumPy cannot hold as they are."""
+    """Whether this is a pandas series of an extension type, whose nulls NumPy cannot represent."""
     return hasattr(values, "iloc") and not isinstance(getattr(values, "dtype", np.dtype(object)), np.dtype)
 
 

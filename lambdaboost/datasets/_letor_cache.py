@@ -1,4 +1,4 @@
-"""A parsed LETOR file kept beside its source, so that the text is parsed once."""
+"""A parsed copy beside each LETOR file, so that the text is parsed only once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lambdaboost.datasets._files import replacing
 from lambdaboost.datasets._given import split_query
 from lambdaboost.datasets._letor_lines import Parsed
 
-# Goes up whenever `Parsed` holds something else for the same text.
+# Increase it whenever `Parsed` changes for the same text.
 FORMAT = 1
 
 
@@ -22,21 +22,21 @@ def cache_path(source: Path) -> Path:
 
 
 def load(source: Path, digest: str) -> Parsed | None:
-    """The parsed copy, or None where there is none, or it is damaged, forged or of another text than `digest`."""
+    """The parsed copy, or None if it is missing, damaged, forged or of a text with another SHA-256."""
     try:
         with open(cache_path(source), "rb") as file, np.load(file, allow_pickle=False) as npz:
             if str(npz["digest"]) != digest or int(npz["format"]) != FORMAT:
                 return None
-            arrays = dict(npz)  # reads it all, and zip checks each array's CRC
+            arrays = dict(npz)  # reads everything; zip checks each array's CRC
         parsed = _parsed(arrays)
     except Exception:
-        # A damaged zip may raise nearly anything; whatever it is, the source is there to be parsed again.
+        # A damaged zip may raise almost any error; the source can always be parsed again.
         return None
     return parsed if _sound(parsed) else None
 
 
 def store(source: Path, digest: str, parsed: Parsed) -> None:
-    """Keep a parsed copy beside the source; where the folder cannot be written, there is none."""
+    """Write a parsed copy beside the source; do nothing if the folder is not writable."""
     with contextlib.suppress(OSError), replacing(cache_path(source)) as file:
         np.savez(file, format=FORMAT, digest=digest, **_arrays(parsed))
 
@@ -44,7 +44,7 @@ def store(source: Path, digest: str, parsed: Parsed) -> None:
 def _arrays(parsed: Parsed) -> dict[str, Any]:
     x = parsed.features
     arrays = {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
-    if x.nnz == x.shape[0] * x.shape[1]:  # every value was in the text: positions need not be kept
+    if x.nnz == x.shape[0] * x.shape[1]:  # dense: positions need not be stored
         arrays = {"dense": x.toarray()}
     if parsed.documents is not None:
         arrays["documents"] = parsed.documents
@@ -59,18 +59,18 @@ def _parsed(arrays: dict[str, Any]) -> Parsed:
     else:
         shape = tuple(arrays["shape"].tolist())
         features = csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        # Indices out of range would be read and written outside the matrix.
+        # Indices out of range would access memory outside the matrix.
         features.check_format(full_check=True)
     return Parsed(features, arrays["relevance"], arrays["ids"], arrays.get("documents"))
 
 
 def _sound(parsed: Parsed) -> bool:
-    """Whether these could be the parsed lines of a text: shapes, types and values as `parse` gives them."""
+    """Whether shapes, dtypes and values are such as `parse` returns."""
     features, relevance, ids, documents = parsed
     n = relevance.size
     if isinstance(features, np.ndarray):
         values, wide = features, features.ndim == 2
-    else:  # as wide as the highest index, so that nobody can ask for more memory than the text would
+    else:  # as wide as the highest index, so a forged file cannot demand more memory than its text would
         values, wide = features.data, features.shape[1] == int(features.indices.max(initial=-1)) + 1
     return (
         wide

@@ -1,4 +1,4 @@
-"""The lines of LETOR text, parsed by scikit-learn, with line numbers and comments kept beside."""
+"""Parsing of LETOR text by scikit-learn, with line numbers and comments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lambdaboost.datasets._files import reading
 from lambdaboost.datasets._given import split_query
 
 EXPECTED = "expected 'grade qid:Q 1:v 2:v … # comment' with feature indices rising from 1"
-# The comments of LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
+# Comments in LETOR 3 and 4 hold more than the name: "docid = GX008-86-4444840 inc = 1 prob = 0.086622".
 DOCID = re.compile(rb"\s*docid\s*=\s*(\S+)")
 
 
 class Parsed(NamedTuple):
-    """What a LETOR text says; `ids` is empty where its lines have no qid."""
+    """The contents of a LETOR text; `ids` is empty if its lines have no qid."""
 
     features: Any
     relevance: NDArray[np.float64]
@@ -31,10 +31,10 @@ class Parsed(NamedTuple):
 
 
 class Lines:
-    """The rows of LETOR text one by one, without comments; remembers where it is.
+    """Iterator over the rows of LETOR text, without comments; remembers its position.
 
-    scikit-learn asks for a binary file and iterates over its lines, so this is all of a file that it needs,
-    and whatever it raises concerns the line that it took last.
+    scikit-learn expects a binary file but only iterates over its lines, so an error of its parser concerns the
+    line that it read last.
     """
 
     def __init__(self, file: Iterable[bytes]) -> None:
@@ -45,7 +45,7 @@ class Lines:
         self.with_qid = False
 
     def read(self, size: int = -1) -> bytes:
-        """Not there: lines only."""
+        """Not supported: scikit-learn only iterates over lines."""
         raise io.UnsupportedOperation("read")
 
     def __iter__(self) -> Iterator[bytes]:
@@ -60,15 +60,17 @@ class Lines:
             yield self.body
 
     def _check_qid(self, has_qid: bool) -> None:
-        # scikit-learn passes over a missing qid, and every row after it would move to another query.
+        # scikit-learn ignores a missing qid, which would shift every later row to another query.
         if len(self.numbers) == 1:
             self.with_qid = has_qid
         if has_qid != self.with_qid:
-            raise ValueError("qid: is missing" if self.with_qid else "qid: is here but on no line above")
+            raise ValueError(
+                "qid: is missing" if self.with_qid else "qid: is here, but not on the lines above"
+            )
 
 
 def document_name(comment: bytes) -> bytes:
-    """The word after ``docid =``, or else the whole comment.
+    """The word after ``docid =``, or the whole comment if there is none.
 
     >>> document_name(b" docid = GX1 inc = 1 prob = 0.08"), document_name(b" my page")
     (b'GX1', b'my page')
@@ -78,7 +80,7 @@ def document_name(comment: bytes) -> bytes:
 
 
 def parse(path: Path) -> Parsed:
-    """Parse a LETOR file; a ValueError names file and line."""
+    """Parse a LETOR file; a ValueError names the file and the line."""
     from sklearn.datasets import load_svmlight_file
 
     with reading(path) as file:
@@ -88,20 +90,20 @@ def parse(path: Path) -> Parsed:
                 lines, dtype=np.float32, zero_based=False, query_id=True
             )
         except (ValueError, OverflowError) as error:
-            # As repr shows it: a line may hold what a terminal would act on.
+            # repr escapes control characters that a terminal would execute.
             line = lines.body[:60].decode(errors="replace").strip()
             raise _at(path, lines, -1, f"{str(error).rstrip('.')} in {line!r}") from None
     if not relevance.size:
         raise ValueError(f"{path} has no rows; {EXPECTED}")
     if (bad := ~(np.isfinite(relevance) & (relevance >= 0))).any():
         row = int(np.flatnonzero(bad)[0])
-        raise _at(path, lines, row, f"the grade is {relevance[row]:g}, but grades are finite and ≥ 0")
+        raise _at(path, lines, row, f"the grade is {relevance[row]:g}: grades must be finite and ≥ 0")
     if ids.size and (split := split_query(ids)):
         query, row = split
         raise _at(
-            path, lines, row, f"query {query} comes back here: sort the lines by qid, keeping their order"
+            path, lines, row, f"query {query} reappears here: sort the lines by qid, keeping their order"
         )
-    # What float32 cannot hold has become infinite, which XGBoost refuses; see read_letor.
+    # Values out of float32's range have become infinite, which XGBoost refuses; see read_letor.
     largest = np.finfo(np.float32).max
     np.clip(features.data, -largest, largest, out=features.data)
     named = any(lines.names)

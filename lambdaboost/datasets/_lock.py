@@ -1,4 +1,4 @@
-"""The lock file beside a fetched data set: the SHA-256 of each of its texts, as they were first seen."""
+"""The lock file beside a fetched data set: the SHA-256 of each of its files at the first fetch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def lock_path(home: Path) -> Path:
 
 
 def read_lock(home: Path) -> dict[str, str]:
-    """SHA-256 by text; empty where nothing was ever fetched."""
+    """SHA-256 by file; empty if there is no lock file."""
     path = lock_path(home)
     if not path.exists():
         return {}
@@ -23,19 +23,19 @@ def read_lock(home: Path) -> dict[str, str]:
         return {str(name): str(digest) for name, digest in files.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(
-            f"{path} is no lock file: remove it and {home}, and fetch {home.name} again"
+            f"{path} is not a lock file: remove it and {home}, and fetch {home.name} again"
         ) from None
 
 
 def write_lock(home: Path, digests: dict[str, str], archive: str | None) -> None:
-    """Record what was fetched; `archive` is the published hash it was checked against, or None."""
+    """Record the digests; `archive` is the published hash that the archive was verified against, or None."""
     with replacing(lock_path(home)) as file:
         lock = {"published_archive_sha256": archive, "files": digests}
         file.write((json.dumps(lock, indent=2) + "\n").encode())
 
 
 def digests_of(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
-    """SHA-256 of each text in a folder, with a bar on a terminal."""
+    """SHA-256 of each file in a folder, with a progress bar on a terminal."""
     from tqdm import tqdm
 
     there = [name for name in names if (folder / name).is_file()]
@@ -43,24 +43,22 @@ def digests_of(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_complete(home: Path, names: tuple[str, ...]) -> None:
-    """Refuse a folder whose texts are not all in the lock file: what it holds cannot be checked."""
+    """Raise if the lock file does not record every file: the folder cannot be verified."""
     lock = read_lock(home)
     for name in names:
         if name not in lock:
-            state = f"does not record {name}" if lock else "is not there"
+            state = f"does not record {name}" if lock else "does not exist"
             raise ValueError(
-                f"{home} cannot be checked: {lock_path(home)} {state}; remove the folder and fetch {home.name} again"
+                f"{home} cannot be verified: {lock_path(home)} {state}; remove the folder and fetch {home.name} again"
             )
 
 
 def check(digests: dict[str, str], lock: dict[str, str], home: Path, whose: str) -> None:
-    """Refuse texts that are not those of the lock file."""
+    """Raise if digests differ from those in the lock file; `whose` begins the message."""
     for name, expected in lock.items():
         if digests.get(name) != expected:
-            state = (
-                "is missing" if name not in digests else "has another SHA-256 than when it was first fetched"
-            )
+            state = "is missing" if name not in digests else "has another SHA-256 than at the first fetch"
             raise ValueError(
-                f"{whose}: {name} {state}, which {lock_path(home)} records; remove {home} and fetch it again, or the "
-                "lock file too if you know why it changed"
+                f"{whose}: {name} {state}, recorded in {lock_path(home)}; remove {home} and fetch it again, and remove "
+                "the lock file too if the change is expected"
             )

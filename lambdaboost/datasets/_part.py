@@ -1,4 +1,4 @@
-"""The file that a download comes into: kept when a connection is cut, and nobody else's while it is written."""
+"""The partial file of a download: kept when a connection breaks, and locked while it is written."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ except ImportError:  # Windows
 
 
 class Busy(OSError):
-    """Another fetch writes the file."""
+    """Another fetch is writing the file."""
 
 
 class NotAFile(ValueError):
-    """A link, or something else that a download must not be written to."""
+    """The path is a link or not a regular file: nothing is written to it."""
 
 
 @contextmanager
 def opened_part(path: Path) -> Iterator[IO[bytes]]:
-    """The file at `path`, made if it is not there, to read and write; locked against other fetches.
+    """Open the file at `path` for reading and writing, created if missing, and lock it against other fetches.
 
     Raises
     ------
     Busy
-        Where another fetch writes it.
+        If another fetch is writing it.
     NotAFile
-        Where a link, or anything else but a file of its own, stands at `path`: nothing is written through it.
+        If `path` is a link or not a regular file: nothing is written through it.
 
     """
     with _opened(path) as file:
@@ -64,7 +64,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Whether the open file still stands at `path`, and was not moved away before it was locked."""
+    """Whether the open file is still at `path`, and was not moved before it was locked."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
     except FileNotFoundError:
@@ -72,6 +72,4 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 
 
 def _not_a_file(path: Path) -> NotAFile:
-    return NotAFile(
-        f"{path} is a link or no regular file, and downloads are not written through it: remove it"
-    )
+    return NotAFile(f"{path} is a link or not a regular file, and downloads are not written to it: remove it")

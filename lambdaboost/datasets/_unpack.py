@@ -1,4 +1,4 @@
-"""The wanted files of archives, and the texts of a data set found in folders."""
+"""Extraction of wanted files from archives, and search for a data set's files in folders."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from typing import IO
 
 from lambdaboost.datasets._files import SUFFIX, reading
 
-DEPTH = 2  # folders between the one named and the one in which the texts lie
+DEPTH = 2  # levels of subfolders that are searched
 
 
 def unpack(archive: Path, into: Path, names: Sequence[str]) -> None:
-    """Write the named files of a zip or tar archive, plain or compressed, and nothing else of it, below `into`.
+    """Extract only the named files of a zip or tar archive, plain or compressed, below `into`.
 
-    Members are found by the end of their paths, up to two folders down. Where they are written is decided here and
-    only regular files are read, so that no name, link or device in an archive reaches the file system.
+    Members are matched by the end of their paths, up to two folders down. Only regular files are read, and target
+    paths never come from the archive, so no name, link or device in it reaches the file system.
 
     Raises
     ------
     ValueError
-        Where the archive is damaged, of another kind, or holds a file twice.
+        If the archive is damaged, of another format, or holds a file twice.
 
     """
     if archive.suffix == ".rar":
         raise ValueError(
             f"{archive} is a RAR archive, which Python cannot unpack: unpack it with unrar, bsdtar or 7z, and give "
-            "the folder that you unpacked it to"
+            "the folder that holds its files"
         )
     try:
         members = _zip_members if zipfile.is_zipfile(archive) else _tar_members
@@ -42,7 +42,7 @@ def unpack(archive: Path, into: Path, names: Sequence[str]) -> None:
     except FileExistsError as error:
         raise ValueError(f"{archive} holds {Path(error.filename).name} twice in one folder") from None
     except OSError as error:
-        if error.errno is not None:  # the disk, not the archive
+        if error.errno is not None:  # a disk error, not a damaged archive
             raise
         raise _unusable(archive, error) from None
     except (
@@ -53,7 +53,7 @@ def unpack(archive: Path, into: Path, names: Sequence[str]) -> None:
         lzma.LZMAError,
         RuntimeError,
     ) as error:
-        raise _unusable(archive, error) from None  # RuntimeError: encrypted, or compressed in an unknown way
+        raise _unusable(archive, error) from None  # RuntimeError: encrypted, or an unknown compression
 
 
 def _unusable(archive: Path, error: Exception) -> ValueError:
@@ -61,7 +61,7 @@ def _unusable(archive: Path, error: Exception) -> ValueError:
 
 
 def _zip_members(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes] | None]]]:
-    """Path of each regular file, and what opens it."""
+    """The path of each regular file, and a function that opens it."""
     with zipfile.ZipFile(archive) as zipped:
         for member in zipped.infolist():
             kind = stat.S_IFMT(member.external_attr >> 16)
@@ -83,7 +83,7 @@ def _write_named(
 
     wanted = {name + suffix for name in names for suffix in ("", *SUFFIX)}
     into.mkdir()
-    folders: dict[tuple[str, ...], Path] = {}  # of the archive, and what stands for each of them below `into`
+    folders: dict[tuple[str, ...], Path] = {}  # folder in the archive -> folder below `into`
     for path, opened in tqdm(members, desc="unpacking", unit="file", disable=None):
         parts = tuple(part for part in path.split("/") if part not in ("", "."))
         for depth in range(min(DEPTH + 1, len(parts))):
@@ -97,7 +97,7 @@ def _write_named(
 
 
 def texts(folder: Path, names: Sequence[str]) -> dict[str, Path] | None:
-    """Where the named texts lie in a folder, plain or compressed, or up to two folders down; None where not all do."""
+    """Paths of the named files, plain or compressed, up to two folders down; None unless all are found."""
     for base in _folders(folder):
         found = {name: path for name in names if (path := _text(base / name)) is not None}
         if len(found) == len(names):
@@ -106,13 +106,13 @@ def texts(folder: Path, names: Sequence[str]) -> dict[str, Path] | None:
 
 
 def archive(folder: Path, names: Sequence[str]) -> Path | None:
-    """The first of the named archives that lies in a folder, or up to two folders down."""
+    """The first of the named archives that is in a folder, or up to two folders down."""
     paths = (base / name for name in names for base in _folders(folder))
     return next((path for path in paths if path.is_file()), None)
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    """The folder and those in it, nearest first."""
+    """The folder and its subfolders, nearest first."""
     level = [folder]
     for _ in range(DEPTH + 1):
         yield from level
@@ -129,7 +129,7 @@ def _text(path: Path) -> Path | None:
 
 
 def gather(sources: dict[str, Path], into: Path) -> None:
-    """The texts under their names, plain: moved where they were unpacked beside `into`, copied from elsewhere."""
+    """Put the decompressed files into `into`: moved if they were unpacked beside it, else copied."""
     for name, source in sources.items():
         place = into / name
         place.parent.mkdir(parents=True, exist_ok=True)

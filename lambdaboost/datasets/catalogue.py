@@ -1,4 +1,4 @@
-"""The public ranking data sets that `fetch` knows: where their owners keep them, and on what terms."""
+"""The public ranking data sets that `fetch` supports, with their addresses and terms."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ class Published:
     Attributes
     ----------
     name : str
-        What `fetch` calls it.
+        Its name for `fetch`.
     about : str
-        What it is, in a line.
+        A description of one line.
     page : str
-        The owner's page, with the terms and the way to the file.
+        The owner's page, with the terms and the download link.
     terms : str
-        What the owner asks, in a line.
+        The owner's terms in one line.
     archives : tuple of str
         Names of the owner's archives, the outermost first.
     files : tuple of str
-        The texts in them that make the data set, as paths.
+        Paths of the data set's files in the archives.
     address : str or None
-        Where the first archive can be had without a browser; None where it cannot.
+        Where the first archive can be downloaded without a browser; None if it cannot.
     by_hand : str
-        How to get the first archive with a browser.
+        How to download the first archive with a browser.
     size : int or None
-        Bytes of the first archive, where they are known exactly.
+        Bytes of the first archive, if known exactly.
     roughly : str
         Its size in words.
     sha256 : str or None
-        SHA-256 of the first archive where somebody has published it; None where nobody has.
+        Published SHA-256 of the first archive; None if none is published.
 
     """
 
@@ -51,15 +51,15 @@ class Published:
 
 FOLDS = tuple(f"Fold{fold}/{part}.txt" for fold in range(1, 6) for part in ("train", "vali", "test"))
 
-MICROSOFT = "by using it you accept the owner's agreement, which stands on the page"
+MICROSOFT = "by using it you accept the owner's agreement on the page"
 MSLR = "https://www.microsoft.com/en-us/research/project/mslr/"
 LETOR = (
     "https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/letor-4-0/"
 )
 
 # Sizes and hashes of MSLR and Istella: the checksums of TensorFlow Datasets (ranking/mslr_web, ranking/istella), with
-# which those of PyTorchLTR agree. Sizes of LETOR and Yahoo: what the owners' pages say. Nobody has published a hash of
-# those. OneDrive's direct addresses, which both libraries use, were reported to answer 400 in November 2025
+# which those of PyTorchLTR agree. Sizes of LETOR and Yahoo: from the owners' pages; no hashes are published.
+# OneDrive's direct addresses, which both libraries use, were reported to answer 400 in November 2025
 # (tensorflow/datasets #11136); the shares that a browser opens are the ones on Microsoft's page.
 CATALOGUE: dict[str, Published] = {
     published.name: published
@@ -117,7 +117,7 @@ CATALOGUE: dict[str, Published] = {
             terms="for research, on Yahoo's own agreement, which you sign when you ask for it",
             archives=("dataset.tgz", "ltrc_yahoo.tar.bz2"),
             files=tuple(f"set{n}.{part}.txt" for n in (1, 2) for part in ("train", "valid", "test")),
-            by_hand="ask Yahoo for C14 by the form on its page, and download it with the link that you are sent",
+            by_hand="ask Yahoo for C14 by the form on its page, and download it with the link that you receive",
             roughly="421 MB",
         ),
         Published(
@@ -138,11 +138,11 @@ CATALOGUE: dict[str, Published] = {
 
 
 def published(name: str) -> Published:
-    """The data set of that name.
+    """The data set called `name`; raises ValueError if there is none.
 
     >>> published("mq2008").roughly
     'about 15 MB'
     """
     if name not in CATALOGUE:
-        raise ValueError(f"name is {name!r}: fetch knows {', '.join(CATALOGUE)}")
+        raise ValueError(f"name is {name!r}: choose one of {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

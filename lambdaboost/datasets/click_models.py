@@ -1,10 +1,10 @@
-"""Click models: how likely each shown document is the last one clicked in a session.
+"""Click models: the probability that each shown document is the last one clicked in a session.
 
 Svore, Volkovs & Burges (2011, section 6) count last clicks only, since a user who stops after a document was
 probably satisfied with it. Their distribution over the positions of a result page has a closed form in both
-models here, so many sessions are one multinomial draw instead of a loop over users.
+models here, so all sessions of a query are one multinomial draw instead of a loop over users.
 
-Arrays have shape (n_queries, n_positions), best position first; attraction 0 stands for an empty position.
+Arrays have shape (n_queries, n_positions), best position first; attraction 0 marks an empty position.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 Probability = NDArray[np.float64]
 
-# How likely the user goes on to the next document, where nothing has satisfied yet.
+# Probability that a user who is not yet satisfied reads the next document.
 PERSISTENCE = 0.95
 
 
 def cascade(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(last click) where users read down the page until satisfied.
+    """P(last click) of users who read down the page until satisfied.
 
     The dynamic Bayesian network of Chapelle & Zhang (2009), the cascade of Craswell et al. (2008) with
     satisfaction: a document that is read is clicked with its attraction, a clicked one satisfies with its
@@ -56,7 +56,7 @@ def cascade(attraction: Probability, satisfaction: Probability) -> Probability:
 
 
 def _reading_probability(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(the user reads this position): all documents above have left the user unsatisfied and patient."""
+    """P(the user reads this position): no document above has satisfied or stopped the user."""
     goes_on = PERSISTENCE * (1 - attraction * satisfaction)
     reads = np.ones_like(attraction)
     np.cumprod(goes_on[:, :-1], axis=1, out=reads[:, 1:])
@@ -64,10 +64,10 @@ def _reading_probability(attraction: Probability, satisfaction: Probability) -> 
 
 
 def position_based(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(last click) where position r is read with probability 1/r, whatever stands above.
+    """P(last click) where position r is read with probability 1/r, whatever is above it.
 
-    The position-based model (Richardson, Dominowska & Ragno 2007): a click needs that the position is read
-    and the document attracts, independently; the last click is the lowest. Satisfaction plays no part in it.
+    The position-based model (Richardson, Dominowska & Ragno 2007): a document is clicked if its position is read
+    and, independently, it attracts; the last click is the lowest. Satisfaction is not used.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ CLICK_MODELS: Mapping[str, Callable[[Probability, Probability], Probability]] = 
 def sampled_last_clicks(
     last_click: Probability, sessions: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Sessions whose last click fell on each position, out of `sessions` for each query.
+    """Number of sessions, out of `sessions` per query, whose last click is at each position.
 
     >>> sampled_last_clicks(np.array([[0.0, 1.0, 0.0]]), 10, np.random.default_rng(0))
     array([[ 0, 10,  0]])

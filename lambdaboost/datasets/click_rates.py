@@ -11,15 +11,15 @@ from lambdaboost.datasets.queries import Queries
 def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     """Click counts as log1p(count) / largest log1p(count) of the query, a label in [0, 1].
 
-    Data sets such as MSLR-WEB30K give counts, while CNDCG of Svore, Volkovs & Burges (2011, eq. 9) wants
-    rates. The order within each query stays; a query without a click has rate 0 throughout.
+    Data sets such as MSLR-WEB30K give counts, while CNDCG of Svore, Volkovs & Burges (2011, eq. 9) needs
+    rates. The order within each query is kept; in a query without clicks every rate is 0.
 
     Parameters
     ----------
     counts : array of shape (n_documents,)
-        Clicks of each document, ≥ 0; NaN where nothing is known, which stays NaN.
+        Clicks of each document, ≥ 0; NaN where unknown, which stays NaN.
     queries : Queries
-        Which rows belong together.
+        The queries of the rows.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        Where counts are negative, infinite or not one for each document.
+        If a count is negative or infinite, or there is not one per document.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
     clicks = np.asarray(counts, dtype=np.float64)
     if clicks.shape != (queries.n_documents,):
         raise ValueError(
-            f"counts has shape {clicks.shape}, expected ({queries.n_documents},): one count a document"
+            f"counts has shape {clicks.shape}, expected ({queries.n_documents},): one count per document"
         )
     if (bad := np.isinf(clicks) | (clicks < 0)).any():
         row = int(np.flatnonzero(bad)[0])
@@ -48,5 +48,5 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
             f"counts[{row}] is {clicks[row]:g}: counts must be finite and ≥ 0, or NaN where unknown"
         )
     log = np.log1p(clicks)
-    largest = np.fmax.reduceat(log, queries.offsets[:-1])  # fmax passes over NaN
+    largest = np.fmax.reduceat(log, queries.offsets[:-1])  # fmax ignores NaN
     return log / np.where(largest > 0, largest, 1.0)[queries.query_of_row]

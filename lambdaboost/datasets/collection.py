@@ -1,4 +1,4 @@
-"""`Collection`: features and the queries that they belong to, as loaders and generators give them."""
+"""`Collection`: features and their queries, as loaders and generators return them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Collection:
     Parameters
     ----------
     features : float32 or float64 array of shape (n_documents, n_features), or scipy CSR matrix
-        One row a document, the rows of a query adjacent.
+        One row per document, the rows of a query adjacent.
     queries : Queries
         Sizes, ids and every label source.
     documents : array of str, shape (n_documents,), optional
         Name of each document.
     feature_names : sequence of str, shape (n_features,), optional
-        Name of each column, all different.
+        Name of each column, without duplicates.
 
     Raises
     ------
     TypeError
-        Where `features` is neither a float array nor CSR, or `queries` no `Queries`.
+        If `features` is neither a float array nor CSR, or `queries` is not a `Queries`.
     ValueError
-        Where shapes do not fit together or feature names repeat.
+        If shapes do not match or a feature name is given twice.
 
     Examples
     --------
@@ -57,12 +57,14 @@ class Collection:
         rows, columns = _shape(self.features)
         n = self.queries.n_documents
         if rows != n:
-            raise ValueError(f"features has {rows} rows, queries has {n} documents: give one row a document")
+            raise ValueError(
+                f"features has {rows} rows, queries has {n} documents: give one row per document"
+            )
         if self.documents is not None:
             documents = np.asarray(self.documents, dtype=np.str_)
             if documents.shape != (n,):
                 raise ValueError(
-                    f"documents has shape {documents.shape}, expected ({n},): one name a document"
+                    f"documents has shape {documents.shape}, expected ({n},): one name per document"
                 )
             object.__setattr__(self, "documents", documents)
         if self.feature_names is not None:
@@ -84,7 +86,7 @@ class Collection:
         return int(self.features.shape[1])
 
     def take(self, queries: ArrayLike) -> Collection:
-        """Some queries, by index or mask, in the order given.
+        """Select queries by index or mask, in the order given.
 
         >>> Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1])).take([1]).features
         array([[0., 0., 1.]])
@@ -92,9 +94,9 @@ class Collection:
         return self._with_rows(self.queries.rows_of(queries), self.queries.take(queries))
 
     def shuffled(self, seed: int = 0) -> Collection:
-        """The documents in random order inside each query, the queries where they are.
+        """Shuffle the documents inside each query; the order of the queries stays.
 
-        Files are often sorted by grade, and round 0, where every score ties, would start from a perfect
+        Files are often sorted by grade: in round 0, where all scores tie, training would start from a perfect
         ranking.
 
         >>> Collection(np.eye(3), Queries([2, 0, 1], sizes=[2, 1])).shuffled(seed=4).queries.relevance
@@ -106,7 +108,7 @@ class Collection:
     def source_from_feature(
         self, name: str, column: int | str, transform: Transform | None = None
     ) -> Collection:
-        """A feature column becomes the label source `name` and leaves the features.
+        """Turn a feature column into the label source `name`, and remove it from the features.
 
         Parameters
         ----------
@@ -116,13 +118,13 @@ class Collection:
             Index of the column counted from 0 (so LETOR's feature ``134:`` is 133), or its name in
             `feature_names`.
         transform : callable, optional
-            ``transform(values, queries)`` gives the labels, such as `click_rate` for counts; the values
-            themselves without it.
+            ``transform(values, queries)`` returns the labels, such as `click_rate` for counts; by default the
+            values are the labels.
 
         Raises
         ------
         ValueError
-            Where the name is taken, there is no such column, or the labels are negative or infinite.
+            If the name is taken, the column does not exist, or a label is negative or infinite.
 
         Examples
         --------
@@ -143,7 +145,7 @@ class Collection:
         return replace(self.without_features([index]), queries=_with_source(self.queries, name, labels))
 
     def without_features(self, columns: Iterable[int | str]) -> Collection:
-        """The same documents without some feature columns, by index counted from 0 or by name.
+        """Remove feature columns, given by index from 0 or by name.
 
         >>> c = Collection(np.eye(3), Queries([2, 0, 1], sizes=[3]), feature_names=("a", "b", "c"))
         >>> c.without_features(["a", 2]).feature_names
@@ -158,16 +160,15 @@ class Collection:
 
     @staticmethod
     def concat(collections: Sequence[Collection]) -> Collection:
-        """Several collections one after the other, such as the parts of a fold.
+        """Concatenate collections, such as the parts of a fold.
 
-        Sparse if any part is sparse. Document names stay if every part has them. A part without weights
-        weighs 1.
+        The result is sparse if any part is, and keeps document names if every part has them. A part without
+        weights gets weight 1.
 
         Raises
         ------
         ValueError
-            Where the parts differ in features or label sources, only some have query ids, or two hold the
-            same id.
+            If the parts differ in features or label sources, only some have query ids, or two share an id.
 
         Examples
         --------
@@ -197,7 +198,7 @@ class Collection:
                     else ", ".join(self.feature_names)
                 )
                 raise ValueError(
-                    f"no feature called {column!r} ({known}): give a known name or an index from 0"
+                    f"no feature is called {column!r} ({known}): give a known name or an index from 0"
                 )
             return self.feature_names.index(column)
         if isinstance(column, bool) or not isinstance(column, int | np.integer):
@@ -212,7 +213,7 @@ class Collection:
 
 
 def _shape(features: Any) -> tuple[int, int]:
-    """Rows and columns of a float array or CSR matrix."""
+    """Numbers of rows and columns of a float array or CSR matrix."""
     if not isinstance(features, np.ndarray) and getattr(features, "format", None) != "csr":
         raise TypeError(f"features must be a numpy array or scipy CSR matrix, got {type(features).__name__}")
     if features.dtype not in (np.float32, np.float64):
@@ -220,7 +221,9 @@ def _shape(features: Any) -> tuple[int, int]:
             f"features has dtype {features.dtype}, expected float32 or float64: use .astype(np.float32)"
         )
     if features.ndim != 2:
-        raise ValueError(f"features has shape {features.shape}, expected two dimensions: one row a document")
+        raise ValueError(
+            f"features has shape {features.shape}, expected two dimensions: one row per document"
+        )
     return features.shape
 
 
@@ -228,7 +231,7 @@ def _checked_names(names: Iterable[str], columns: int) -> tuple[str, ...]:
     names = tuple(names)
     if len(names) != columns:
         raise ValueError(
-            f"feature_names has {len(names)} names, features has {columns} columns: name each once"
+            f"feature_names has {len(names)} names, features has {columns} columns: give one name per column"
         )
     if len(set(names)) != columns:
         twice = next(name for name in names if names.count(name) > 1)

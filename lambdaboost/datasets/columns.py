@@ -1,4 +1,4 @@
-"""What data come with besides features: the column of queries, label sources by name, weights of queries or rows."""
+"""Query columns, label sources and weights, which come with the features of a data set."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weig
 QID = "qid"
 
 
-def part_qid(X: Any) -> tuple[Any, Any]:
-    """Features and queries of a pandas or polars frame with a column ``qid``; anything else as it is, and None.
+def split_qid(X: Any) -> tuple[Any, Any]:
+    """Split a pandas or polars frame with a column ``qid`` into features and queries; else return X and None.
 
     >>> import pandas as pd
-    >>> X, qid = part_qid(pd.DataFrame({"qid": [7, 7, 8], "bm25": [0.5, 0.1, 0.3]}))
+    >>> X, qid = split_qid(pd.DataFrame({"qid": [7, 7, 8], "bm25": [0.5, 0.1, 0.3]}))
     >>> list(X), list(qid)
     (['bm25'], [7, 7, 8])
     """
@@ -26,26 +26,25 @@ def part_qid(X: Any) -> tuple[Any, Any]:
     return (X.drop(columns=QID) if hasattr(X, "iloc") else X.drop(QID)), X[QID]
 
 
-def given_qid(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
-    """Features, and the queries that came as `qid` or as a column of X; raises where they came twice."""
-    X, column = part_qid(X)
+def features_and_qid(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
+    """Features and queries, from `qid` or a column ``qid`` of X; raises if the queries are given twice."""
+    X, column = split_qid(X)
     if column is None:
         return X, qid
     if group is not None or qid is not None:
         raise ValueError(
-            f"{name} has a column 'qid', and group or qid is given too: give the queries once, or rename the column"
+            f"{name} has a column 'qid', and group or qid is also given: give the queries once, or rename the column"
         )
     return X, column
 
 
 def sizes_of(group: Any, qid: ArrayLike | None, rows: int | None = None) -> Any:
-    """The documents of each query, by `group` as it is or by `qid`; None without either.
+    """The number of documents of each query: `group` itself, or counted from `qid`; None without either.
 
     Raises
     ------
     ValueError
-        Where both are given, the rows of a query are not adjacent, a row has no query, or `group` does not sum to the
-        data's `rows`.
+        If both are given, the rows of a query are not adjacent, a row has no query, or `group` does not sum to `rows`.
 
     >>> sizes_of(None, ["b", "b", "a"])
     array([2, 1])
@@ -57,7 +56,7 @@ def sizes_of(group: Any, qid: ArrayLike | None, rows: int | None = None) -> Any:
         return group
     if group is not None:
         raise ValueError(
-            "group and qid are both given: give one, documents of each query or query of each row"
+            "group and qid are both given: give either group (documents of each query) or qid (query of each row)"
         )
     ids = query_ids("qid", qid)
     if ids.ndim != 1 or not ids.size:
@@ -70,19 +69,19 @@ def _check_sum(group: NDArray[Any], rows: int) -> None:
         return
     if group.shape == (rows,):
         raise ValueError(
-            f"group has one value for each of the {rows} rows, so it looks like the query of each row: give it as qid="
+            f"group has one value for each of the {rows} rows, like the query of each row: give it as qid="
         )
     total = f"sums to {group.sum()}" if group.dtype.kind in "iuf" else f"is {group.dtype}"
     raise ValueError(f"group {total}, data has {rows} rows: give the number of documents of each query")
 
 
 def sources_by_name(sources: Any) -> dict[Any, Any]:
-    """Label sources of a mapping, or of a pandas or polars frame, by name.
+    """Label sources by name, from a mapping or from the columns of a pandas or polars frame.
 
     Raises
     ------
     TypeError
-        Where `sources` is neither.
+        If `sources` is neither.
 
     """
     if hasattr(sources, "columns"):
@@ -95,13 +94,12 @@ def sources_by_name(sources: Any) -> dict[Any, Any]:
 
 
 def checked_sources(given: dict[Any, Any], rows: int | None) -> dict[str, NDArray[np.float32]]:
-    """Label sources as own float32 arrays, each of `rows` labels ≥ 0 or NaN.
+    """Label sources as new float32 arrays of `rows` labels, each ≥ 0 or NaN.
 
     Raises
     ------
     TypeError, ValueError
-        Where a name is no text or reserved, a source is no column of numbers, has a label below 0 or infinite, or
-        another length than `rows`.
+        If a name is not a string or is reserved, or a source is not one column of `rows` labels ≥ 0 or NaN.
 
     >>> checked_sources({"clicks": [0.5, None]}, 2)
     {'clicks': array([0.5, nan], dtype=float32)}
@@ -114,13 +112,13 @@ def checked_sources(given: dict[Any, Any], rows: int | None) -> dict[str, NDArra
         rows = labels[name].size if rows is None else rows
         if labels[name].size != rows:
             raise ValueError(
-                f"sources[{name!r}] has {labels[name].size} rows, data has {rows}: give one label a document"
+                f"sources[{name!r}] has {labels[name].size} rows, data has {rows}: give one label per document"
             )
     return labels
 
 
 def grades_of(label: Any) -> NDArray[np.float32]:
-    """The grades of an engine's data set, which may come as a single column, as an own float32 array."""
+    """The grades of an engine's data set, possibly of shape (n, 1), as a new float32 array of shape (n,)."""
     given = label if hasattr(label, "shape") else np.asarray(label)
     if len(given.shape) == 2 and given.shape[1] == 1:
         given = given.iloc[:, 0] if hasattr(given, "iloc") else np.ma.asanyarray(given)[:, 0]
@@ -128,11 +126,13 @@ def grades_of(label: Any) -> NDArray[np.float32]:
 
 
 def check_no_dates(name: str, X: Any) -> None:
-    """Refuse dates and durations among the features, which engines cannot read, naming the column."""
+    """Raise if a feature is a date or duration, which the engines cannot read; names the column."""
     columns = getattr(X, "columns", None)
     if columns is None:
         if _kind(getattr(X, "dtype", None)) in ("m", "M"):
-            raise TypeError(f"{name} is {X.dtype}: turn dates into numbers, such as days since the first one")
+            raise TypeError(
+                f"{name} is {X.dtype}: convert dates to numbers, such as days since the first one"
+            )
         return
     for column in columns:
         dtype: Any = getattr(X[column], "dtype", None)
@@ -140,7 +140,7 @@ def check_no_dates(name: str, X: Any) -> None:
         temporal = dtype.is_temporal() if hasattr(dtype, "is_temporal") else _kind(dtype) in ("m", "M")
         if temporal:
             raise TypeError(
-                f"{name} has the column {column!r} of {dtype}: turn it into numbers, such as days since the first "
+                f"{name} has the column {column!r} of {dtype}: convert it to numbers, such as days since the first "
                 "date, or drop it"
             )
 
@@ -150,7 +150,7 @@ def _kind(dtype: Any) -> str:
 
 
 def whole_queries(name: str, rows: NDArray[np.integer], pointer: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The queries that `rows` hold, in order; a ValueError where one is cut, scattered or comes twice.
+    """The queries of `rows`, in order; raises ValueError if one is split, scattered or repeated.
 
     Query q holds rows ``pointer[q]:pointer[q + 1]`` of the data.
 
@@ -166,20 +166,20 @@ def whole_queries(name: str, rows: NDArray[np.integer], pointer: NDArray[np.inte
         q = taken[cut][0]
         raise ValueError(
             f"{name} holds {np.unique(rows[query == q]).size} of the {sizes[q]} rows of query {q} "
-            f"(rows {pointer[q]}:{pointer[q + 1]}), or not side by side: keep every query whole, as GroupKFold does"
+            f"(rows {pointer[q]}:{pointer[q + 1]}), or not adjacent: keep every query whole, as GroupKFold does"
         )
     if np.unique(rows).size != rows.size:
-        raise ValueError(f"{name} holds a row twice: take each row once")
+        raise ValueError(f"{name} holds a row twice: give each row once")
     return taken
 
 
 def row_weights(weight: ArrayLike, sizes: NDArray[np.integer], rows: int) -> Any:
-    """One weight a row: `weight` as it is, or each query's for its rows.
+    """One weight per row: `weight` itself, or each query's weight repeated for its rows.
 
     Raises
     ------
     ValueError
-        Where there is neither one for each row nor one for each query, or one is negative or not finite.
+        If there is not one weight per row or per query, or a weight is negative or not finite.
 
     >>> row_weights([1.0, 2.0], np.array([2, 1]), 3)
     array([1., 1., 2.], dtype=float32)
@@ -188,18 +188,18 @@ def row_weights(weight: ArrayLike, sizes: NDArray[np.integer], rows: int) -> Any
     given = weights_of("weight", weight)
     if given.shape not in ((rows,), (len(sizes),)):
         raise ValueError(
-            f"weight has shape {given.shape}: give one for each row ({rows}) or for each query ({len(sizes)})"
+            f"weight has shape {given.shape}: give one per row ({rows}) or per query ({len(sizes)})"
         )
     return np.repeat(given, sizes) if given.shape == (len(sizes),) and len(sizes) != rows else given
 
 
 def query_weights(name: str, weight: ArrayLike, sizes: NDArray[np.integer], rows: int) -> Any:
-    """One weight a query: `weight` as it is, or that of the query's rows.
+    """One weight per query: `weight` itself, or the common weight of each query's rows.
 
     Raises
     ------
     ValueError
-        Where rows of one query have different weights, or one is negative or not finite.
+        If rows of one query have different weights, or a weight is negative or not finite.
 
     >>> query_weights("weight", [1.0, 1.0, 2.0], np.array([2, 1]), 3)
     array([1., 2.], dtype=float32)
@@ -213,7 +213,7 @@ def query_weights(name: str, weight: ArrayLike, sizes: NDArray[np.integer], rows
     if differs.any():
         row = int(differs.argmax())
         raise ValueError(
-            f"{name}[{row}] is {given[row]}, unlike that of its query's first row: XGBoost weighs whole queries; "
-            "give one weight for each query, or use LightGBM, which weighs rows"
+            f"{name}[{row}] is {given[row]}, unlike the first row of its query: XGBoost weights whole queries; "
+            "give one weight per query, or use LightGBM, which weights rows"
         )
     return of_query

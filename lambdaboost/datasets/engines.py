@@ -1,4 +1,4 @@
-"""`Queries` of what the engines hand to an objective or a measure; needs neither engine to be imported."""
+"""`Queries` of the engines' data sets; imports neither engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 Parts = dict[str, NDArray[Any]]
 
-# The Queries made for each data set that an engine still holds, by its id, with the parts it was made from.
+# The Queries of each live data set by its id, with the arrays they were made from.
 _made: dict[int, tuple[weakref.ref[Any], Parts, Queries]] = {}
 
 
@@ -28,23 +28,23 @@ def is_xgboost(data: object) -> bool:
 
 
 def queries_of(data: Any, names: Sequence[str] = ()) -> Queries:
-    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with the label sources that it carries.
+    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with its label sources.
 
     Parameters
     ----------
     data : lightgbm.Dataset or xgboost.DMatrix
-        With groups. Further label sources are read from its attribute ``sources`` (a dict of arrays, as
-        `lambdaboost.lightgbm.Dataset` and `lambdaboost.xgboost.DMatrix` set it), for a LightGBM subset from the
-        data set that it refers to, and for a stock DMatrix from ``label_lower_bound`` and ``label_upper_bound``.
+        With groups. Further label sources come from its attribute ``sources`` (a dict of arrays, set by
+        `lambdaboost.lightgbm.Dataset` and `lambdaboost.xgboost.DMatrix`), for a LightGBM subset from its parent data
+        set, and for a stock DMatrix from ``label_lower_bound`` and ``label_upper_bound``.
     names : sequence of str
-        The sources that the caller will ask for, in order: the names of the two bounds of a stock DMatrix.
+        Names of the label sources in the two bounds of a stock DMatrix, in order.
 
     Raises
     ------
     ValueError
-        Where the data set has no groups or no labels.
+        If the data set has no groups or no labels.
     TypeError
-        Where `data` is neither engine's.
+        If `data` is of neither engine.
 
     """
     if is_xgboost(data):
@@ -57,9 +57,9 @@ def queries_of(data: Any, names: Sequence[str] = ()) -> Queries:
 def queries_of_arrays(
     y_true: NDArray[Any], weight: NDArray[Any] | None = None, group: NDArray[Any] | None = None
 ) -> Queries:
-    """The queries of the arrays that LGBMRanker hands to its objective and its eval_metric."""
+    """The queries of the arrays that LGBMRanker passes to its objective and eval_metric."""
     if group is None:
-        raise ValueError("no group: pass group=[documents of each query] to fit")
+        raise ValueError("group is missing: pass group=[documents of each query] to fit")
     parts: Parts = {RELEVANCE: np.asarray(y_true), "offsets": np.concatenate([[0], np.cumsum(group)])}
     if weight is not None:
         parts["weight"] = np.asarray(weight)
@@ -81,7 +81,7 @@ def _lightgbm_parts(data: Any) -> Parts:
 
 
 def _carried(data: Any) -> Parts:
-    """The further sources of a LightGBM data set, through any number of subsets."""
+    """The further label sources of a LightGBM data set, or of a subset at any depth."""
     sources = getattr(data, "sources", None)
     if sources:
         return {name: np.asarray(values) for name, values in sources.items()}
@@ -109,7 +109,7 @@ def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
 
 def _xgboost_sources(data: Any, names: Sequence[str]) -> Parts:
     carried = getattr(data, "sources", None)
-    # A matrix that names its sources keeps some of them in the bounds too: they are nobody else's.
+    # A matrix with named sources keeps copies of them in the bounds, which are no further sources.
     if carried:
         return {name: np.asarray(values) for name, values in carried.items()}
     bounds = {}
@@ -122,7 +122,7 @@ def _xgboost_sources(data: Any, names: Sequence[str]) -> Parts:
 
 
 def _cached(owner: Any, parts: Parts) -> Queries:
-    """The queries made of `parts`; the same object as long as the owner lives and its parts have the same bits."""
+    """The queries made of `parts`: the same object while the owner lives and its parts are unchanged."""
     known = _made.get(id(owner))
     if known is not None and known[0]() is owner and _same(known[1], parts):
         return known[2]
@@ -130,7 +130,7 @@ def _cached(owner: Any, parts: Parts) -> Queries:
     offsets = np.asarray(labels.pop("offsets"), dtype=np.int64)
     made = Queries(labels.pop(RELEVANCE), np.diff(offsets), weight=labels.pop("weight", None), **labels)
     key = id(owner)
-    # Views of an engine's memory must not be kept: the engine may free or rewrite it.
+    # Copy views of an engine's memory, which the engine may free or overwrite.
     kept = {name: np.array(values) for name, values in parts.items()}
     _made[key] = weakref.ref(owner, lambda ref: _forget(key, ref)), kept, made
     return made

@@ -22,33 +22,32 @@ def from_frame(
     features: Sequence[str] | None = None,
     sources: Sequence[str] | Mapping[str, str] = (),
 ) -> Collection:
-    """Take features, labels and queries from the columns of a pandas or polars frame.
+    """Make a `Collection` from the columns of a pandas or polars frame.
 
     Parameters
     ----------
     df : pandas.DataFrame or polars.DataFrame
-        One row a document, the rows of a query adjacent; a pandas index plays no part.
+        One row per document, the rows of a query adjacent; a pandas index is ignored.
     query : str
         Column with the query of each row: whole numbers, strings, …
     relevance : str
         Column with the grades.
     features : list of str, optional
-        Feature columns in the order wanted; all the others without it.
+        Feature columns, in order; by default all other columns.
     sources : list of str or dict of str to str
-        Columns with further labels, or the name of each label source with its column.
+        Columns of further label sources, or the column of each label source by name.
 
     Returns
     -------
     Collection
-        Features as float32 where every column is, else float64, with NaN for nulls; with query ids and
-        feature names.
+        Features as float32 if every column is float32, else float64, NaN for nulls; with query ids and feature names.
 
     Raises
     ------
     TypeError
-        Where `df` is neither kind of frame, or a column that is needed as numbers is not numeric.
+        If `df` is neither kind of frame, or a feature or label column is not numeric.
     ValueError
-        Where there is no such column, a query is null or its rows are not adjacent, or labels are negative.
+        If a column does not exist, a query is null or its rows are not adjacent, or a label is negative.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def from_frame(
     )
     for column in [query, *labels, *names]:
         if column not in columns:
-            raise ValueError(f"no column {column!r} in df: it has {', '.join(map(str, columns))}")
+            raise ValueError(f"df has no column {column!r}: choose among {', '.join(map(str, columns))}")
     if not names:
         raise ValueError("features is empty: df needs at least one column besides the query and the labels")
     for column in [*labels, *names]:
@@ -131,7 +130,7 @@ def _check_numeric(df: Any, column: str, kind: str) -> None:
         numeric = is_numeric_dtype(dtype) and not is_complex_dtype(dtype)
     if not numeric:
         raise TypeError(
-            f"column {column!r} is {dtype}, not numeric: encode it as numbers, or leave it out by features="
+            f"column {column!r} is {dtype}, not numeric: encode it as numbers, or exclude it with features="
         )
 
 
@@ -145,7 +144,7 @@ def _matrix(df: Any, names: Iterable[str], kind: str) -> NDArray[Any]:
 
 
 def _numbers(series: Any, kind: str, dtype: Any) -> NDArray[Any]:
-    """A numeric column as floats, NaN for nulls."""
+    """A numeric column as floats; NaN for nulls."""
     if kind == "pandas":
         return series.to_numpy(dtype=dtype, na_value=np.nan)
     import polars as pl
@@ -154,7 +153,7 @@ def _numbers(series: Any, kind: str, dtype: Any) -> NDArray[Any]:
 
 
 def _ids(df: Any, query: str, kind: str) -> NDArray[Any]:
-    """The query of each row; refuses nulls and queries in several places."""
+    """The query of each row; raises if one is null or the rows of a query are not adjacent."""
     ids = query_ids(f"column {query!r}", df[query].to_numpy())
     if ids.dtype == object:
         ids = ids.astype(np.str_)
@@ -163,7 +162,7 @@ def _ids(df: Any, query: str, kind: str) -> NDArray[Any]:
         if kind == "polars":
             sort = f"df.sort({query!r}, maintain_order=True)"
         raise ValueError(
-            f"query {split[0]!r} of column {query!r} comes back in row {split[1]}: its rows are apart; "
+            f"query {split[0]!r} of column {query!r} reappears in row {split[1]}: its rows are not adjacent; "
             f"use {sort} first"
         )
     return ids

@@ -1,4 +1,4 @@
-"""`read_letor`: the LETOR / SVMLight text that ranking data sets come in."""
+"""`read_letor`: read the LETOR / SVMLight text format of public ranking data sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lambdaboost.datasets._letor_lines import EXPECTED, Parsed, parse
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
-# With fewer of its values written out, a matrix stays sparse: dense it would take over five times the memory.
+# Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
 DENSE_SHARE = 0.1
 
 
@@ -28,39 +28,38 @@ def read_letor(
 ) -> Collection:
     r"""Read LETOR / SVMLight text, lines ``grade qid:Q 1:v 2:v … # comment``, plain or as gzip, xz or bzip2.
 
-    The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's form of it has no
-    qid, and the documents of each query one below the other in a second file, ``rank.train.query`` for
-    ``rank.train``, which is found if it lies beside, compressed or not.
+    The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's variant has no qid; the
+    query sizes are in a second file, ``rank.train.query`` for ``rank.train``, which is found in the same folder,
+    compressed or not.
 
     Parameters
     ----------
     path : path
-        The text. How it is compressed shows from its first bytes, not from its name.
+        The file. Compression is recognised by its first bytes, not by its name.
     n_features : int, optional
-        Columns to give, for a part whose last features never occur; the highest index in the text without it.
+        Number of columns, for a part in which the last features never occur; by default the highest index.
     query_file : path, optional
-        LightGBM's file of query sizes where it lies elsewhere; only for text without qid.
+        LightGBM's file of query sizes if it is in another folder; only for text without qid.
     cache : bool
-        Keep a parsed copy beside the text, as ``<name>.lambdaboost.npz``, and read that one from then on. It
-        holds the SHA-256 of the text and is made anew where that differs or the copy is damaged; where the
-        folder cannot be written, there is none.
+        Keep a parsed copy, ``<name>.lambdaboost.npz``, beside the text and read it from then on. It holds the
+        SHA-256 of the text and is rewritten if that differs or the copy is damaged. No copy is kept in a folder
+        that is not writable.
 
     Returns
     -------
     Collection
-        Features as float32, feature ``1:`` in column 0: dense, or CSR where less than a tenth of the values
-        are written out. What is not written is 0. Values that float32 cannot hold, such as the 1.797e308 that
-        stands for missing in Istella, and infinities become ±3.4028235e38. Ids are the qids. Document names
-        are the comments, or the word after ``docid =`` in those of LETOR; None where there are no comments.
+        Features as float32, feature ``1:`` in column 0: dense, or CSR if the text holds less than a tenth of the
+        values. Absent values are 0. Infinities and values out of float32's range, such as the 1.797e308 that
+        marks missing values in Istella, become ±3.4028235e38. Ids are the qids. Document names are the comments,
+        or the word after ``docid =`` in LETOR's comments; None if there are no comments.
 
     Raises
     ------
     ValueError
-        Where a line does not parse or a query's lines are not adjacent, with file and line; where the file is
-        empty or damaged, has more features than `n_features`, or query sizes are missing, wrong or given
-        twice.
+        If a line does not parse or a query's lines are not adjacent (names file and line); if the file is empty or
+        damaged or has more features than `n_features`; if query sizes are missing, wrong or given twice.
     FileNotFoundError
-        Where `path` or `query_file` is not there.
+        If `path` or `query_file` does not exist.
 
     Examples
     --------
@@ -83,14 +82,14 @@ def read_letor(
     parsed = _parsed(path) if cache else parse(path)
     if parsed.ids.size and query_file is not None:
         raise ValueError(
-            f"{path} has qids on its lines, so query_file={str(query_file)!r} is one too many: omit it"
+            f"{path} has qids on its lines, so query_file={str(query_file)!r} is not needed: omit it"
         )
     features = _dense_if_dense(_widened(parsed.features, n_features, path))
     return Collection(features, _queries(parsed, path, sizes_path), parsed.documents)
 
 
 def _parsed(path: Path) -> Parsed:
-    """The parsed text, from the cache where there is one."""
+    """The parsed text, from the cache if it is there."""
     digest = sha256(path)
     parsed = _letor_cache.load(path, digest)
     if parsed is None:
@@ -100,7 +99,7 @@ def _parsed(path: Path) -> Parsed:
 
 
 def _query_file_beside(path: Path) -> Path | None:
-    """LightGBM's ``<data>.query``, compressed or not, where there is one."""
+    """LightGBM's ``<data>.query``, compressed or not, if it exists."""
     plain = without_compression_suffix(path)
     names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
     return next((name for name in names if name.exists()), None)
@@ -121,7 +120,7 @@ def _queries(parsed: Parsed, path: Path, sizes_path: Path | None) -> Queries:
 
 
 def _sizes(path: Path) -> list[int]:
-    """Documents of each query, one figure a line."""
+    """The number of documents of each query, one per line."""
     sizes = []
     with reading(path) as file:
         for number, line in enumerate(file, 1):
@@ -134,12 +133,12 @@ def _sizes(path: Path) -> list[int]:
 
 
 def _widened(features: Any, n_features: int | None, path: Path) -> Any:
-    """Columns of zeros up to `n_features`."""
+    """Pad with columns of zeros to `n_features`."""
     n, d = features.shape
     if n_features is None or n_features == d:
         return features
     if n_features < d:
-        raise ValueError(f"n_features is {n_features}, but {path} has feature {d}: give at least {d}")
+        raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
     if isinstance(features, np.ndarray):
         return np.pad(features, ((0, 0), (0, n_features - d)))
     features.resize((n, n_features))

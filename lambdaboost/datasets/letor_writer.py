@@ -1,4 +1,4 @@
-"""`write_letor`: a collection as LETOR text."""
+"""`write_letor`: write a collection as LETOR text."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from lambdaboost.datasets.collection import Collection
 
 
 def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
-    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads, compressed if the name says so.
+    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads them.
 
-    The format holds grades, ids, features other than 0 and document names; other label sources, weights and
-    feature names do not fit in. Ids that are not whole numbers are replaced by 1, 2, …
+    The format holds grades, ids, non-zero features and document names; other label sources, weights and
+    feature names are not written. Ids that are not whole numbers are replaced by 1, 2, …
 
     Parameters
     ----------
     path : path
-        Where to write; ``.gz``, ``.xz`` and ``.bz2`` compress. An old file is replaced once the new one is
-        whole.
+        Where to write; ``.gz``, ``.xz`` and ``.bz2`` compress. An existing file is replaced once the new one is
+        complete.
     collection : Collection
         What to write.
 
     Raises
     ------
     ValueError
-        Where a grade is missing (NaN) or a document name has a line break.
+        If a grade is missing (NaN) or a document name contains a line break.
 
     Examples
     --------
@@ -55,9 +55,7 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
     names = _comments(collection.documents, q.n_documents)
     ids = np.repeat(_whole_ids(q.ids, q.n_queries), q.sizes)
     text = io.BytesIO()
-    with config_context(
-        assume_finite=True
-    ):  # or scikit-learn refuses features that are NaN, which trees take
+    with config_context(assume_finite=True):  # scikit-learn would refuse NaN features, which trees accept
         grades = q.relevance.astype(np.float64)
         dump_svmlight_file(collection.features, grades, text, zero_based=False, query_id=ids)
     text.seek(0)
@@ -68,7 +66,9 @@ def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
 def _check_grades(relevance: NDArray[np.float32]) -> None:
     if np.isnan(relevance).any():
         row = int(np.flatnonzero(np.isnan(relevance))[0])
-        raise ValueError(f"relevance[{row}] is missing (NaN), which LETOR cannot say: leave the document out")
+        raise ValueError(
+            f"relevance[{row}] is missing (NaN), which LETOR cannot represent: remove the document"
+        )
 
 
 def _comments(documents: NDArray[np.str_] | None, n: int) -> Iterator[bytes]:
@@ -78,7 +78,9 @@ def _comments(documents: NDArray[np.str_] | None, n: int) -> Iterator[bytes]:
     names = documents.tolist()
     for row, name in enumerate(names):
         if "\n" in name or "\r" in name:
-            raise ValueError(f"documents[{row}] is {name!r}: a name with a line break does not fit on a line")
+            raise ValueError(
+                f"documents[{row}] is {name!r}: LETOR names hold no line breaks; rename the document"
+            )
     return (f" # {name}\n".encode() if name else b"\n" for name in names)
 
 

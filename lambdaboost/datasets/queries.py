@@ -14,7 +14,7 @@ from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
 
 RELEVANCE = "relevance"
-REMEMBERED = 128  # results kept beside one `Queries`; an objective needs some five
+REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
 class Queries:
@@ -23,15 +23,15 @@ class Queries:
     Parameters
     ----------
     relevance : array of shape (n_documents,)
-        Grades, finite and ≥ 0, real-valued if need be; NaN where this source says nothing of the document.
+        Grades, finite and ≥ 0, not necessarily integers; NaN where missing.
     sizes : array of int, shape (n_queries,), optional
-        Documents of each query, in row order, each ≥ 1, summing to the rows (LightGBM's ``group``).
+        Number of documents of each query, in row order, each ≥ 1, summing to n_documents (LightGBM's ``group``).
     ids : array of shape (n_documents,), optional
-        The query of each row, the rows of one query adjacent (XGBoost's ``qid``). Give `sizes` or `ids`, not both.
+        The query of each row, the rows of a query adjacent (XGBoost's ``qid``). Give either `sizes` or `ids`.
     weight : array, optional
-        One figure ≥ 0 per query or per document; rows of a query weigh λ, their mean weighs the query in measures.
+        One weight ≥ 0 per query or per document. Row weights multiply λ; their mean is the query's weight in measures.
     **sources : arrays of shape (n_documents,)
-        Further label sources by name, such as ``clicks=`` (≥ 0; NaN where the source says nothing).
+        Further label sources by name, such as ``clicks=`` (finite and ≥ 0; NaN where missing).
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class Queries:
     labels : mapping of str to float32 (n_documents,)
         Every source by name, ``"relevance"`` first; read-only.
     ids : array (n_queries,) or None
-        The id of each query, where ids were given.
+        The id of each query, if ids were given.
 
     Raises
     ------
     ValueError
-        Where an argument is off, naming it, the first offending row or value, and what is expected.
+        If an argument is invalid; names it, the first invalid row or value, and what is expected.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Queries:
             labels[name] = labels_of(name, values)
             if labels[name].size != n:
                 raise ValueError(
-                    f"{name} has {labels[name].size} rows, relevance has {n}: give one label a document"
+                    f"{name} has {labels[name].size} rows, relevance has {n}: give one label per document"
                 )
         set_ = object.__setattr__
         set_(self, "offsets", _frozen(offsets))
@@ -99,7 +99,7 @@ class Queries:
         set_(self, "_memo", {})
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Queries cannot be changed: make a new one to set {name}")
+        raise AttributeError(f"Queries are immutable: make a new one to set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight)
@@ -114,7 +114,7 @@ class Queries:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents, the rows of the data."""
+        """Number of documents: the rows of the data."""
         return int(self.offsets[-1])
 
     @property
@@ -124,7 +124,7 @@ class Queries:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Documents of each query, shape (n_queries,)."""
+        """Number of documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
 
     @property
@@ -140,7 +140,7 @@ class Queries:
         return np.add.reduceat(self.weight.astype(np.float64), self.offsets[:-1]) / self.sizes
 
     def source(self, name: str) -> NDArray[np.float32]:
-        """The labels of one source; a clear error where there is none of that name."""
+        """The labels of one source, float32 (n_documents,); raises ValueError if the source does not exist."""
         try:
             return self.labels[name]
         except KeyError:
@@ -151,7 +151,7 @@ class Queries:
             ) from None
 
     def take(self, queries: ArrayLike) -> Queries:
-        """Some queries, by index or mask, in the order given.
+        """Select queries by index or mask, in the order given.
 
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
@@ -160,7 +160,7 @@ class Queries:
         return self._taken(self.rows_of(chosen), chosen)
 
     def _chosen(self, queries: ArrayLike) -> NDArray[np.int64]:
-        """Indices of some queries given by index or mask."""
+        """Indices of queries given by index or mask."""
         try:
             return np.arange(self.n_queries)[np.asarray(queries)]
         except IndexError as error:
@@ -169,22 +169,22 @@ class Queries:
             ) from None
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
-        """Row indices of some queries, by index or mask, in the order given."""
+        """Row indices of queries given by index or mask, in that order."""
         chosen = self._chosen(queries)
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
 
     def shuffled_rows(self, seed: int = 0) -> NDArray[np.int64]:
-        """A row order that shuffles the documents inside each query, seeded.
+        """A seeded random order of rows that shuffles the documents inside each query.
 
-        Files are often sorted by grade; at round 0 every score ties and the row order is the ranking, so an
-        unshuffled file starts from a perfect one.
+        Files are often sorted by grade: in round 0, where all scores tie, the row order is the ranking, and an
+        unshuffled file would start from a perfect one.
         """
         return np.lexsort((np.random.default_rng(seed).random(self.n_documents), self.query_of_row))
 
     def reordered(self, rows: NDArray[np.int64]) -> Queries:
-        """The same queries with their rows in another order, such as `shuffled_rows` gives."""
+        """The same queries with reordered rows, such as by `shuffled_rows`."""
         n = self.n_documents
         if not np.array_equal(np.sort(rows, axis=None), np.arange(n)) or np.ndim(rows) != 1:
             raise ValueError(f"rows must hold each of 0 to {n - 1} once, such as shuffled_rows(seed) gives")
@@ -203,9 +203,9 @@ class Queries:
         )
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
-        """What `build` returns, computed once for these queries and kept beside them under `key`.
+        """The result of `build`, computed once for these queries and cached under `key`.
 
-        The oldest of more than `REMEMBERED` are dropped, so that a search over settings does not fill the memory.
+        Beyond `REMEMBERED` results the oldest are dropped, so that a search over settings does not fill memory.
         """
         memo: dict[Hashable, Any] = self._memo  # type: ignore[attr-defined]
         try:
@@ -213,17 +213,17 @@ class Queries:
         except KeyError:
             value = memo.setdefault(key, build())
         while len(memo) > REMEMBERED:
-            # Another thread may be at it too; then one of both drops the oldest, and the other nothing.
+            # Two threads may do this at once; then only one of them drops the oldest.
             with suppress(RuntimeError, StopIteration):
                 memo.pop(next(iter(memo)), None)
         return value
 
     def scores(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """`scores` as checked float64 (n_documents,), C-contiguous: finite, one for each row."""
+        """Check scores and convert them to C-contiguous float64 (n_documents,); all must be finite."""
         s = np.ascontiguousarray(scores, dtype=np.float64)
         if s.shape != (self.n_documents,):
             raise ValueError(
-                f"scores has shape {s.shape}, expected ({self.n_documents},): one score a document"
+                f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"
             )
         if not np.isfinite(s).all():
             row = int(np.flatnonzero(~np.isfinite(s))[0])
@@ -237,7 +237,7 @@ def _rebuild(
     ids: NDArray[Any] | None,
     weight: NDArray[np.float32] | None,
 ) -> Queries:
-    """A `Queries` from parts that were checked before."""
+    """Make a `Queries` from parts that are already checked."""
     q = Queries.__new__(Queries)
     set_ = object.__setattr__
     set_(q, "offsets", _frozen(np.asarray(offsets, dtype=np.int64)))
@@ -257,20 +257,24 @@ def _frozen(a: NDArray[Any]) -> NDArray[Any]:
 def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
     a = np.asarray(sizes)
     if a.ndim != 1:
-        raise ValueError(f"sizes has shape {a.shape}, expected one dimension: the documents of each query")
+        raise ValueError(
+            f"sizes has shape {a.shape}, expected one dimension: the number of documents of each query"
+        )
     if a.size == 0:
         raise ValueError("sizes is empty: there must be at least one query")
     if not np.issubdtype(a.dtype, np.integer):
         whole = a.astype(np.int64) if np.issubdtype(a.dtype, np.floating) and np.isfinite(a).all() else None
         if whole is None or (whole != a).any():
-            raise TypeError(f"sizes must be whole numbers, got {a.dtype}: the documents of each query")
+            raise TypeError(
+                f"sizes must be whole numbers, got {a.dtype}: give the number of documents of each query"
+            )
         a = whole
     if (a < 1).any():
         query = int(np.flatnonzero(a < 1)[0])
         raise ValueError(
-            f"sizes[{query}] is {a[query]}: every query has at least one document; leave empty ones out"
+            f"sizes[{query}] is {a[query]}: every query needs at least one document; leave empty ones out"
         )
-    if (a > n).any():  # before they are summed: a sum of huge ones would wrap around
+    if (a > n).any():  # before the sum, which could overflow
         query = int(np.flatnonzero(a > n)[0])
         raise ValueError(
             f"sizes[{query}] is {a[query]}, but there are {n} rows: each row belongs to one query"
@@ -291,11 +295,11 @@ def _offsets_from_ids(ids: ArrayLike, n: int) -> tuple[NDArray[np.int64], NDArra
 
 
 def _weights(weight: ArrayLike, offsets: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Weights as one figure a document."""
+    """Weights as one value per document."""
     a = weights_of("weight", weight)
     n_queries, n = offsets.size - 1, int(offsets[-1])
     if a.size not in (n_queries, n):
         raise ValueError(
-            f"weight has {a.size} figures: give one per query ({n_queries}) or per document ({n})"
+            f"weight has {a.size} values: give one per query ({n_queries}) or per document ({n})"
         )
     return np.repeat(a, np.diff(offsets)) if a.size == n_queries and a.size != n else a

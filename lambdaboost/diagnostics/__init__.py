@@ -1,7 +1,7 @@
-"""Why a training went as it did: the diagnostics of the 2011 paper's figures 2–7, as arrays and as plots.
+"""Diagnostics of training: those of figures 2–7 of the 2011 paper, as arrays and as plots.
 
-And where it ended: a measure against a shifted weight and the test of local optimality after the 2007 paper, and the
-2006 paper's test of a λ rule.
+Also a measure against a shifted weight and the test of local optimality, after the 2007 paper, and the 2006 paper's
+test of a λ rule.
 
 The plots are in `lambdaboost.diagnostics.plots`.
 """

@@ -1,4 +1,4 @@
-"""How the recorder hears from each engine; neither is imported before it is used."""
+"""Callbacks that connect the recorder to each engine; engines are imported only when used."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._tree_scores import Predict
 
-DART = "a DART booster rescales its earlier trees every round, so their scores cannot be added up: train with another"
+DART = "a DART booster rescales its earlier trees every round, so scores do not add up: train with another booster"
 ONE_BOOSTER = (
-    "the recorder follows one booster and this is a cross-validation: record a training on one fold instead"
+    "the recorder follows one booster, but this is a cross-validation: record a training on one fold"
 )
 
 
@@ -30,7 +30,7 @@ class Follower(Protocol):
 
 
 def lightgbm_trees(env: Any, X: Any) -> tuple[int, Predict]:
-    """The trees of the model in a LightGBM callback, and what gives their scores."""
+    """The number of trees of the model in a LightGBM callback, and a function that scores them."""
     model = env.model
     if hasattr(model, "boosters"):
         raise TypeError(ONE_BOOSTER)
@@ -50,17 +50,17 @@ def xgboost_callback(recorder: Follower) -> Any:
     import xgboost as xgb
 
     class RecorderCallback(xgb.callback.TrainingCallback):
-        """Hands each round to the recorder that it belongs to."""
+        """Passes each round to its recorder."""
 
         def before_training(self, model: Any) -> Any:
-            """Check the booster and start afresh."""
+            """Check the booster and reset the recorder."""
             if hasattr(model, "cvfolds"):
                 raise TypeError(ONE_BOOSTER)
             config = json.loads(model.save_config())
             if config["learner"]["gradient_booster"]["name"] == "dart":
                 raise ValueError(DART)
-            # Without a margin each call would add the intercept again.
-            # Newton leaves train with a second score.
+            # Without a base margin each call would add the intercept again.
+            # Newton leaves are trained with a second score.
             scores = int(config["learner"]["learner_model_param"]["num_target"])
             margin = np.zeros((recorder.queries.n_documents, scores))
             self.data = xgb.DMatrix(recorder.features, base_margin=margin if scores > 1 else margin[:, 0])

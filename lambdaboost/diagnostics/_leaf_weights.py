@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.diagnostics._weights import Floats, LinearWeights, Weights
 
-ONE_SCORE = "model gives several scores a document: give a booster of one score, such as a ranker"
-ROUNDING = 1e-4  # of the spread of the scores: XGBoost sums its trees in float32
+ONE_SCORE = "model gives several scores per document: give a booster with one score, such as a ranker"
+ROUNDING = 1e-4  # relative to the spread of the scores: XGBoost sums its trees in float32
 
 
 class LeafWeights(Weights):
-    """Leaf values: the score of a document is the sum of the leaves that it falls into.
+    """Leaf values: the score of a document is the sum of the values of its leaves.
 
     Parameters
     ----------
     leaves : sequence of (names, values)
         The leaves of each tree.
     at : int array (n_documents, n_trees)
-        In which leaf of each tree a document is, by its place in `values`.
+        The index in `values` of each document's leaf in each tree.
 
     """
 
@@ -32,14 +32,14 @@ class LeafWeights(Weights):
         first = np.cumsum([0, *(v.size for v in values)])[:-1]
         self.names = tuple(name for names, _ in leaves for name in names)
         self.trained = np.concatenate([np.empty(0), *values])
-        # By tree, so that each pass reads memory in order.
+        # By tree, so that memory is read in order.
         self._at = np.ascontiguousarray((at + first).T, dtype=np.intp)
         self.scores = self.moves(self.trained)
         within = np.bincount(self._at.ravel(), minlength=self.trained.size)
         self.moving = (within > 0) & (within < at.shape[0])
 
     def moves(self, direction: Floats) -> Floats:
-        """The sum over the trees of what is added to the document's leaf."""
+        """The sum over the trees of the change of the document's leaf."""
         total = np.zeros(self._at.shape[1])
         for leaf in self._at:
             total += direction[leaf]
@@ -47,7 +47,7 @@ class LeafWeights(Weights):
 
 
 def lightgbm_weights(model: Any, X: Any) -> Weights:
-    """Leaf values of a LightGBM booster or estimator, of as many trees as it predicts with."""
+    """Leaf values of the trees that a LightGBM booster or estimator predicts with."""
     booster = getattr(model, "booster_", model)
     if booster.num_model_per_iteration() != 1:
         raise ValueError(ONE_SCORE)
@@ -69,7 +69,7 @@ def xgboost_weights(model: Any, X: Any) -> Weights:
     booster = model
     if hasattr(model, "get_booster"):
         booster = model.get_booster()
-        # The estimators predict with the trees up to the best round, boosters with all.
+        # Estimators predict with the trees up to the best round, boosters with all trees.
         if booster.attr("best_iteration") is not None:
             booster = booster[: int(booster.attr("best_iteration")) + 1]
     learner = json.loads(booster.save_raw("json"))["learner"]
@@ -88,9 +88,9 @@ def xgboost_weights(model: Any, X: Any) -> Weights:
 
 
 def _tree_weights(gradient_booster: dict[str, Any], nodes: NDArray[Any], n_documents: int) -> Weights:
-    """XGBoost's leaves: nodes without children, whose value stands where others have their threshold."""
+    """XGBoost's leaves: nodes without children, whose values are stored as split conditions."""
     trees = gradient_booster.get("gbtree", gradient_booster)["model"]["trees"]
-    # DART's trees each count by a factor of their own.
+    # Each tree of DART has its own weight.
     factors = gradient_booster.get("weight_drop", [1.0] * len(trees))
     at = np.asarray(nodes, dtype=np.intp).reshape(n_documents, -1)
     leaves = []
@@ -107,10 +107,10 @@ def _names(tree: int, leaves: Any) -> list[str]:
 
 
 def _check_sum(weights: Weights, predicted: ArrayLike) -> None:
-    """Refuse boosters whose scores are another function of their leaves, such as linear trees."""
+    """Raise if scores are not the sum of leaf values, as with linear trees."""
     rest = np.asarray(predicted, dtype=np.float64) - weights.scores
     if rest.size and np.ptp(rest) > ROUNDING * max(np.ptp(weights.scores), 1e-30):
         raise ValueError(
-            "model's scores are not the sum of its leaf values, as those of linear trees are not: "
+            "model's scores are not the sum of its leaf values, as with linear trees: "
             "give a booster of plain trees"
         )

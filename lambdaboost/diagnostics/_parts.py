@@ -1,4 +1,4 @@
-"""What an objective is made of, pair by pair."""
+"""Decomposition of objectives into sums over pairs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
 
 
 def pair_parts(objective: Objective, iteration: int = 0) -> list[tuple[float, Objective]]:
-    """The objectives whose pairs' λ add up to those of `objective`, each with its weight at a round.
+    """The pairwise objectives whose weighted sum of λ equals that of `objective` at a round.
 
-    A `GradientStep` counts as what it normalises: the shares of a query are the same.
+    A `GradientStep` is replaced by the objective that it normalises: shares within a query are the same.
 
     Raises
     ------
     TypeError, ValueError
-        Where an objective is not a sum over pairs, or normalises it by the query as the engines' own do.
+        If an objective is not a sum over pairs, or normalises it by query as the engines' own do.
 
     """
     check_objective("objective", objective)
@@ -47,11 +47,11 @@ def _checked(objective: Objective) -> Objective:
     if not isinstance(objective, OF_PAIRS):
         names = ", ".join(cls.__name__ for cls in OF_PAIRS)
         raise TypeError(
-            f"objective holds {objective!r}, which is no plain sum over pairs: give {names} or blends of them"
+            f"objective contains {objective!r}, which is not a plain sum over pairs: give {names} or blends of them"
         )
     if isinstance(objective, LambdaRank) and objective.convention != "paper":
         raise ValueError(
-            f"objective holds {objective!r}, which scales the pairs of a query together: give LambdaRank(NDCG(k=…)), "
+            f"objective contains {objective!r}, which scales all pairs of a query: give LambdaRank(NDCG(k=…)), "
             "the paper's convention"
         )
     return objective

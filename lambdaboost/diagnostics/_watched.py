@@ -1,4 +1,4 @@
-"""A bar of progress where somebody watches a terminal, and silence elsewhere."""
+"""A progress bar on terminals only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 def watched(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """The items as they are, with a bar on standard error while they are worked through."""
+    """Iterate over the items with a progress bar on standard error."""
     from rich.console import Console
     from rich.progress import track
 

@@ -1,7 +1,7 @@
-"""The weights of a model, and how the scores of documents follow them; the model itself is only read.
+"""The weights of a model, and how scores depend on them; the model is not modified.
 
-A linear model is linear in its coefficients, and a sum of trees is linear in its leaf values. So a shift of the weights
-shifts the scores by a sum that needs no model any more.
+A linear model is linear in its coefficients, and a sum of trees in its leaf values, so the change of scores for a shift
+of the weights needs no further prediction by the model.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ Floats = NDArray[np.float64]
 
 
 class Weights(ABC):
-    """A model's weights as they were trained, and the documents' scores with them.
+    """The trained weights of a model, and the scores of documents.
 
     Attributes
     ----------
     names : tuple of str
-        What each weight is called, ``(n_weights,)``.
+        The name of each weight, ``(n_weights,)``.
     trained : float64 (n_weights,)
-        The weights themselves.
+        The trained weights.
     scores : float64 (n_documents,)
-        The scores that they give, but for a constant.
+        Their scores, up to a constant.
     moving : bool (n_weights,)
-        Whether a weight adds more to some scores than to others.
+        Whether a weight changes score differences.
 
     """
 
@@ -38,10 +38,10 @@ class Weights(ABC):
 
     @abstractmethod
     def moves(self, direction: Floats) -> Floats:
-        """What adding `direction` (n_weights,) to the weights adds to the scores (n_documents,)."""
+        """The change of the scores (n_documents,) if `direction` (n_weights,) is added to the weights."""
 
     def moves_of(self, weight: int) -> Floats:
-        """What one unit more of one weight adds to the scores (n_documents,)."""
+        """The change of the scores (n_documents,) per unit of one weight."""
         direction = np.zeros(self.trained.size)
         direction[weight] = 1
         return self.moves(direction)
@@ -55,11 +55,11 @@ class LinearWeights(Weights):
         w = w[0] if w.ndim == 2 and len(w) == 1 else w
         if w.ndim != 1:
             raise ValueError(
-                f"model.coef_ has shape {w.shape}: give a model of one score, one coefficient a feature"
+                f"model.coef_ has shape {w.shape}: give a model with one score and one coefficient per feature"
             )
         if w.size != X.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give what it was trained on"
+                f"X has {X.shape[1]} columns, the model {w.size} coefficients: give the features that it was trained on"
             )
         if not np.isfinite(w).all():
             at = int(np.flatnonzero(~np.isfinite(w))[0])
@@ -71,7 +71,7 @@ class LinearWeights(Weights):
         self.moving = _varying(self._X)
 
     def moves(self, direction: Floats) -> Floats:
-        """X · direction, in the precision of X: a shift needs no more."""
+        """X · direction, in the precision of X."""
         return np.asarray(self._X @ direction.astype(self._X.dtype), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""`lambda_agreement`: whether two objectives push documents the same way."""
+"""`lambda_agreement`: the share of documents whose λ agree under two objectives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lambda_agreement(
     Parameters
     ----------
     first, second : Objective
-        The second is the one compared: it never disagrees where it says nothing.
+        The objectives to compare; a document agrees if its λ under `second` is 0.
     scores : array of shape (n_documents,)
         Finite scores.
     q : Queries
@@ -34,7 +34,7 @@ def lambda_agreement(
     Raises
     ------
     TypeError, ValueError
-        Where `first` or `second` is no objective, or their `gradient` refuses the rest.
+        If `first` or `second` is not an objective, or their `gradient` raises.
 
     Examples
     --------

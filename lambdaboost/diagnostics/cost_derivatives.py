@@ -1,4 +1,4 @@
-"""`cost_derivatives`: how hard an objective pushes a pair at each score difference."""
+"""`cost_derivatives`: the derivative of an objective's pair cost by score difference."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
     Parameters
     ----------
     differences : array of shape (n,)
-        Score differences o = s_i − s_j of pairs that want i above j; negative where the pair is the wrong way round.
+        Score differences o = s_i − s_j of pairs in which i should rank above j; negative if the order is wrong.
     objective : Objective
         A sum over pairs: RankNet, LambdaRank, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep of them
-        (a GradientStep before it normalises).
+        (a GradientStep before its normalisation).
     iteration : int
         The boosting round, from 0, for objectives with a schedule.
 
@@ -33,7 +33,8 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
     Raises
     ------
     TypeError, ValueError
-        Where the objective is no sum over pairs, its measure knows no grades 1 and 0, or a difference is not finite.
+        If the objective is not a sum over pairs, its measure does not distinguish grades 1 and 0, or a difference is
+        not finite.
 
     Examples
     --------
@@ -56,16 +57,16 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
 
 
 def _lone_pairs(leaf: Objective, n: int) -> Queries:
-    """Queries of two documents, of which the objective wants the first on top."""
+    """Queries of two documents, of which the first should rank on top."""
     source, *within = leaf.sources
     labels = {RELEVANCE: np.ones(2 * n)} | {name: np.ones(2 * n) for name in within}
-    # A tier passes over documents labelled 0.
+    # A tier ignores documents labelled 0.
     labels[source] = np.tile([1.0, 0.5] if within or source != RELEVANCE else [1.0, 0.0], n)
     return Queries(labels.pop(RELEVANCE), np.full(n, 2), **labels)
 
 
 def _swap(leaf: Objective) -> float:
-    """What swapping the two is worth in the objective's measure, 1 where it has none."""
+    """The change of the objective's measure when the two are swapped; 1 if it has no measure."""
     metric = getattr(leaf, "metric", None)
     if metric is None:
         return 1.0
@@ -73,6 +74,6 @@ def _swap(leaf: Objective) -> float:
     worth = float(abs(metric.per_query([1.0, 0.0], pair) - metric.per_query([0.0, 1.0], pair))[0])
     if not worth > 0:
         raise ValueError(
-            f"objective holds {leaf!r}, whose measure does not tell grade 1 from 0: lower its threshold"
+            f"objective contains {leaf!r}, whose measure does not distinguish grade 1 from 0: lower its threshold"
         )
     return worth

@@ -1,4 +1,4 @@
-"""`local_optimum_test`: whether a trained model stands at a local optimum of a measure."""
+"""`local_optimum_test`: whether a trained model is at a local optimum of a measure."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from lambdaboost.objectives.base.checks import check_number
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalOptimum:
-    """What `local_optimum_test` found; as text (`str`) the result in words.
+    """The result of `local_optimum_test`; `str` gives it in words.
 
     Attributes
     ----------
     measure : Measure
-        What was measured.
+        The measure.
     value : float
         Its mean at the trained weights.
     n_weights : int
-        How many weights the model has.
+        The number of weights of the model.
     step : float
-        How far the weights moved, in parts of their norm.
+        The length of a step, relative to the norm of the weights.
     share, alpha : float
-        What the test is to show: fewer than this share of all directions raise the measure, at this level.
+        The claim tested: fewer than `share` of all directions raise the measure, at level `alpha`.
     changes : float64 (n_directions,)
-        The mean measure after a step along each direction, less `value`.
+        The mean measure after a step along each direction, minus `value`.
 
     """
 
@@ -48,24 +48,24 @@ class LocalOptimum:
 
     @property
     def rises(self) -> int:
-        """How many directions raise the measure."""
+        """The number of directions that raise the measure."""
         return int((self.changes > ROUNDING).sum())
 
     @property
     def falls(self) -> int:
-        """How many directions lower it."""
+        """The number of directions that lower it."""
         return int((self.changes < -ROUNDING).sum())
 
     @property
     def level(self) -> int:
-        """How many directions leave it as it is; they say nothing, and are no trials of the test."""
+        """The number of directions that do not change it, which are not trials of the test."""
         return self.changes.size - self.rises - self.falls
 
     @property
     def p_value(self) -> float:
-        """The chance of so few rises if `share` of all directions raised the measure; 1 without trials.
+        """The probability of at most `rises` rises if `share` of all directions raised the measure; 1 without trials.
 
-        One-sided and exact: (1 − share)^n where none of n directions does.
+        One-sided and exact: (1 − share)^n if none of n directions does.
         """
         from scipy.stats import binomtest
 
@@ -74,7 +74,7 @@ class LocalOptimum:
 
     @property
     def highest_share(self) -> float:
-        """The upper end of the one-sided interval of the share of directions that raise it, at 1 − alpha."""
+        """The upper confidence bound, at level 1 − alpha, of the share of directions that raise it."""
         from scipy.stats import binomtest
 
         trials = self.rises + self.falls
@@ -84,7 +84,7 @@ class LocalOptimum:
 
     @property
     def is_local_optimum(self) -> bool:
-        """Whether the test shows it: p ≤ alpha."""
+        """Whether p ≤ alpha."""
         return self.p_value <= self.alpha
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class LocalOptimum:
             f"weights raise it along {self.rises} of {trials} random directions"
         )
         if self.level:
-            found += f" ({self.level} more leave it as it is)"
+            found += f" ({self.level} more do not change it)"
         found += f"; p = {self.p_value:.2g}, alpha = {self.alpha:g}. With {1 - self.alpha:.4g} confidence "
         if self.is_local_optimum:
             return (
@@ -124,31 +124,31 @@ def local_optimum_test(
     directions: int | None = None,
     seed: int = 0,
 ) -> LocalOptimum:
-    r"""The Monte-Carlo test of local optimality (Donmez, Svore and Burges 2009; after Yue and Burges 2007, §5.3).
+    r"""Test whether a model is at a local optimum (Donmez, Svore and Burges 2009; Yue and Burges 2007, §5.3).
 
     All weights w move at once, :math:`w + h\,\lVert w\rVert\,u`, along directions u drawn uniformly from the unit
-    sphere. Were `share` of all directions to raise the measure, n of them would all fail to with probability
-    :math:`(1 - \mathrm{share})^n`; where that is at most `alpha`, the model is at a local optimum but for such a share.
-    459 directions show it for 1 % at the level of 1 %. The model is only read.
+    sphere. If `share` of all directions raised the measure, none of n directions would do so with probability
+    :math:`(1 - \mathrm{share})^n`; if that is at most `alpha`, fewer than `share` of all directions raise it. 459
+    directions suffice for 1 % at the level of 1 %. The model is not modified.
 
-    A measure of ranks is a staircase: at a small enough step nothing changes, and such directions are not counted; at
-    small ones it moves by chance. So the result is one of its step, and of weights of like scale: standardise the
+    Ranking measures are piecewise constant: very small steps change nothing, and such directions are not counted; small
+    steps change it at random. So the result depends on the step, and needs weights of similar scale: standardise the
     features of a linear model.
 
     Parameters
     ----------
     model, X, q
-        As in `weight_sweep`; X and q the training data, or others for an optimum of theirs.
+        As in `weight_sweep`; X and q are the training data, or other data to test for an optimum on these.
     measure : Measure
-        What must not rise.
+        The measure that must not rise.
     step : float
-        h, the length of a step in parts of the norm of the weights, > 0.
+        h, the length of a step relative to the norm of the weights, > 0.
     share, alpha : float in (0, 1)
-        The share of directions that may go unnoticed, and the level of the test.
+        The share of directions that may raise the measure unnoticed, and the level of the test.
     directions : int, optional
-        How many to draw; by default the least that can show it. More of them forgive single rises.
+        The number of directions; by default the smallest that can reach `alpha`. With more, a few may rise.
     seed : int
-        Draws them.
+        Seed of the directions.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def local_optimum_test(
     Raises
     ------
     TypeError, ValueError
-        Where the model offers no weights or only zeros, there are too few directions, or another argument is off.
+        If the model has no weights or all are 0, there are too few directions, or another argument is invalid.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def local_optimum_test(
     >>> X = np.linspace(-1, 1, 100)[:, None]
     >>> q = Queries(np.arange(100.0), sizes=[100])
     >>> found = local_optimum_test(SimpleNamespace(coef_=[1.0]), X, q, PairAccuracy(), step=2.0)
-    >>> found.rises, found.falls, found.level  # a step of 2 back turns the ranking round, one ahead changes nothing
+    >>> found.rises, found.falls, found.level  # a step of −2 reverses the ranking, one of +2 changes nothing
     (0, 239, 220)
 
     """
@@ -180,9 +180,14 @@ def local_optimum_test(
     least = math.ceil(math.log(alpha) / math.log1p(-share))
     if directions is None:
         directions = least
-    if _checks.whole("directions", directions, "give a whole number ≥ 1, or None for the least") < least:
+    if (
+        _checks.whole(
+            "directions", directions, "give a whole number ≥ 1, or None for the smallest sufficient"
+        )
+        < least
+    ):
         raise ValueError(
-            f"directions is {directions}: even if none rises, it takes {least} to show share={share} at alpha={alpha}"
+            f"directions is {directions}: give at least {least}, the minimum for share={share} at alpha={alpha}"
         )
     of_model = weights_of(model, X, q)
     length = step * float(np.linalg.norm(of_model.trained))

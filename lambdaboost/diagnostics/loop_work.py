@@ -1,4 +1,4 @@
-"""`loop_work`: whether λ are the slope of one cost across all orders of the documents."""
+"""`loop_work`: whether λ are the gradient of one cost across all orders of the documents."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from lambdaboost.diagnostics.lambda_jacobian import one_query
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.base.checks import check_number
 
-POINTS = 64  # of each side
+POINTS = 64  # per side
 
 
 def loop_work(
     objective: Objective, scores: ArrayLike, q: Queries, side: float = 1.0, iteration: int = 0
 ) -> NDArray[np.float64]:
-    r"""What the forces λ do on documents that go once around a square and end where they were (2006 paper, §4).
+    r"""The work of λ along a closed square path in the scores of two documents (2006 paper, §4).
 
-    For each two documents i and j: the score of i grows by `side`, then that of j, then i goes back, then j. Forces of
-    a potential energy, which is a cost, do no work on the way:
+    For each pair of documents i and j the score of i rises by `side`, then that of j; then i falls back, then j. If λ
+    are the gradient of a cost, the work is zero:
 
     .. math:: \oint \lambda \cdot ds = \iint \frac{\partial\lambda_j}{\partial s_i}
         - \frac{\partial\lambda_i}{\partial s_j} = 0.
 
-    Unlike `lambda_jacobian` this sees what λ do where documents change places. Work that is not zero shows that no cost
-    has these λ.
+    Unlike `lambda_jacobian` this includes the jumps of λ where documents swap. Non-zero work shows that no cost has
+    these λ.
 
     Parameters
     ----------
     objective, scores, q, iteration
         As in `lambda_jacobian`, but scores may tie.
     side : float
-        Of the squares, in units of the scores, > 0; only where a side passes another document does the order change.
+        The side of the squares, in units of the scores, > 0; it must pass other documents to change the order.
 
     Returns
     -------
     float64 (n_documents, n_documents)
-        Antisymmetric. Sums over 64 points a side: without jumps right to about 1e-5 of ``side · |λ|``, where λ jump
-        to a hundredth.
+        Antisymmetric. Integrated with 64 points per side: accurate to about 1e-5 of ``side · |λ|`` without jumps, and
+        to 1e-2 with jumps.
 
     Raises
     ------
     TypeError, ValueError
-        As in `lambda_jacobian`, and where `side` is not above 0.
+        As in `lambda_jacobian`, and if `side` is not > 0.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def loop_work(
     along = (np.arange(POINTS) + 0.5) / POINTS * side
 
     def work_of(j: int, start: NDArray[np.float64]) -> float:
-        """The work on j as it goes up by `side`, the others staying at `start`."""
+        """The work on j as its score rises by `side`, the others at `start`."""
         there = np.repeat(start[None], POINTS, axis=0)
         there[:, j] += along
         return side * float(np.mean([objective.lambdas(at, q, iteration)[0][j] for at in there]))
 
     alone = np.array([work_of(j, s) for j in range(n)])
-    # What having moved i first makes of the work on j.
+    # The change of the work on j after i has moved.
     gain = np.zeros((n, n))
     for i in watched(range(n), n, f"Work of {objective!r}"):
         moved = s.copy()

@@ -1,4 +1,4 @@
-"""`pictures`: what a `Recorder` recorded, as the pictures of a report."""
+"""`pictures`: the records of a `Recorder` as pictures of a report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lambdaboost.objectives import Objective
 if TYPE_CHECKING:
     import pandas as pd
 
-# The columns that each needs, what draws them, and what the picture shows.
+# Prefix of the columns, plot function, caption.
 RECORDED: tuple[tuple[str, Callable[..., Any], str], ...] = (
     (
         "agreement of ",
@@ -24,13 +24,13 @@ RECORDED: tuple[tuple[str, Callable[..., Any], str], ...] = (
     (
         "share_",
         plots.plot_lambda_shares,
-        "Share of the λ of highly relevant documents that partners of each grade contribute (fig. 3a).",
+        "Share of the λ of highly relevant documents by grade of the partner (fig. 3a).",
     ),
     ("top_", plots.plot_top_grades, "Grades of the documents in the top ranks, by round (fig. 3b)."),
     (
         "changed_",
         plots.plot_rank_changes,
-        "Ranks that change hands in a round, at the top and in all (fig. 4).",
+        "Ranks that hold a different document after a round, at the top and in all (fig. 4).",
     ),
 )
 
@@ -40,27 +40,27 @@ def pictures(
     objectives: Mapping[str, Objective] | None = None,
     of: str = "",
 ) -> dict[str, Callable[[Any], Any]]:
-    """The 2011 paper's diagnostics as `lambdaboost.evaluation.report` takes them: ``diagnostics=pictures(recorder)``.
+    """The 2011 paper's diagnostics for `lambdaboost.evaluation.report`: ``diagnostics=pictures(recorder)``.
 
     Parameters
     ----------
     recorded : Recorder or its frame, optional
-        What was recorded; a picture for each kind of columns that it has.
+        The records; one picture per kind of column.
     objectives : mapping of str to Objective, optional
-        Objectives by name whose cost derivatives are drawn (fig. 5), those that are sums over pairs.
+        Objectives by name, whose cost derivatives are drawn (fig. 5) if they are sums over pairs.
     of : str
-        The system that was recorded, which stands before each caption.
+        Name of the recorded system, put before each caption.
 
     Returns
     -------
     dict of str to callable
-        Captions, and functions that draw into matplotlib's Axes.
+        Captions, and functions that draw on matplotlib Axes.
 
     Examples
     --------
     >>> from lambdaboost import LambdaRank, SigmoidLocal
     >>> list(pictures(objectives={"λL": LambdaRank(), "λS": SigmoidLocal()}))
-    ['How hard the objectives push a pair at each score difference (2011 paper, fig. 5).']
+    ['Derivatives of the pair costs by score difference (2011 paper, fig. 5).']
 
     """
     found: dict[str, Callable[[Any], Any]] = {}
@@ -71,7 +71,7 @@ def pictures(
                 found[f"{of}: {caption}" if of else caption] = partial(_drawn, plot, frame)
     pairwise = {name: o for name, o in (objectives or {}).items() if is_of_pairs(o)}
     if pairwise:
-        caption = "How hard the objectives push a pair at each score difference (2011 paper, fig. 5)."
+        caption = "Derivatives of the pair costs by score difference (2011 paper, fig. 5)."
         found[caption] = partial(_drawn, plots.plot_cost_derivatives, pairwise)
     return found
 

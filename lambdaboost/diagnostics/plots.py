@@ -1,7 +1,6 @@
-"""The diagnostics as pictures, after figures 2–7 of the 2011 paper and 2 and 3 of the 2007 paper; needs matplotlib.
+"""Plots of the diagnostics, after figures 2–7 of the 2011 paper and 2 and 3 of the 2007 paper; needs matplotlib.
 
-Each draws into `ax`, or into a new figure, and returns the Axes. What is recorded comes as a `Recorder` or as its
-`frame()`.
+Each function draws on `ax`, or on a new figure, and returns the Axes. Records are a `Recorder` or its `frame()`.
 """
 
 from __future__ import annotations
@@ -31,40 +30,40 @@ ROUND = "Boosting round"
 
 
 def plot_agreement(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """The share of documents that two objectives push the same way, round by round (fig. 2)."""
+    """The share of documents whose λ agree under two objectives, by round (fig. 2)."""
     frame = _frame(recorded, "agreement of ", "compare=[(first, second)]")
     return _curves(ax, frame, {name: name for name in frame}, "Documents whose λ agree (%)", 100)
 
 
 def plot_lambda_shares(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """Where the λ of highly relevant documents comes from, round by round (fig. 3a)."""
+    """The shares of partners of each grade in the λ of highly relevant documents, by round (fig. 3a)."""
     frame = _frame(recorded, "share_", "grades=(3, 4)")
     return _curves(ax, frame, _grades(frame, "partners of grade "), "λ of highly relevant documents (%)", 100)
 
 
 def plot_top_grades(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """Which grades stand at the top of the rankings, round by round (fig. 3b)."""
+    """The distribution of grades at the top of the rankings, by round (fig. 3b)."""
     frame = _frame(recorded, "top_")
     return _curves(ax, frame, _grades(frame, "grade "), "Documents in the top ranks (%)", 100)
 
 
 def plot_rank_changes(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """How much of the rankings each round changes, at the top and in all (fig. 4)."""
+    """The share of ranks that each round changes, at the top and in all (fig. 4)."""
     frame = _frame(recorded, "changed_")
     labels = {"changed_top": "top ranks", "changed_full": "all ranks"}
-    return _curves(ax, frame, labels, "Ranks that change hands in a round (%)", 100)
+    return _curves(ax, frame, labels, "Ranks changed in a round (%)", 100)
 
 
 def plot_cost_derivatives(
     objectives: Mapping[str, Objective], differences: ArrayLike | None = None, ax: Any = None
 ) -> Any:
-    """How hard objectives push a pair at each score difference (fig. 5); by default from −6 to 6."""
+    """Derivatives of the pair costs by score difference (fig. 5), by default from −6 to 6."""
     o = np.linspace(-6, 6, 241) if differences is None else np.asarray(differences, dtype=np.float64)
     curves = {name: cost_derivatives(o, objective) for name, objective in _named(objectives).items()}
     ax = _axes(
         ax,
-        "Score difference o = sᵢ − sⱼ of a pair that wants i above j",
-        "|∂O/∂o|, without the swap's weight",
+        "Score difference o = sᵢ − sⱼ of a pair with i better than j",
+        "|∂O/∂o|, without pair weight",
     )
     return _lines(ax, {name: (o, values) for name, values in curves.items()})
 
@@ -79,12 +78,10 @@ def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: A
 def plot_training_share(
     systems: Mapping[str, TrainingShare], measure: Measure = NDCG(3), ax: Any = None
 ) -> Any:
-    """A measure of each system against its share of the training queries (fig. 7); bars are ±1 standard error."""
+    """A measure of each system by the share of training queries (fig. 7); bars are ±1 standard error."""
     for name, found in _named(systems).items():
         if measure not in found.values:
-            raise ValueError(
-                f"measure {measure!r} is not in {name!r}, only {list(found.values)}: choose one of these"
-            )
+            raise ValueError(f"measure {measure!r} is not in {name!r}: choose one of {list(found.values)}")
     ax = _axes(ax, "Training queries used (%)", f"Mean {measure!r} on test queries")
     for (name, found), style in zip(systems.items(), _styles(), strict=False):
         order = np.argsort(found.shares)
@@ -97,14 +94,12 @@ def plot_training_share(
 
 
 def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = None) -> Any:
-    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over so many queries or all swept."""
+    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over `queries` queries or all."""
     sizes = sweep.sizes.tolist()
     if queries is not None and queries not in sizes:
-        raise ValueError(
-            f"queries is {queries!r}: the sweep has means over {sizes} of them, choose one of these"
-        )
+        raise ValueError(f"queries is {queries!r}: choose one of {sizes}, the sizes of the sweep")
     at = -1 if queries is None else sizes.index(queries)
-    ax = _axes(ax, "Shift of the weight (% of it)", f"Mean {sweep.measure!r} of {sizes[at]:,} queries")
+    ax = _axes(ax, "Shift of the weight (%)", f"Mean {sweep.measure!r} of {sizes[at]:,} queries")
     ax.axvline(0, color="0.6", linewidth=0.8)
     for name, values, style in zip(sweep.weights, sweep.values[at], _styles(), strict=False):
         ax.plot(100 * sweep.shifts, values, label=name, linewidth=1.2, **style)
@@ -114,11 +109,11 @@ def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = 
 
 
 def plot_local_optimum(tests: Mapping[str, LocalOptimum], ax: Any = None) -> Any:
-    """What a step along each random direction does to the measure; what lies right of 0 raises it."""
+    """The change of the measure by a step along each random direction; right of 0 it rises."""
     first = next(iter(_named(tests).values()))
     if any(found.measure != first.measure for found in tests.values()):
         raise ValueError(
-            f"tests are of {[found.measure for found in tests.values()]}: give those of one measure"
+            f"tests are of {[found.measure for found in tests.values()]}: give tests of one measure"
         )
     ax = _axes(ax, f"Change of mean {first.measure!r}", "Directions with at most this change (%)")
     ax.axvline(0, color="0.6", linewidth=0.8)
@@ -132,8 +127,8 @@ def plot_local_optimum(tests: Mapping[str, LocalOptimum], ax: Any = None) -> Any
 
 
 def plot_lambda_jacobian(found: LambdaJacobian, ax: Any = None) -> Any:
-    """∂λᵢ/∂sⱼ as a chequered picture: a rule with a cost has one that is symmetric about its diagonal."""
-    ax = _axes(ax, "Score sⱼ that moves", "Force λᵢ that follows")
+    """∂λᵢ/∂sⱼ as a heat map, which is symmetric for a rule with a cost."""
+    ax = _axes(ax, "Score sⱼ that changes", "λᵢ that responds")
     largest = float(np.abs(found.matrix).max()) or 1.0
     image = ax.imshow(found.matrix, cmap="PuOr", vmin=-largest, vmax=largest)
     ax.grid(False)
@@ -157,7 +152,7 @@ def _frame(recorded: Recorder | pd.DataFrame, prefix: str, remedy: str = "") -> 
 
 def _named(given: Any) -> Mapping[str, Any]:
     if not isinstance(given, Mapping) or not given:
-        raise TypeError(f"expected a dict of at least one label and what to draw, got {given!r}")
+        raise TypeError(f"expected a dict with at least one label and curve, got {given!r}")
     return given
 
 
@@ -173,9 +168,9 @@ def _curves(ax: Any, frame: pd.DataFrame, labels: dict[str, str], ylabel: str, s
 
 def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
     for (label, (x, y)), style in zip(curves.items(), _styles(), strict=False):
-        # A curve of few rounds would vanish without its points.
+        # A curve of few rounds would be invisible without markers.
         ax.plot(x, y, label=label, marker="o" if len(x) < 25 else None, markersize=4, **style)
-    # Only now: a limit set before the curves are there would fix the other one too.
+    # After the curves are drawn: an earlier limit would also fix the other one.
     ax.set_ylim(bottom=0)
     # Many labels would cover the curves.
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(curves) > 3 else {}
@@ -184,7 +179,7 @@ def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
 
 
 def _styles() -> list[dict[str, Any]]:
-    """More colours with dashes than anyone can tell apart."""
+    """Combinations of colours and dashes."""
     return [
         {"color": c, "linestyle": DASHES[(at + turn) % 7]}
         for turn in range(7)

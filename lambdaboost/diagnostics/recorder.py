@@ -1,4 +1,4 @@
-"""`Recorder`: the diagnostics of every round of a training, on a part of the queries."""
+"""`Recorder`: diagnostics of training, round by round, on a sample of the queries."""
 
 from __future__ import annotations
 
@@ -24,38 +24,39 @@ from lambdaboost.objectives.blend import blend_weight
 if TYPE_CHECKING:
     import pandas as pd
 
-# Recording may take this share of the training time: a little less than the tenth that is promised, since what a
-# round costs is only known when it is spent.
+# Recording may take this share of the training time: slightly less than the documented tenth, since the cost of a
+# round is only known afterwards.
 BUDGET = 0.08
 
 
 class Recorder:
-    """What figures 2, 3, 4 and 6 of the 2011 paper show, round by round, as a callback of either engine.
+    """Callback of either engine that records figures 2, 3, 4 and 6 of the 2011 paper, round by round.
 
-    It records on a fixed, seeded sample of the queries, and, unless `every` is given, only as many rounds as keep it
-    under a tenth of the training time; its `repr` says how much that was. The scores are those of the model's trees: an
-    ``init_score`` or ``base_margin`` of the training data is not in them.
+    It records on a fixed, seeded sample of the queries. Unless `every` is given, it skips rounds to stay under a tenth
+    of the training time; its `repr` shows the share spent. Scores are those of the model's trees, without an
+    ``init_score`` or ``base_margin`` of the training data.
 
     Parameters
     ----------
     X : array, CSR matrix or DataFrame of shape (n_documents, n_features)
-        Features to follow the model on, usually those of the training data.
+        Features to score, usually those of the training data.
     q : Queries
         Their queries and labels.
     objective : Objective
-        Whose λ shares by grade are recorded, and whose blend weight if it is a `Blend`: usually the one trained with.
+        The objective whose λ shares by grade are recorded, and its blend weight if it is a `Blend`; usually the one
+        trained with.
     compare : iterable of (Objective, Objective)
         Pairs whose `lambda_agreement` is recorded.
     k : int
         The last rank of the top.
     grades : iterable of int
-        The grades of highly relevant documents; none for no λ shares.
+        The grades of highly relevant documents; empty for no λ shares.
     every : int, optional
-        Record every so manyth round, whatever it costs.
+        Record every `every`-th round, whatever the cost.
     sample : int, optional
-        Record at most so many queries; None for all.
+        Maximum number of queries to record; None for all.
     seed : int
-        Draws the sample.
+        Seed of the sample.
 
     Attributes
     ----------
@@ -66,12 +67,12 @@ class Recorder:
     rounds_seen, rounds_recorded : int
         Rounds trained and rounds recorded.
     seconds_training, seconds_recording : float
-        Where the time went. LightGBM's first round is not in the first: no callback sees when it starts.
+        Seconds spent. `seconds_training` excludes LightGBM's first round, whose start no callback sees.
 
     Raises
     ------
     TypeError, ValueError
-        Where an argument is off or the labels lack a source, before anything is trained.
+        If an argument is invalid or a label source is missing; before any training.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Recorder:
         self.k = _checks.whole("k", k, "give the last rank of the top, a whole number ≥ 1")
         if every is not None:
             every = _checks.whole(
-                "every", every, "give a whole number ≥ 1, or None for what a tenth of the time allows"
+                "every", every, "give a whole number ≥ 1, or None to stay under a tenth of the time"
             )
         self.every = every
         chosen = _sampled(q, sample, seed)
@@ -118,26 +119,26 @@ class Recorder:
         self.features = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
         grades = tuple(grades)
         self.grades = tuple(high_grades(grades, self.queries)) if grades else ()
-        # What LightGBM reads off a callback.
+        # Attributes that LightGBM reads from a callback.
         self.order = 25  # after other recorders, before early stopping ends the training
         self.before_iteration = False
         self.start(0)
         flat = np.zeros(self.queries.n_documents)
-        self._measure(flat, flat, 0)  # compiles the kernels, and refuses what cannot be recorded
+        self._measure(flat, flat, 0)  # compiles the kernels, and raises for invalid input
 
     def __call__(self, env: Any) -> None:
-        """A round of LightGBM."""
+        """Record a round of LightGBM."""
         trees, predict = lightgbm_trees(env, self.features)
         if env.iteration == env.begin_iteration:
             self.start(max(trees - 1, 0), clock=False)
         self.round_done(env.iteration, trees, predict)
 
     def xgboost(self) -> Any:
-        """Hand this recorder on as a callback for ``callbacks=[…]`` of `xgboost.train`."""
+        """A callback for ``callbacks=[…]`` of `xgboost.train` that writes to this recorder."""
         return xgboost_callback(self)
 
     def start(self, trees: int, clock: bool = True) -> None:
-        """Forget what was recorded, before a training that continues from `trees` trees; start the clock."""
+        """Reset before a training that continues from `trees` trees, and start the clock."""
         self._rows: list[dict[str, float]] = []
         self._scores = TreeScores(self.queries.n_documents)
         self._trees = trees
@@ -146,7 +147,7 @@ class Recorder:
         self.seconds_training = self.seconds_recording = self._last_cost = 0.0
 
     def round_done(self, iteration: int, trees: int, predict: Predict) -> None:
-        """Take note of a round after which the model has `trees` trees."""
+        """Record a round after which the model has `trees` trees."""
         came = perf_counter()
         if self._left is not None:
             self.seconds_training += came - self._left
@@ -168,7 +169,7 @@ class Recorder:
     def _measure(
         self, before: NDArray[np.float64], after: NDArray[np.float64], iteration: int
     ) -> dict[str, float]:
-        """λ as the round saw them, rankings as it left them."""
+        """Measure λ before the round's tree, rankings after it."""
         q = self.queries
         row: dict[str, float] = {}
         for first, second in self.compare:
@@ -188,19 +189,19 @@ class Recorder:
 
     @property
     def rounds_recorded(self) -> int:
-        """How many rounds were recorded."""
+        """Number of recorded rounds."""
         return len(self._rows)
 
     def frame(self) -> pd.DataFrame:
-        """What was recorded, one row a round.
+        """The records, one row per round.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by ``round``, from 0. λ are those that the round's tree was fitted to: one column
-            ``agreement of … with …`` for each pair of `compare`, ``share_v`` for partners of grade v, ``weight`` of a
-            blend. Rankings are those after it: ``top_v`` for grade v in the top, ``changed_top`` and ``changed_full``
-            against the ranking before the round, and NDCG at k. All are shares in [0, 1].
+            Indexed by ``round``, from 0. Columns of the λ that the round's tree was fitted to: ``agreement of … with
+            …`` for each pair of `compare`, ``share_v`` for partners of grade v, ``weight`` of a blend. Columns of the
+            ranking after the round: ``top_v`` for grade v in the top, ``changed_top`` and ``changed_full`` against the
+            ranking before it, and NDCG at k. All are in [0, 1].
 
         """
         import pandas as pd
@@ -220,7 +221,7 @@ class Recorder:
 
 
 def agreement_column(first: Objective, second: Objective) -> str:
-    """The name of a pair's column."""
+    """The column name of a pair of objectives."""
     return f"agreement of {second!r} with {first!r}"
 
 
@@ -241,7 +242,7 @@ def _checked_pairs(compare: Iterable[tuple[Objective, Objective]]) -> tuple[tupl
 
 
 def _sampled(q: Queries, sample: int | None, seed: int) -> NDArray[np.int64]:
-    """The queries to record, ascending."""
+    """The sampled queries, ascending."""
     if sample is None:
         return np.arange(q.n_queries)
     sample = _checks.whole("sample", sample, "give a number of queries ≥ 1, or None for all")

@@ -1,4 +1,4 @@
-"""`replay`: what a `Recorder` would have recorded while a finished model was trained."""
+"""`replay`: the diagnostics of a `Recorder` for a trained model."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from lambdaboost.diagnostics._tree_scores import Predict
 from lambdaboost.diagnostics.recorder import Recorder
 
 ENGINES = "a lightgbm.Booster or an xgboost.Booster"
-NOT_A_SUM = "the model is no sum of trees that stayed as they were grown, as DART's are not: give another"
+NOT_A_SUM = "the model is not a sum of fixed trees, as with DART: give a model of another booster"
 
 
 def replay(recorder: Recorder, booster: Any) -> Recorder:
-    """Record the rounds of a finished model, tree by tree, on the recorder's documents.
+    """Record the rounds of a trained model, tree by tree, on the recorder's documents.
 
-    λ are those that the objective had on these documents at the scores of the round, ranks those after it. Give the
-    recorder ``every=`` for less than every round.
+    λ are those of the objective at the scores before each round, ranks those after it. Give the recorder ``every=`` to
+    skip rounds.
 
     Parameters
     ----------
     recorder : Recorder
-        Made with the features and queries to follow the model on, and the objective that it was trained with.
+        Made with the features and queries to score, and the objective that the model was trained with.
     booster : lightgbm.Booster or xgboost.Booster
-        The model; its trees must add up, so no DART model.
+        The model; not one of DART, whose trees are rescaled.
 
     Returns
     -------
     Recorder
-        The same, which has forgotten what it held before.
+        The same recorder; earlier records are dropped.
 
     Raises
     ------
     TypeError
-        Where `booster` is of no known engine.
+        If `booster` is of neither engine.
     ValueError
-        Where it is a DART model.
+        If it is a DART model.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def replay(recorder: Recorder, booster: Any) -> Recorder:
 
 
 def _rounds(booster: Any, recorder: Recorder) -> tuple[int, Predict]:
-    """How many rounds the model has, and what gives the scores of some of them."""
+    """The number of rounds of the model, and a function that scores a range of them."""
     engine = type(booster).__module__.split(".")[0]
     if type(booster).__name__ != "Booster" or engine not in ("lightgbm", "xgboost"):
         raise TypeError(f"booster is {type(booster).__name__}, expected {ENGINES}")
@@ -87,7 +87,7 @@ def _xgboost(booster: Any, recorder: Recorder) -> Predict:
 
     if json.loads(booster.save_config())["learner"]["gradient_booster"]["name"] != "gbtree":
         raise ValueError(NOT_A_SUM)
-    # Without a margin each call would add the intercept again.
+    # Without a base margin each call would add the intercept again.
     data = xgb.DMatrix(recorder.features, base_margin=np.zeros(recorder.queries.n_documents))
 
     def predict(first: int, last: int) -> Any:

@@ -1,4 +1,4 @@
-"""`schedule_weights`: a schedule as an array."""
+"""`schedule_weights`: the weights of a schedule as an array."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def schedule_weights(schedule: float | Schedule, rounds: int) -> NDArray[np.floa
     Parameters
     ----------
     schedule : float in [0, 1], or a schedule
-        As `Blend` takes it: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
+        As in `Blend`: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
     rounds : int
-        How many rounds, ≥ 1.
+        Number of rounds, ≥ 1.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def schedule_weights(schedule: float | Schedule, rounds: int) -> NDArray[np.floa
     Raises
     ------
     ValueError, TypeError
-        Where a weight is not in [0, 1], or `rounds` is not a whole number ≥ 1.
+        If a weight is not in [0, 1], or `rounds` is not a whole number ≥ 1.
 
     Examples
     --------
@@ -36,5 +36,5 @@ def schedule_weights(schedule: float | Schedule, rounds: int) -> NDArray[np.floa
     array([0.25, 0.75, 1.  ])
 
     """
-    rounds = _checks.whole("rounds", rounds, "give how many boosting rounds, a whole number ≥ 1")
+    rounds = _checks.whole("rounds", rounds, "give the number of boosting rounds, a whole number ≥ 1")
     return np.array([weight_at(schedule, m) for m in range(rounds)])

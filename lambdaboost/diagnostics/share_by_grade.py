@@ -1,4 +1,4 @@
-"""`lambda_share_by_grade`: which partners the λ of highly relevant documents comes from."""
+"""`lambda_share_by_grade`: how partners of each grade contribute to the λ of highly relevant documents."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Parts = list[tuple[float, Objective]]
 def lambda_share_by_grade(
     objective: Objective, scores: ArrayLike, q: Queries, grades: Iterable[int] = (3, 4), iteration: int = 0
 ) -> Floats:
-    r"""Share of highly relevant documents' λ that partners of each grade contribute (2011 paper, eq. 11, fig. 3a).
+    r"""Shares of partners of each grade in the λ of highly relevant documents (2011 paper, eq. 11, fig. 3a).
 
     .. math:: \frac{1}{H} \sum_{j:\, l_j \in \mathrm{grades}}
         \frac{|\sum_{k:\, l_k = v} \lambda_{jk}|}{\sum_u |\sum_{k:\, l_k = u} \lambda_{jk}|}
 
-    for each grade v, H the number of documents j of these grades. With pairs drawn by grade all :math:`\lambda_{jk}` of
-    one v have one sign, so a numerator is the sum of their sizes too. A document on which nothing pulls has no shares
-    and is left out, of H as well.
+    for each grade v, with H the number of documents j of these grades. All :math:`\lambda_{jk}` of one v have the same
+    sign if pairs are formed by grade, so a numerator is also the sum of their absolute values. A document without λ is
+    left out, also from H.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def lambda_share_by_grade(
     Returns
     -------
     float64 (n_grades,)
-        For each grade v from 0 to the highest in `q`, summing to 1; NaN where nothing pulls on any such document.
+        For each grade v from 0 to the highest in `q`, summing to 1; NaN if no such document has λ.
 
     Raises
     ------
     TypeError, ValueError
-        Where the objective is no sum over pairs, a grade is not whole, or no document has one of `grades`.
+        If the objective is not a sum over pairs, a grade is not whole, or no document has one of `grades`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def lambda_share_by_grade(
 
 
 def high_grades(grades: Iterable[int], q: Queries) -> list[int]:
-    """The grades of `grades` that there are in `q`, ascending; refuses where there is none."""
+    """Those of `grades` that occur in `q`, ascending; raises if there are none."""
     wanted = list(grades)
     highest = n_grades(q) - 1
     if not wanted or any(isinstance(g, bool) or g != g or g != int(g) or g < 0 for g in wanted):
@@ -90,18 +90,18 @@ def high_grades(grades: Iterable[int], q: Queries) -> list[int]:
     there = sorted({int(g) for g in wanted if rows_of_grade(q, int(g)).size})
     if not there:
         raise ValueError(
-            f"grades is {wanted}, but no document has one: grades here run to {highest}; give grades=({highest},)"
+            f"grades is {wanted}, but no document has one: the highest is {highest}; give grades=({highest},)"
         )
     return there
 
 
 def rows_of_grade(q: Queries, grade: int) -> NDArray[np.int64]:
-    """The rows of one grade, kept with `q`."""
+    """The rows of one grade; cached in `q`."""
     return q.memo(("rows of grade", grade), lambda: np.flatnonzero(q.relevance == grade))
 
 
 def _grade_pairs(high: list[int], q: Queries, parts: Parts) -> Iterator[tuple[int, int]]:
-    """Pairs of grades a ≤ b with one of `high`; equal ones first, and only where a part pairs equal grades."""
+    """Pairs of grades a ≤ b with one of `high`; equal grades first, and only if a part pairs equal grades."""
     there = [grade for grade in range(n_grades(q)) if rows_of_grade(q, grade).size]
     by_grade = all(leaf.sources == (RELEVANCE,) for _, leaf in parts)
     pairs = [pair for pair in combinations_with_replacement(there, 2) if set(pair) & set(high)]
@@ -111,7 +111,7 @@ def _grade_pairs(high: list[int], q: Queries, parts: Parts) -> Iterator[tuple[in
 
 
 def _lambdas_between(parts: Parts, a: int, b: int, scores: Floats, q: Queries, iteration: int) -> Floats:
-    """λ of every document from the pairs among documents of grades a and b alone, ranks and ideals as they are."""
+    """λ of every document from the pairs of grades a and b only, with all ranks and ideals unchanged."""
     lam = np.zeros(q.n_documents)
     for weight, leaf in parts:
         if weight > 0:
@@ -120,7 +120,7 @@ def _lambdas_between(parts: Parts, a: int, b: int, scores: Floats, q: Queries, i
 
 
 def _only_pairs_of(q: Queries, a: int, b: int, leaf: Objective) -> Queries:
-    """The same queries, with levels that hold only documents of grades a and b, so that no other pairs exist."""
+    """The same queries with levels of documents of grades a and b only, so that no other pairs exist."""
     source, *within = leaf.sources
     same, masked = q.memo(
         ("pairs of grades", a, b), lambda: (q.take(np.arange(q.n_queries)), _masked(q, a, b))
@@ -132,7 +132,7 @@ def _only_pairs_of(q: Queries, a: int, b: int, leaf: Objective) -> Queries:
 
 
 def _masked(q: Queries, a: int, b: int) -> Queries:
-    """The same queries, every label missing but those of documents of grades a and b."""
+    """The same queries with only the labels of documents of grades a and b."""
     kept = (q.relevance == a) | (q.relevance == b)
     labels = {name: np.where(kept, values, np.nan) for name, values in q.labels.items()}
     return Queries(labels.pop(RELEVANCE), q.sizes, **labels)

@@ -1,4 +1,4 @@
-"""`training_share`: how a measure grows with the share of the training queries."""
+"""`training_share`: measures by the share of training queries."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Fit = Callable[[NDArray[np.int64]], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class TrainingShare:
-    """What `training_share` found.
+    """The result of `training_share`.
 
     Attributes
     ----------
     shares : float64 (n_shares,)
         Shares of the training queries.
     n_queries : int64 (n_shares,)
-        How many queries each share is.
+        Number of queries in each share.
     values : dict of Measure to float64 (n_shares, n_test_queries)
-        Each measure of each test query.
+        The value of each measure for each test query.
 
     """
 
@@ -38,7 +38,7 @@ class TrainingShare:
     values: dict[Measure, NDArray[np.float64]]
 
     def frame(self) -> pd.DataFrame:
-        """One row a share and measure: share, queries, measure, mean over test queries, its standard error."""
+        """One row per share and measure: share, queries, measure, mean over test queries, its standard error."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -69,19 +69,19 @@ def training_share(
     Parameters
     ----------
     fit : callable
-        Given the training queries to use, an int64 array of indices, it trains and returns the scores of the test
-        documents; ``train.take(queries)`` and ``X[train.rows_of(queries)]`` are what it trains on.
+        ``fit(queries)`` trains on the queries of these int64 indices, such as by ``train.take(queries)`` and
+        ``X[train.rows_of(queries)]``, and returns the scores of the test documents.
     n_queries : int
-        How many training queries there are.
+        Number of training queries.
     test : Queries
         The test documents and their labels.
     measures : iterable of Measure
-        What to measure.
+        The measures.
     shares : iterable of float in (0, 1]
         Shares of the training queries, rounded to at least one query.
     seed : int
-        Draws the queries: each share holds those of every smaller one, the same for every `fit`, so that systems can
-        be compared at each share.
+        Seed of the sampling of queries. Each share contains every smaller one and is the same for every `fit`, so that
+        systems are comparable at each share.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def training_share(
     Raises
     ------
     TypeError, ValueError
-        Where an argument is off, or `fit` returns no finite score for each test document.
+        If an argument is invalid, or `fit` does not return one finite score per test document.
 
     Examples
     --------
@@ -121,12 +121,12 @@ def training_share(
 
 
 def nested_queries(n_queries: int, shares: Iterable[float], seed: int = 0) -> list[NDArray[np.int64]]:
-    """Indices of each share of the queries, ascending; a larger share holds every smaller one.
+    """Indices of each share of the queries, ascending; a larger share contains every smaller one.
 
     >>> [queries.size for queries in nested_queries(8, [0.25, 1.0])]
     [2, 8]
     """
-    n = _checks.whole("n_queries", n_queries, "give how many training queries there are, ≥ 1")
+    n = _checks.whole("n_queries", n_queries, "give the number of training queries, ≥ 1")
     shares = list(shares)
     if not shares or not all(
         isinstance(share, int | float | np.number) and 0 < share <= 1 for share in shares

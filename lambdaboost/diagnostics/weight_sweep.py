@@ -1,4 +1,4 @@
-"""`weight_sweep`: a measure against one shifted weight of a model."""
+"""`weight_sweep`: a measure as a function of one shifted weight of a model."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ SIZES = (100, 1_000, 10_000)  # the paper's
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightSweep:
-    """What `weight_sweep` found.
+    """The result of `weight_sweep`.
 
     Attributes
     ----------
     measure : Measure
-        What was measured.
+        The measure.
     sizes : int64 (n_sizes,)
-        How many queries each mean is over; each set holds every smaller one.
+        Number of queries of each mean; each set contains every smaller one.
     weights : tuple of str, (n_weights,)
-        Names of the weights that were shifted.
+        Names of the shifted weights.
     trained : float64 (n_weights,)
         Their trained values.
     shifts : float64 (n_shifts,)
-        Shifts in parts of the trained weight: 0.1 is 10 % more of it.
+        Shifts relative to the trained weight: 0.1 is an increase of 10 %.
     values : float64 (n_sizes, n_weights, n_shifts)
         The mean measure.
 
@@ -57,26 +57,26 @@ class WeightSweep:
 
     @property
     def best_shift(self) -> Floats:
-        """The shift at which each curve is highest, (n_sizes, n_weights); among equals the smallest.
+        """The shift with the maximum of each curve, (n_sizes, n_weights); the smallest among ties.
 
-        Near 0 where the trained weight stands at a local optimum of the measure.
+        Near 0 if the trained weight is at a local optimum of the measure.
         """
         by_size = np.argsort(np.abs(self.shifts), kind="stable")
         return self.shifts[by_size[np.argmax(self.values[:, :, by_size], axis=2)]]
 
     @property
     def roughness(self) -> Floats:
-        r"""How much each curve goes up and down for what it achieves, (n_sizes, n_weights).
+        r"""The total variation of each curve relative to that of a unimodal one, (n_sizes, n_weights).
 
-        The way up and down along the curve, :math:`\sum |M_{t+1} - M_t|`, over that of one which only climbs to the
-        same peak and falls to the same ends: 1 for a single smooth hill. A level curve is NaN.
+        The total variation :math:`\sum |M_{t+1} - M_t|`, divided by that of a curve with the same ends and peak and no
+        other extremum: 1 for a unimodal curve, NaN for a constant one.
         """
         way = np.abs(np.diff(self.values, axis=2)).sum(axis=2)
         least = 2 * self.values.max(axis=2) - self.values[:, :, 0] - self.values[:, :, -1]
         return np.divide(way, least, where=least > 0, out=np.full(way.shape, np.nan))
 
     def frame(self) -> pd.DataFrame:
-        """One row a figure: queries, weight, trained, shift, and the measure by its repr."""
+        """One row per value: queries, weight, trained, shift, and the measure by its repr."""
         import pandas as pd
 
         sizes, weights, shifts = (axis.ravel() for axis in np.indices(self.values.shape))
@@ -101,30 +101,31 @@ def weight_sweep(
     sizes: Iterable[int] | None = None,
     seed: int = 0,
 ) -> WeightSweep:
-    """A measure while one weight of a model moves and all others stay (Yue and Burges 2007, figs. 2 and 3).
+    """A measure as one weight of a model is shifted and all others are fixed (Yue and Burges 2007, figs. 2 and 3).
 
-    For a single query a measure of ranks is a staircase. The more queries it is averaged over, the smoother it gets;
-    and where the model is at a local optimum of it, every curve has its peak at shift 0. The model is only read.
+    For a single query a ranking measure is piecewise constant; averaged over more queries it becomes smoother. At a
+    local optimum every curve has its maximum at shift 0. The model is not modified.
 
     Parameters
     ----------
     model : linear model with ``coef_``, LightGBM or XGBoost booster or ranker
         Its weights are the coefficients (of ``booster="gblinear"`` too), or the leaf values of all its trees.
     X : array, CSR matrix or DataFrame of shape (n_documents, n_features)
-        Features, as the paper does it those of the training data.
+        Features; in the paper those of the training data.
     q : Queries
         Their queries and labels.
     measure : Measure
-        What to measure.
+        The measure.
     weights : int or sequence of int
-        The weights to shift, by index, a booster's leaves counted through all trees; or how many of the largest by
-        absolute value, as in the paper, less those that move no score. Features of like scale make them comparable.
+        Indices of the weights to shift, with a booster's leaves numbered through all trees; or the number of weights,
+        the largest by absolute value as in the paper, without those that change no score. Features of similar scale
+        make weights comparable.
     shifts : array of shape (n_shifts,), optional
-        In parts of the trained weight, by default 101 from −1 (none of it left) to 1 (twice as much).
+        Shifts relative to the trained weight; by default 101 from −1 (weight 0) to 1 (doubled).
     sizes : iterable of int, optional
-        Numbers of queries, by default 100, 1,000 and 10,000 as far as there are so many; of fewer than 100 all.
+        Numbers of queries; by default those of 100, 1,000 and 10,000 that `q` has, or all if it has fewer than 100.
     seed : int
-        Draws the queries.
+        Seed of the sampling of queries.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def weight_sweep(
     Raises
     ------
     TypeError, ValueError
-        Where the model offers no weights, a weight is not there or 0, or another argument is off.
+        If the model has no readable weights, a weight does not exist or is 0, or another argument is invalid.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def weight_sweep(
     >>> model = SimpleNamespace(coef_=np.array([1.0, 0.5]))
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     >>> found = weight_sweep(model, X, Queries([1, 2, 0], sizes=[3]), NDCG(1), weights=[1], shifts=[0, 0.5, 1.5])
-    >>> found.values.round(2)  # the second document overtakes the first, graded 1, when it weighs more than 1
+    >>> found.values.round(2)  # the second document passes the first, of grade 1, once its weight exceeds 1
     array([[[0.33, 0.33, 1.  ]]])
 
     """
@@ -167,7 +168,7 @@ def weight_sweep(
 
 
 def _means(measure: Measure, scores: Floats, q: Queries, counts: NDArray[np.int64]) -> Floats:
-    """The mean over the first so many queries, weighted, less those that are NaN, (n_sizes,)."""
+    """The weighted means over the first `counts` queries, without NaN, (n_sizes,)."""
     values = measure.per_query(scores, q)
     weight = np.where(np.isnan(values), 0.0, q.query_weight)
     total = np.cumsum(weight)[counts - 1]
@@ -181,7 +182,7 @@ def _checked_shifts(shifts: ArrayLike | None) -> Floats:
     t = np.array(shifts, dtype=np.float64)
     if t.ndim != 1 or not t.size or not np.isfinite(t).all() or (np.diff(t) <= 0).any():
         raise ValueError(
-            f"shifts is {shifts!r}: give finite parts of the trained weight, ascending, such as [-0.1, 0, 0.1]"
+            f"shifts is {shifts!r}: give finite relative shifts of the weight, ascending, such as [-0.1, 0, 0.1]"
         )
     return t
 
@@ -191,9 +192,9 @@ def _checked_sizes(sizes: Iterable[int] | None, n_queries: int) -> NDArray[np.in
         return np.array([n for n in SIZES if n <= n_queries] or [n_queries])
     counts = [_checks.whole("sizes", n, "give numbers of queries ≥ 1, such as (100, 1000)") for n in sizes]
     if not counts or sorted(set(counts)) != counts:
-        raise ValueError(f"sizes is {counts}: give at least one number of queries, ascending, each once")
+        raise ValueError(f"sizes is {counts}: give at least one number of queries, strictly ascending")
     if counts[-1] > n_queries:
-        raise ValueError(f"sizes has {counts[-1]}, but q has {n_queries} queries: give numbers up to that")
+        raise ValueError(f"sizes has {counts[-1]}, but q has {n_queries} queries: give no larger number")
     return np.array(counts)
 
 
@@ -201,19 +202,23 @@ def _chosen(of_model: Weights, weights: int | Sequence[int]) -> NDArray[np.int64
     """Indices of the weights to shift."""
     n = of_model.trained.size
     if isinstance(weights, int | np.integer):
-        most = _checks.whole("weights", weights, "give how many to shift, ≥ 1, or their indices")
+        most = _checks.whole("weights", weights, "give the number of weights to shift, ≥ 1, or their indices")
         size = np.where(of_model.moving, np.abs(of_model.trained), 0.0)
         found = np.argsort(-size, kind="stable")[:most]
         found = found[size[found] > 0]
         if not found.size:
-            raise ValueError("model has no weight that moves a score: all are 0 or the features are constant")
+            raise ValueError(
+                "model has no weight that changes a score: all are 0 or the features are constant"
+            )
         return found
     chosen = np.array(list(weights))
     if not chosen.size or not np.issubdtype(chosen.dtype, np.integer):
-        raise TypeError(f"weights is {weights!r}: give how many to shift, or their indices as whole numbers")
+        raise TypeError(f"weights is {weights!r}: give the number of weights to shift, or their indices")
     for w in chosen:
         if not 0 <= w < n:
-            raise ValueError(f"weights has {w}: the model's {n} weights are counted from 0")
+            raise ValueError(f"weights has {w}: give indices from 0 to {n - 1}")
         if of_model.trained[w] == 0:
-            raise ValueError(f"weights has {w}, which is 0, so no part of it is a shift: choose others")
+            raise ValueError(
+                f"weights has {w}, whose value is 0, so relative shifts are undefined: choose others"
+            )
     return chosen

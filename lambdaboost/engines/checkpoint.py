@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.objectives import Objective
+from lambdaboost.engines.plan import Plan
 
 FORMAT = 2
 # The first line of a checkpoint; the digest is that of everything after it.
@@ -135,21 +135,14 @@ def write(checkpoint: Checkpoint, state: State) -> None:
 
 
 def made_with(
-    engine: str,
-    objective: Objective,
-    leaves: str,
-    params: Mapping[str, Any],
-    q: Queries,
-    features: int,
-    digests: Mapping[str, str],
+    plan: Plan, params: Mapping[str, Any], q: Queries, digests: Mapping[str, str]
 ) -> dict[str, str]:
     """What a training must have in common with one that resumes it, by name; `digests` are those of its data."""
     return {
-        "engine": _engine(engine),
+        "engine": _engine(plan.engine.name),
         # Functions in a schedule print where they lie in memory.
-        "objective": re.sub(r" at 0x[0-9a-f]+", "", repr(objective)),
-        "leaves": leaves,
-        "number of features": str(features),
+        "objective": re.sub(r" at 0x[0-9a-f]+", "", repr(plan.rule)),
+        "leaves": plan.leaves,
         "number of documents": str(q.n_documents),
         "number of queries": str(q.n_queries),
         "labels": digest(q.offsets, *_named(q.labels), q.weight),

@@ -8,16 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.engines import queries_of
+
 Rows = NDArray[np.int64]
 Fold = tuple[Rows, Rows]
 
 
-def check_nfold(nfold: object) -> None:
-    """Raise where `nfold` is not a whole number ≥ 2."""
-    if isinstance(nfold, bool) or not isinstance(nfold, int | np.integer):
-        raise TypeError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
-    if nfold < 2:
-        raise ValueError(f"nfold is {nfold!r}, expected a whole number ≥ 2")
+class WholeQueries:
+    """A splitter that never splits a query: `folds` where they are given, else `nfold` drawn by `seed`."""
+
+    def __init__(self, data: Any, nfold: int, seed: int, folds: Any) -> None:
+        if folds is None:
+            check_count("nfold", nfold, 2)
+        self.data, self.nfold, self.seed, self.folds = data, nfold, seed, folds
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Fold]:
+        """Training and validation rows of each fold of the data, which has to have queries by now."""
+        query = queries_of(self.data).query_of_row
+        if self.folds is None:
+            return drawn(query, self.nfold, self.seed)
+        return given(self.folds, X, y, query)
 
 
 def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
@@ -41,7 +52,7 @@ def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
         Where `nfold` is no whole number from 2 to the number of queries.
 
     """
-    check_nfold(nfold)
+    check_count("nfold", nfold, 2)
     n_queries = int(query[-1]) + 1
     if n_queries < nfold:
         raise ValueError(f"nfold is {nfold}, but there are {n_queries} queries: each fold needs one")

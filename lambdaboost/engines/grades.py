@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.engines.engine import Engine
 from lambdaboost.objectives import Objective, OrdinalMcRank
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -16,12 +17,12 @@ def logistic(raw: Any) -> NDArray[np.float64]:
     return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
 
 
-def scores_of(engine: str, objective: Objective | None, predicted: Any) -> Any:
+def scores_of(engine: Engine, objective: Objective | GradeModel | None, predicted: Any) -> Any:
     """Scores of documents; of a model of grades the engine predicts probabilities (n_documents, outputs).
 
-    LightGBM predicts margins where the derivatives are lambdaboost's, which is so for `OrdinalMcRank`.
+    They are margins where the derivatives are lambdaboost's, which on LightGBM is so for `OrdinalMcRank`.
     """
     if not isinstance(objective, GradeModel):
         return predicted
-    margins = engine == "lightgbm" and isinstance(objective, OrdinalMcRank)
+    margins = engine.predicts_margins and isinstance(objective, OrdinalMcRank)
     return objective.scores(logistic(predicted) if margins else predicted)

@@ -10,15 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.datasets.columns import part_qid
+from lambdaboost.datasets.columns import split_qid
+from lambdaboost.engines.engine import ENGINES, engine_named
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import Objective, parse
-
-ENGINES = ("lightgbm", "xgboost")
+from lambdaboost.objectives.mcrank import GradeModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,31 +27,27 @@ class SavedModel:
     about: Mapping[str, Any]
 
     @property
-    def objective(self) -> Objective:
+    def objective(self) -> Objective | GradeModel:
         """The objective that it was trained by; a ValueError where its text does not read back."""
         return parse(self.about["objective"])
 
     def predict(self, X: Any) -> Any:
         """Scores of documents, the same bits as of the ranker that was saved; a column ``qid`` is no feature."""
-        X = part_qid(X)[0]
-        if self.about["engine"] == "lightgbm":
-            predicted = self.booster.predict(X)
-        else:
-            predicted = _xgboost_predicted(
-                self.booster, X, self.about.get("params", {}).get("missing", np.nan)
-            )
+        X = split_qid(X)[0]
+        engine = engine_named(self.about["engine"])
+        predicted = engine.predict(self.booster, X, self.about.get("params", {}))
         try:
             objective = self.objective
         except ValueError:
             objective = None  # with code in it, so not a model of grades
-        return scores_of(self.about["engine"], objective, predicted)
+        return scores_of(engine, objective, predicted)
 
 
 def save(
     model: Any,
     path: str | Path,
     *,
-    objective: Objective | str | None = None,
+    objective: Objective | GradeModel | str | None = None,
     leaves: Leaves | None = None,
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
@@ -104,7 +98,7 @@ def save(
     rule = parse(objective) if isinstance(objective, str) else objective
     check_place("path", path)
     engine = _engine_of(booster)
-    content = _dumped(booster, path.suffix)
+    content = engine_named(engine).write(booster, path.suffix)
     description = {
         "engine": engine,
         "model_sha256": hashlib.sha256(content).hexdigest(),
@@ -137,7 +131,7 @@ def load(path: str | Path) -> SavedModel:
     about = _described(path)
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
-    return SavedModel(_loaded(about["engine"], content), about)
+    return SavedModel(engine_named(about["engine"]).read(content), about)
 
 
 def beside(path: Path) -> Path:
@@ -172,16 +166,6 @@ def in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def _xgboost_predicted(booster: Any, X: Any, missing: float) -> Any:
-    """As XGBRanker predicts: in place, which rounds otherwise than a DMatrix does, where XGBoost can."""
-    import xgboost as xgb
-
-    try:
-        return booster.inplace_predict(X, missing=missing)
-    except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
-        return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
-
-
 def _given_to(ranker: Any) -> dict[str, Any]:
     """The parameters of a ranker that differ from its defaults, without the objective and the leaves."""
     defaults = type(ranker)().get_params()
@@ -204,22 +188,6 @@ def _engine_of(booster: Any) -> str:
             "LambdaRanker; save other estimators with joblib"
         )
     return engine
-
-
-def _dumped(booster: Any, suffix: str) -> bytes:
-    if _engine_of(booster) == "lightgbm":
-        return booster.model_to_string().encode()
-    return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
-
-
-def _loaded(engine: str, content: bytes) -> Any:
-    if engine == "lightgbm":
-        import lightgbm as lgb
-
-        return lgb.Booster(model_str=content.decode())
-    import xgboost as xgb
-
-    return xgb.Booster(model_file=bytearray(content))
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.objectives import GradientStep, Objective, parse
+from lambdaboost.objectives import GradientStep, Objective
 
 # Fewer or shorter sorted queries may be chance, or made up.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
@@ -91,9 +91,8 @@ def warn_of_missing_grades(labels: Any) -> None:
         )
 
 
-def warn_without_split(least: str, data: Any, objective: Objective | str) -> None:
-    """Warn of a model that ranks nothing, and why: labels that give the objective no pair, or the least leaf."""
-    sources = (parse(objective) if isinstance(objective, str) else objective).sources
+def warn_without_split(least: str, data: Any, sources: Sequence[str]) -> None:
+    """Warn of a model that ranks nothing, and why: labels of `sources` that give no pair, or the least leaf."""
     q = queries_of(data, sources)
     if not any(_differs_in_a_query(q.labels[name], q) for name in sources if name in q.labels):
         named = " or ".join(sources)

@@ -1,4 +1,4 @@
-"""Ranking measures by query, comparison of systems with significance, reports.
+"""Ranking measures, significance tests between systems, and reports.
 
 Imports only `lambdaboost.datasets`.
 """

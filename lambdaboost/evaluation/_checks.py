@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 
-LAST_RANK = 2**31 - 1  # the highest cutoff; kernels count in int64, and no list is longer
+LAST_RANK = 2**31 - 1  # the highest cutoff; no list is longer
 
 
 def whole(name: str, given: Any, remedy: str) -> int:
@@ -44,7 +44,7 @@ def number(name: str, given: Any, remedy: str) -> int | float:
 
 
 def empty(given: Any) -> float:
-    """The value of an undefined query; every NaN becomes `math.nan`, which equals itself in tuples."""
+    """The value for an undefined query; any NaN becomes `math.nan`, which equals itself in tuples."""
     x = float(number("empty", given, "give a number, or float('nan') to leave such queries out"))
     return math.nan if math.isnan(x) else x
 
@@ -73,11 +73,11 @@ def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remed
 
 
 def scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
-    """One finite score a document, float64 (n_documents,); −inf for a document that was not retrieved."""
+    """One score per document, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
     try:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"scores must be numbers, one a document: {error}") from None
+        raise TypeError(f"scores must be numbers, one per document: {error}") from None
     if s.shape == (q.n_documents,) and not s.min() > -np.inf:  # or NaN
         q.scores(np.where(np.isneginf(s), 0.0, s))
         return s

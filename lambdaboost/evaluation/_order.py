@@ -1,7 +1,7 @@
 """Documents of a query by score: highest first, ties in input order, −inf last.
 
-Scores are dealt into equally wide buckets, in input order; then each moves up past the lower scores of its own bucket.
-No step of the first part depends on a comparison, which a processor could only guess.
+A bucket sort: documents are distributed into equally wide buckets of score, in input order, then sorted by insertion
+inside each bucket. The distribution has no data-dependent branch that the processor could mispredict.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import numpy as np
 
 from lambdaboost._jit import borrowing, inlined
 
-BUCKETS = 2  # a document: a score shares its bucket with few others, and the counts stay in the cache
-PATIENCE = 8  # moves a document before scores that crowd into few buckets are sorted by comparing
-WIDEST = 1e300  # ranges between its inverse and itself can be cut into buckets without overflow
+BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
+PATIENCE = 8  # moves per document, after which clustered scores are sorted by comparison
+WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
 @borrowing
 def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
-    False where the scores crowd into few buckets: then `order_by_comparing` must do it. `bucket_of` and `next_in` are
-    int32 scratch, (n,) and (BUCKETS n,).
+    False if the scores are clustered in few buckets: then call `order_by_comparing`. `bucket_of` and `next_in` are
+    int32 scratch memory, (n,) and (BUCKETS n,).
     """
     n = scores.size
     best = worst = scores[0]
@@ -43,15 +43,15 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[n
 
 @inlined
 def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
-    """What `order_by_score` writes, for scores that it gives up on."""
+    """Like `order_by_score`, for scores on which it returns False."""
     by_score = np.argsort(-scores, kind="mergesort")
-    for r in range(scores.size):  # assigning the slice would compile seconds of error messages
+    for r in range(scores.size):  # assigning a slice would take seconds to compile
         order[r], ranked[r] = by_score[r], scores[by_score[r]]
 
 
 @borrowing
 def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
-    """Documents bucket by bucket, best first, in a bucket by index."""
+    """Write the documents by bucket, best first; inside a bucket by index."""
     n = scores.size
     last = np.float64(BUCKETS * n - 1)
     for b in range(BUCKETS * n):
@@ -71,7 +71,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  
 
 @borrowing
 def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
-    """Sort by insertion, equal scores staying as they are; False where that takes more than so many moves."""
+    """Stable insertion sort; False if it takes more than `moves` moves."""
     for r in range(1, order.size):
         score = ranked[r]
         if ranked[r - 1] < score:
@@ -87,15 +87,15 @@ def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def room_to_order(longest):  # type: ignore[no-untyped-def]
-    """Scratch to order queries of up to so many documents: ranked scores, bucket_of, next_in."""
+def order_scratch(longest):  # type: ignore[no-untyped-def]
+    """Scratch memory to order up to `longest` documents: ranked scores, bucket_of, next_in."""
     return np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
 
 
 @inlined
-def order_documents(scores, order, room):  # type: ignore[no-untyped-def]
-    """Write the documents by score to `order`, whatever the scores."""
-    ranked, bucket_of, next_in = room
+def order_documents(scores, order, scratch):  # type: ignore[no-untyped-def]
+    """Write the permutation that sorts `scores` descending to `order`, whatever the scores."""
+    ranked, bucket_of, next_in = scratch
     here = ranked[: scores.size]
     if not order_by_score(scores, order, here, bucket_of, next_in):
         order_by_comparing(scores, order, here)

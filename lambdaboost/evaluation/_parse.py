@@ -24,7 +24,7 @@ ALIASES = {
 
 
 def parse(text: str) -> Measure:
-    """The measure that a text names: its `repr`, its bare name for the defaults, or its short name with a cutoff.
+    """Parse a measure: its `repr`, its bare name for the defaults, or its short name with a cutoff.
 
     Short names are those of LightGBM, XGBoost and ir_measures, in any case: ``ndcg@10``, ``map``, ``mrr@10``, ``P@5``.
     They give lambdaboost's measure of that name, so a query without a relevant document counts 0. No code runs.
@@ -42,17 +42,17 @@ def parse(text: str) -> Measure:
     """
     measure = read_value(full_name(text, MEASURES), MEASURES)
     if not isinstance(measure, Measure):
-        raise ValueError(f"{text!r} is no measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
+        raise ValueError(f"{text!r} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
     return measure
 
 
 def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
-    """The repr that a measure's short name stands for; any other text as it is.
+    """Expand a measure's short name to its repr; return any other text unchanged.
 
     Raises
     ------
     ValueError
-        Where the measure has no cutoff and the name gives one.
+        If the name gives a cutoff to a measure that has none.
 
     Examples
     --------
@@ -74,16 +74,16 @@ def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
 
 
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
-    """Read back the repr of a value made of `known` names; a bare name is the value with its defaults.
+    """Parse the repr of a value made of `known` names; a bare name is the value with its defaults.
 
-    Inside may stand further known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
+    Arguments may be known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
 
     Raises
     ------
     ValueError
-        Where `text` holds anything else, saying what.
+        If `text` holds anything else; names it.
     TypeError
-        Where `text` is no string.
+        If `text` is not a string.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ValueError(f"cannot read {text!r} ({reason}): write a value as it prints") from None
+        raise ValueError(f"cannot read {text!r} ({reason}): give the repr of a value") from None
     try:
         return _Reader(text, known).read(tree)
     except RecursionError:
@@ -134,7 +134,7 @@ class _Reader:
         if name not in self.known:
             known = ", ".join(sorted(self.known))
             raise ValueError(
-                f"cannot read {self.text!r}: no {name!r} here{self.meant(name)}, known are {known}"
+                f"cannot read {self.text!r}: {name!r} is unknown{self.meant(name)}; choose among {known}"
             )
         try:
             bound = inspect.signature(self.known[name]).bind(*args, **named)
@@ -145,7 +145,7 @@ class _Reader:
         return self.known[name](*bound.args, **bound.kwargs)
 
     def meant(self, name: str) -> str:
-        """A question after the known name nearest to `name`, where one is near."""
+        """A suggestion of the known name closest to `name`, if one is close."""
         by_lower = {known.lower(): known for known in self.known}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1)
         return f" (did you mean {by_lower[near[0]]}?)" if near else ""
@@ -159,7 +159,7 @@ class _Reader:
 
 
 def _form(factory: Callable[..., Any]) -> str:
-    """The parameters of `factory` and their defaults, without annotations."""
+    """The signature of `factory`, without annotations."""
     signature = inspect.signature(factory)
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))

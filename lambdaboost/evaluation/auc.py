@@ -29,7 +29,7 @@ class AUC(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a pair counts as.
+        The value for a query without a pair.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class AUC(Measure):
 @kernel
 def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
     n_relevant, n_other, wrong = 0, 0, 0
-    for label in ranked:  # from the top: all others passed stand above
+    for label in ranked:  # from the top: counts the others above each relevant one
         hit = label >= threshold
         n_relevant += hit
         wrong += hit * n_other

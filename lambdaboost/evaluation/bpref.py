@@ -18,12 +18,12 @@ from lambdaboost.evaluation.ranking import over_rankings, retrieved
 @MEASURES.add
 @dataclass(frozen=True, repr=False)
 class BPref(Measure):
-    r"""Binary preference: how few of the documents judged not relevant stand above the relevant ones.
+    r"""Binary preference: how rarely documents judged not relevant rank above relevant ones.
 
     .. math:: \mathrm{bpref} = \frac{1}{R} \sum_{i=1}^{R} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
 
-    with n_i the documents judged not relevant above the i-th relevant one, R the number of relevant documents
-    and N that of the others; 1 for a document with none above it. Documents without a label are passed over
+    with n_i the number of documents judged not relevant above the i-th relevant one, and R and N the numbers of
+    documents judged relevant and not relevant; a term is 1 where n_i = 0. Documents without a label are ignored
     (Buckley and Voorhees 2004, in the form of trec_eval). In [0, 1]; undefined where no document is relevant.
 
     Parameters
@@ -31,7 +31,7 @@ class BPref(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a relevant document counts as.
+        The value for a query without a relevant document.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
     for label in ranked:
         hit = label >= threshold
         hits += hit
-        lost += hit * min(above, n)  # a product, for a branch would be guessed wrong
+        lost += hit * min(above, n)  # a product, since a branch would be mispredicted
         above += label < threshold
-    at_most = max(min(others, n), 1)  # 0 only where nothing is above either
+    at_most = max(min(others, n), 1)  # 0 only if nothing is above either
     return (hits - lost / at_most) / n if n else np.nan
 
 

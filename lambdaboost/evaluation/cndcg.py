@@ -30,14 +30,14 @@ class CNDCG(DiscountedGain):
     source : str, default "clicks"
         The label source, with values in [0, 1].
     scale : float, default 4
-        The factor 4 above: the highest grade, so that gains compare with those of grades.
+        The factor 4 above: the highest grade, so that gains are comparable with those of grades.
     empty : float, default 0.0
-        What a query without clicks counts as.
+        The value for a query without clicks.
 
     Raises
     ------
     ValueError
-        Where a label is above 1, naming its row.
+        If a label is above 1; names its row.
 
     Examples
     --------

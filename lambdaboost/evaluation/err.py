@@ -17,12 +17,12 @@ from lambdaboost.evaluation.ranking import over_rankings, retrieved
 @MEASURES.add
 @dataclass(frozen=True, repr=False)
 class ERR(Measure):
-    r"""Expected reciprocal rank: of the rank at which a user who reads down the list finds what they want.
+    r"""Expected reciprocal rank at which a user who reads down the list is satisfied.
 
     .. math:: \mathrm{ERR@}k = \sum_{r=1}^{k} \frac{1}{r} R(r) \prod_{i<r} (1 - R(i)),
               \quad R(r) = \frac{2^{l(r)} - 1}{2^{l_\max}}
 
-    with l(r) the grade at rank r and R(r) the chance that it satisfies (Chapelle, Metzler, Zhang and Grinspan
+    with l(r) the grade at rank r and R(r) the probability that it satisfies (Chapelle, Metzler, Zhang and Grinspan
     2009). In [0, 1); undefined where every grade is 0.
 
     Parameters
@@ -30,14 +30,14 @@ class ERR(Measure):
     k : int, optional
         The last rank that counts; None counts all.
     max_grade : float, default 4
-        The highest grade there is, l_max.
+        The highest possible grade, l_max.
     empty : float, default 0.0
-        What a query without a grade above 0 counts as.
+        The value for a query without a grade above 0.
 
     Raises
     ------
     ValueError
-        Where a grade is above `max_grade`, naming its row.
+        If a grade is above `max_grade`; names its row.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class ERR(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        remedy = "give the highest grade there is, above 0 and below 1024"
+        remedy = "give the highest possible grade, above 0 and below 1024"
         max_grade = _checks.number("max_grade", self.max_grade, remedy)
         if not 0 < max_grade < 1024:
             raise ValueError(f"max_grade is {self.max_grade!r}: {remedy}")
         self._set(k=_checks.cutoff(self.k), max_grade=max_grade)
 
     def satisfaction(self, q: Queries) -> NDArray[np.float64]:
-        """The chance R that each document satisfies, float64 (n_documents,); kept with `q`."""
+        """The probability R that each document satisfies, float64 (n_documents,); cached in `q`."""
         return q.memo((ERR, self.max_grade, "satisfaction"), lambda: self._satisfaction(q))
 
     def _satisfaction(self, q: Queries) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ class ERR(Measure):
         return (np.exp2(grades) - 1.0) / 2.0**self.max_grade
 
     def swap_gains(self, q: Queries) -> NDArray[np.float64]:
-        """What a document is worth in a swap: its chance to satisfy; float64 (n_documents,)."""
+        """The gain of a document in a swap: its probability to satisfy; float64 (n_documents,)."""
         return self.satisfaction(q)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:

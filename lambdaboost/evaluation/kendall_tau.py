@@ -23,21 +23,21 @@ class KendallTau(Measure):
 
     .. math:: \gamma = \frac{P - Q}{P + Q}, \qquad \tau_b = \frac{P - Q}{\sqrt{(P + Q)\, n (n - 1) / 2}}
 
-    with P the pairs of different label in the right order, Q those in the wrong one and n the labelled documents.
-    Documents of equal score rank in input order, so only labels tie. Without tied labels both are Kendall's τ. With
-    ties they differ: γ (Goodman and Kruskal 1954) leaves tied pairs out, as Joachims (2002) does for click preferences,
-    so a ranking that contradicts no preference has 1; τ_b (Kendall 1945) counts them, so only a ranking of untied
-    labels can reach 1. Svore, Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its weight on the top. In
+    with P and Q the numbers of pairs of different label in the right and in the wrong order, and n that of labelled
+    documents. Documents of equal score rank in input order, so only labels tie. Without tied labels both variants are
+    Kendall's τ. γ (Goodman and Kruskal 1954) excludes tied pairs, as Joachims (2002) does for click preferences, so a
+    ranking that contradicts no preference has 1; τ_b (Kendall 1945) counts them, so it reaches 1 only without tied
+    labels. Svore, Volkovs and Burges (2011, §4.1) prefer CNDCG to τ for its weight on the top. In
     [−1, 1]; undefined where no two labels differ.
 
     Parameters
     ----------
     source : str, default "clicks"
-        The label source that the preferences come from.
+        The label source of the preferences.
     variant : {"gamma", "b"}
-        What tied labels do: ``"gamma"`` leaves them out, ``"b"`` is the τ_b of `scipy.stats.kendalltau`.
+        How tied labels count: ``"gamma"`` excludes them, ``"b"`` is the τ_b of `scipy.stats.kendalltau`.
     empty : float, default 0.0
-        What a query without a pair counts as.
+        The value for a query without a pair.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class KendallTau(Measure):
 
 
 def _untied(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
-    """The square root of the share of untied pairs, τ_b / γ; NaN where there is no pair."""
+    """The square root of the share of untied pairs, τ_b / γ; NaN if there is no pair."""
     n = np.add.reduceat(~np.isnan(labels), q.offsets[:-1], dtype=np.float64)
     pairs = n * (n - 1) / 2
     share = np.divide(n_pairs(labels, q), pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))

@@ -35,7 +35,7 @@ class MAP(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a relevant document counts as.
+        The value for a query without a relevant document.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class MAP(Measure):
         self._set(k=_checks.cutoff(self.k), threshold=_checks.threshold(self.threshold))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: 1 / min(R, k) if it is relevant; float32 (n_documents,)."""
+        """The gain of a document in a swap: 1 / min(R, k) if it is relevant, else 0; float32 (n_documents,)."""
         key = (MAP, self.k, self.threshold, "swap gains")
         return q.memo(key, lambda: _one_over_counted(q, self.k, self.threshold))
 
@@ -80,7 +80,7 @@ def _one_over_counted(q: Queries, k: int | None, threshold: float) -> NDArray[np
 def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-def]
     n = 0
     for r in range(min(ranked.size, k)):
-        ranks[n] = r + 1  # overwritten where r is no hit, for a branch would be guessed wrong
+        ranks[n] = r + 1  # overwritten unless r is a hit; a branch would be mispredicted
         n += ranked[r] >= threshold
     total = 0.0
     for i in range(n):

@@ -1,4 +1,4 @@
-"""`Measure`: how well the order of the scores fits the labels, query by query; higher is better."""
+"""`Measure`: the base class of ranking measures."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from lambdaboost._registry import Registry
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import part_qid
+from lambdaboost.datasets.columns import split_qid
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.evaluation import _checks
 
 
 class Measure(Value, ABC):
-    """Base of the measures: immutable values, higher is better.
+    """Base class of ranking measures: the quality of a ranking, query by query; higher is better.
 
-    The order is by score, descending; ties stay in input order. A document whose label is missing (NaN)
-    keeps its rank and gains nothing. A document of score −inf was not retrieved: it counts in the ideal, in the
-    number of relevant documents and in pairs, as the lower one, but gains nothing at its own rank. A measure is a
-    frozen dataclass whose last field is ``empty: float = 0.0``.
+    Documents rank by descending score; ties stay in input order. A document whose label is missing (NaN) keeps its
+    rank and has gain 0. A document of score −inf was not retrieved: it counts in the ideal, in the number of relevant
+    documents, and as the lower one in pairs, but has gain 0 at its own rank. A measure is a frozen dataclass whose last
+    field is ``empty: float = 0.0``.
 
     Attributes
     ----------
     empty : float
-        The value of a query where the measure is undefined, such as one without a relevant document: NaN leaves the
-        query out of the mean, 1.0 is what LightGBM and XGBoost report.
+        The value for a query on which the measure is undefined, such as one without a relevant document: NaN leaves
+        the query out of the mean, 1.0 is the value in LightGBM and XGBoost.
 
     Raises
     ------
     ValueError, TypeError
-        Where a parameter is invalid, naming it, its value and what is expected.
+        If a parameter is invalid; names it, its value and what is expected.
 
     """
 
@@ -56,15 +56,15 @@ class Measure(Value, ABC):
 
     @property
     def source(self) -> str:
-        """The label source measured: ``"relevance"``, unless the measure names another."""
+        """The label source: ``"relevance"``, unless the measure names another."""
         return "relevance"
 
     @abstractmethod
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        """The measure for each query, NaN where it is undefined."""
+        """The value for each query; NaN where undefined."""
 
     def per_query(self, scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
-        """The measure for each query, `empty` where it is undefined.
+        """The value for each query; `empty` where undefined.
 
         Parameters
         ----------
@@ -84,15 +84,15 @@ class Measure(Value, ABC):
         return np.where(np.isnan(values), self.empty, values)
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
-        """The mean over queries, in the form that the caller expects.
+        """The mean over queries, returned as the caller expects it.
 
-        ``(scores, Queries)`` gives the mean weighted by ``q.query_weight``, over the queries that are not NaN. A
+        ``(scores, Queries)`` returns the mean weighted by ``q.query_weight``, over the queries that are not NaN. A
         measure also works as
 
-        - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` gives ``(name, value, True)``;
-        - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` gives the same;
-        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` gives ``(name, value)``;
-        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` gives the mean, X a frame with a column ``qid``.
+        - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` returns ``(name, value, True)``;
+        - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` returns the same;
+        - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` returns ``(name, value)``;
+        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` returns the mean, with X a frame with a column ``qid``.
 
         The reported name is the `repr` without spaces. For XGBoost it is in lower case, with the prefix ``pre-`` unless
         it begins with ndcg, map, pre or auc: XGBoost's early stopping minimises every other name.
@@ -106,7 +106,7 @@ class Measure(Value, ABC):
             return self._of_engine(scores, queries, weight, group)
 
     def _of_engine(self, scores: Any, queries: Any, weight: Any, group: Any) -> Any:
-        """The name and the mean, in the form of the engine that calls."""
+        """The name and the mean, as the calling engine expects them."""
         if group is not None:
             y_true, y_pred = scores, queries
             return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True
@@ -115,7 +115,7 @@ class Measure(Value, ABC):
         if is_xgboost(queries):
             return self._xgboost_name, self._mean(scores, queries_of(queries, (self.source,)))
         raise TypeError(
-            f"a measure of scores and a {type(queries).__name__}: give (scores, Queries), "
+            f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
             "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
         )
 
@@ -131,7 +131,7 @@ class Measure(Value, ABC):
 
     @property
     def _xgboost_name(self) -> str:
-        # XGBoost's early stopping minimises every metric whose name does not start in one of these ways.
+        # XGBoost's early stopping minimises every metric whose name begins differently.
         name = self._lightgbm_name.lower()
         return name if name.startswith(("ndcg", "map", "pre", "auc")) else f"pre-{name}"
 
@@ -141,7 +141,7 @@ MEASURES: Registry[type[Measure]] = Registry()
 
 
 def _queries_in(X: Any, grades: Any) -> Queries:
-    qid = part_qid(X)[1]
+    qid = split_qid(X)[1]
     if qid is None:
         raise ValueError(
             "X has no column 'qid': a measure as scoring= needs a pandas or polars DataFrame with the query of each row"

@@ -19,45 +19,45 @@ Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
 
 class DiscountedGain(Measure):
-    """What NDCG and CNDCG share: the gains of a label source, discounted by rank, over their ideal."""
+    """Base class of NDCG and CNDCG: gains of a label source, discounted by rank, over their ideal."""
 
     k: int | None
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
-        """The gain of each document, 0 where its label is missing."""
+        """The gain of each document; 0 if its label is missing."""
         raise NotImplementedError
 
     def gains(self, q: Queries) -> NDArray[np.float64]:
-        """The gain of each document, float64 (n_documents,), 0 where its label is missing; kept with `q`."""
+        """The gain of each document, float64 (n_documents,); 0 if its label is missing; cached in `q`."""
         return q.memo((self._bare(k=None), "gains"), lambda: self._gains(q))
 
     def ideal(self, q: Queries) -> NDArray[np.float64]:
-        """The highest DCG@k each query can have, float64 (n_queries,); kept with `q`."""
+        """The ideal DCG@k of each query, float64 (n_queries,); cached in `q`."""
         return q.memo((self._bare(), "ideal"), lambda: self._ideal(q))
 
     def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of each document over its query's ideal DCG@k, 0 where there is no gain to be had.
+        """The gain of each document over its query's ideal DCG@k; 0 if that is 0.
 
         Returns
         -------
         float32 (n_documents,)
-            In [0, 1], divided in float64; kept with `q`.
+            In [0, 1], divided in float64; cached in `q`.
 
         Raises
         ------
         ValueError
-            Where a gain or an ideal overflows, naming the row and its grade.
+            If a gain or an ideal DCG overflows; names the row and its grade.
 
         """
         return q.memo((self._bare(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float64]:
-        """What a document is worth in a swap: its normalised gain; float64 (n_documents,)."""
+        """The gain of a document in a swap: its normalised gain; float64 (n_documents,)."""
         ideal = np.repeat(self.ideal(q), q.sizes)
         return np.divide(self.gains(q), ideal, where=ideal > 0, out=np.zeros(ideal.size))
 
     def _bare(self, **changes: Any) -> Any:
-        """The key to keep gains under: what does not bear on them at its default."""
+        """The cache key of gains: parameters that do not affect them are at their defaults."""
         return replace(self, empty=0.0, **changes)  # type: ignore[type-var]
 
     def _ideal(self, q: Queries) -> NDArray[np.float64]:
@@ -81,7 +81,7 @@ class DiscountedGain(Measure):
 @MEASURES.add
 @dataclass(frozen=True, repr=False)
 class NDCG(DiscountedGain):
-    r"""Normalised discounted cumulative gain: the DCG of the order over that of the best order.
+    r"""Normalised discounted cumulative gain: the DCG of the ranking over that of the best ranking.
 
     .. math:: \mathrm{NDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{l(r)} - 1}{\log_2(1 + r)}
 
@@ -94,9 +94,9 @@ class NDCG(DiscountedGain):
         The last rank that counts; None counts all.
     gain : {"exponential", "linear"} or tuple of float
         The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``),
-        which must not fall from one grade to the next.
+        which must not decrease with the grade.
     empty : float, default 0.0
-        What a query without gain counts as.
+        The value for a query without gain.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class NDCG(DiscountedGain):
 def ndcg_curve(
     scores: ArrayLike, q: Queries, cutoffs: Iterable[int] = range(1, 11), gain: Gain = "exponential"
 ) -> NDArray[np.float64]:
-    """NDCG of each query at many cutoffs in one pass.
+    """NDCG of each query at several cutoffs in one pass.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def ndcg_curve(
     if ks.size == 0:
         raise ValueError("cutoffs is empty: give at least one whole number ≥ 1")
     measure = NDCG(int(ks.max()), gain)
-    measure.ideal(q)  # refuses grades whose gains overflow
+    measure.ideal(q)  # raises if gains overflow
     gains = measure.gains(q)
     ascending, column = np.unique(ks, return_inverse=True)
     checked = _checks.scores(scores, q)
@@ -165,7 +165,7 @@ def ndcg_curve(
 def dcg(
     scores: NDArray[np.float64], gains: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None
 ) -> NDArray[np.float64]:
-    """DCG@k of each query in the order of `scores`; the ideal one in the order of the gains themselves."""
+    """DCG@k of each query in the order of `scores`; with the gains as scores, the ideal DCG."""
     return over_rankings(_dcg_of_queries, gains, scores, offsets, k, _discounts(offsets, k))
 
 
@@ -180,13 +180,13 @@ def _dcg_curve(
 
 
 def _discounts(offsets: NDArray[np.int64], k: int | None) -> NDArray[np.float64]:
-    """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … as far as they count."""
+    """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … up to the cutoff."""
     longest = int(np.diff(offsets).max())
     return 1.0 / np.log2(1.0 + np.arange(1, 1 + (longest if k is None else min(k, longest))))
 
 
 def _ratio(actual: NDArray[np.float64], ideal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`actual` over `ideal`, NaN where the ideal is 0."""
+    """`actual` over `ideal`; NaN if the ideal is 0."""
     return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
 
 
@@ -206,7 +206,7 @@ def _gain(given: Any) -> Gain:
         l = fall[0]
         raise ValueError(
             f"gain is {given!r}: the gain of grade {l} is less than that of grade {l - 1}; "
-            "gains must not fall with the grade, so that the best order is by grade"
+            "gains must not decrease with the grade, so that the best order is by grade"
         )
     return table
 

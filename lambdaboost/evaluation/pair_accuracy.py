@@ -20,13 +20,13 @@ class PairAccuracy(Measure):
 
     .. math:: \frac{|\{(i, j) : l_i > l_j,\, r_i < r_j\}|}{|\{(i, j) : l_i > l_j\}|}
 
-    with r_i the rank, so that a tie counts by the input order (Burges, Ragno and Le 2006, §2). Documents
+    with r_i the rank, so tied scores count by input order (Burges, Ragno and Le 2006, §2). Documents
     without a label are in no pair. In [0, 1]; undefined where there is no pair.
 
     Parameters
     ----------
     empty : float, default 0.0
-        What a query without a pair counts as.
+        The value for a query without a pair.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class PairAccuracy(Measure):
     empty: float = 0.0
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What turning over one pair is worth, 1/N; float32 (n_documents,)."""
+        """The gain of one pair, 1/N; float32 (n_documents,)."""
         return q.memo("one over pairs", lambda: _one_over_pairs(q))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
@@ -47,14 +47,14 @@ class PairAccuracy(Measure):
 
 
 def _one_over_pairs(q: Queries) -> NDArray[np.float32]:
-    """1/N of each document's query, N its pairs of different grade; 0 where there is none."""
+    """1/N of each document's query, N its pairs of different grade; 0 if N is 0."""
     pairs = n_pairs(q.relevance, q)
     one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
     return np.repeat(one_over, q.sizes).astype(np.float32)
 
 
 def n_pairs(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
-    """The pairs of different label in each query, float64 (n_queries,)."""
+    """The number of pairs of different label in each query, float64 (n_queries,)."""
     has = ~np.isnan(labels)
     query, label = q.query_of_row[has], labels[has]
     order = np.lexsort((label, query))
@@ -73,7 +73,7 @@ def n_pairs(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
 def share_of_pairs(
     scores: NDArray[np.float64], labels: NDArray[np.float32], q: Queries
 ) -> NDArray[np.float64]:
-    """The share of pairs of different label in the right order, NaN where there is none."""
+    """The share of pairs of different label in the right order; NaN if there is none."""
     return over_rankings(_shares, labels, scores, q.offsets, None)
 
 

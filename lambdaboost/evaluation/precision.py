@@ -32,7 +32,7 @@ class Precision(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a relevant document counts as.
+        The value for a query without a relevant document.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Precision(Measure):
         )
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: 1/k if it is relevant; float32 (n_documents,)."""
+        """The gain of a document in a swap: 1/k if it is relevant, else 0; float32 (n_documents,)."""
         return q.memo(
             (Precision, self.k, self.threshold, "swap gains"),
             lambda: relevant(q, self.threshold) / np.float32(self.k),

@@ -1,6 +1,6 @@
 """`ranking`: the documents of each query by descending score, ties in input order.
 
-`ranked` gives a value of each document in that order, and `over_rankings` passes them to the kernel of a measure.
+`ranked` returns values of the documents in that order, and `over_rankings` passes them to the kernel of a measure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
-from lambdaboost.evaluation._order import order_documents, room_to_order
+from lambdaboost.evaluation._order import order_documents, order_scratch
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
 
@@ -30,7 +30,7 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
     Returns
     -------
     int64 (n_documents,)
-        At ``offsets[q] + r - 1`` the document at rank r of query q, counted from 0 inside the query.
+        At ``offsets[q] + r - 1`` the index, from 0 inside the query, of the document at rank r of query q.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def over_rankings(
     k: int | None,
     *args: Any,
 ) -> NDArray[np.float64]:
-    """One value a query: what ``function(first, last, offsets, k, ranked values, *args, out)`` writes to `out`."""
+    """One value per query, written to `out` by ``function(first, last, offsets, k, ranked values, *args, out)``."""
     out = np.empty(offsets.size - 1)
     in_order = ranked(values, scores, offsets, k)
     over_queries(function, offsets, ALL if k is None else k, in_order, *args, out)
@@ -72,7 +72,7 @@ def over_rankings(
 
 
 def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: float) -> NDArray[Any]:
-    """The `values`, but `otherwise` for documents of score −inf, which were not retrieved.
+    """The `values`, with `otherwise` for documents of score −inf, which were not retrieved.
 
     >>> retrieved(np.array([2.0, 1.0]), np.array([-np.inf, 0.5]), otherwise=0)
     array([0., 1.])
@@ -93,18 +93,18 @@ def longest(first, last, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def _rank_queries(first, last, offsets, scores, order):  # type: ignore[no-untyped-def]
-    room = room_to_order(longest(first, last, offsets))
+    scratch = order_scratch(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        order_documents(scores[a:b], order[a:b], room)
+        order_documents(scores[a:b], order[a:b], scratch)
 
 
 @kernel
 def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
     n = longest(first, last, offsets)
-    room, order = room_to_order(n), np.empty(n, np.int32)
+    scratch, order = order_scratch(n), np.empty(n, np.int32)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        order_documents(scores[a:b], order[: b - a], room)
+        order_documents(scores[a:b], order[: b - a], scratch)
         for r in range(min(k, b - a)):
             out[a + r] = values[a + order[r]]

@@ -1,4 +1,4 @@
-"""`Recall`: the share of the relevant documents in the first ranks."""
+"""`Recall`: the share of the relevant documents at the top."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Recall(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a relevant document counts as.
+        The value for a query without a relevant document.
 
     Examples
     --------

@@ -13,11 +13,10 @@ APART = 1 << 34  # more than the keys and positions of one query can span
 
 
 def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
-    """Scores of the same order without ties, lowered by as few float32 steps as possible.
+    """Break ties: scores in the same order without ties, lowered by as few float32 steps as possible.
 
-    Written to a run file, they keep the order that the measures here see, ties in input order, in any other tool:
-    trec_eval ranks documents of equal score by their ids, and its version 9, which pytrec_eval runs, keeps scores as
-    float32.
+    In a run file they keep lambdaboost's order, in which ties stay in input order, in any other tool. trec_eval ranks
+    documents of equal score by id, and its version 9, used by pytrec_eval, stores scores as float32.
 
     Parameters
     ----------
@@ -29,12 +28,12 @@ def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
     Returns
     -------
     float64 (n_documents,)
-        Each a float32 in value; −inf stays.
+        Values that float32 represents exactly; −inf stays.
 
     Raises
     ------
     ValueError
-        Where a score is too large for a float32, naming its row.
+        If a score is too large for float32; names its row.
 
     Examples
     --------
@@ -45,7 +44,7 @@ def untied(scores: ArrayLike, q: Queries) -> NDArray[np.float64]:
     s = _checks.scores(scores, q)
     position = np.arange(q.n_documents) - np.repeat(q.offsets[:-1], q.sizes)
     rows = np.repeat(q.offsets[:-1], q.sizes) + ranking(s, q.offsets)
-    # Strictly falling keys are falling ones plus the rank; each query starts far below the last one.
+    # Keys strictly decrease if key + rank never increases; each query starts far below the previous one.
     shift = position - q.query_of_row * APART
     key = np.minimum.accumulate(_key(_narrow(s))[rows] + shift) - shift
     out = np.empty(q.n_documents)
@@ -66,7 +65,7 @@ def _narrow(s: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def _too_large(s: NDArray[np.float64], lost: NDArray[np.bool_]) -> ValueError:
     row = int(np.flatnonzero(lost)[0])
-    return ValueError(f"scores[{row}] is {s[row]:g}: a float32 holds at most 3.4e38; scale the scores down")
+    return ValueError(f"scores[{row}] is {s[row]:g}: float32 holds at most 3.4e38; scale the scores down")
 
 
 def _key(x: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ class WTA(Measure):
     threshold : float, default 1
         The lowest grade that counts as relevant.
     empty : float, default 0.0
-        What a query without a relevant document counts as.
+        The value for a query without a relevant document.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class WTA(Measure):
         self._set(threshold=_checks.threshold(self.threshold))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """What a document is worth in a swap: 1 if it is relevant; float32 (n_documents,)."""
+        """The gain of a document in a swap: 1 if it is relevant, else 0; float32 (n_documents,)."""
         return relevant(q, self.threshold)
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:

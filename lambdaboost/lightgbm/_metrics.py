@@ -6,17 +6,13 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import lightgbm as lgb
-
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.lightgbm._callback import Callback
+from lambdaboost.lightgbm._callbacks import Callback
+from lambdaboost.lightgbm._engine import ALIASES
+from lambdaboost.lightgbm._private import EarlyStopping
 
-METRIC = ("metric", "metrics", "metric_types")
-EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
-STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 RANKING = {"ndcg": "ndcg", "map": "map", "mean_average_precision": "map"}
 DEFAULT_CUTOFFS = (1, 2, 3, 4, 5)
-_EarlyStopping = type(lgb.early_stopping(1))
 
 
 def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -31,12 +27,14 @@ def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         For a cutoff of a metric that has none.
 
     """
-    given = next((params[name] for name in METRIC if params.get(name) is not None), ())
+    given = next((params[name] for name in ALIASES["metric"] if params.get(name) is not None), ())
     listed = [given] if isinstance(given, str) else given
     names = [name.strip() for text in listed for name in text.split(",")]
     if not any("@" in name for name in names):
         return params, []
-    default = next((params[name] for name in EVAL_AT if params.get(name) is not None), DEFAULT_CUTOFFS)
+    default = next(
+        (params[name] for name in ALIASES["eval at"] if params.get(name) is not None), DEFAULT_CUTOFFS
+    )
     expected: list[str] = []
     for name in names:
         base, at, k = name.partition("@")
@@ -52,7 +50,9 @@ def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             expected += [f"{known}@{cutoff}" for cutoff in ([int(k)] if at else default)]
     metrics = list(dict.fromkeys(name.partition("@")[0] for name in expected))
     cutoffs = sorted({int(name.partition("@")[2]) for name in expected if "@" in name})
-    rest = {name: value for name, value in params.items() if name not in (*METRIC, *EVAL_AT)}
+    rest = {
+        name: value for name, value in params.items() if name not in (*ALIASES["metric"], *ALIASES["eval at"])
+    }
     return {**rest, "metric": metrics, "eval_at": cutoffs}, expected
 
 
@@ -98,10 +98,10 @@ def by_first_metric(
     given = list(callbacks or [])
     if str(params.get("first_metric_only", True)).lower() in ("false", "0", "-"):
         return params, given
-    if any(name in params for name in STOPPING):
+    if any(name in params for name in ALIASES["early stopping"]):
         params = {**params, "first_metric_only": True}
     return params, [
-        _by_first(callback) if isinstance(callback, _EarlyStopping) else callback for callback in given
+        _by_first(callback) if isinstance(callback, EarlyStopping) else callback for callback in given
     ]
 
 

@@ -13,8 +13,7 @@ training and validation rows; only adding and removing trees changes these. So e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +21,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import LARGEST_STEP
-from lambdaboost.lightgbm._callback import Callback, boosters_of
+from lambdaboost.lightgbm._callbacks import Callback, boosters_of
+from lambdaboost.lightgbm._engine import ALIASES
+from lambdaboost.lightgbm._private import Tree, last_tree, parameters_of
 from lambdaboost.objectives import Objective
 
 Floats = NDArray[np.float64]
@@ -46,20 +47,6 @@ PLAIN = {
     "cegb_penalty_feature_lazy": "",
     "cegb_penalty_feature_coupled": "",
 }
-BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
-LEARNING_RATE = ("learning_rate", "shrinkage_rate", "eta")
-MAX_STEP = ("max_delta_step", "max_tree_output", "max_leaf_output")
-LAMBDA_L2 = ("lambda_l2", "reg_lambda", "lambda")
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A booster's last tree: its leaves' outputs, and the printed parameters that they were made with."""
-
-    outputs: Floats
-    rate: float
-    l2: float
-    max_step: float
 
 
 class NewtonStep:
@@ -96,7 +83,7 @@ class NewtonStep:
         self._params = env.params
         for booster in boosters_of(env):
             if env.iteration == env.begin_iteration:
-                refuse_other_growth(_parameters(_last_tree_text(booster)))
+                refuse_other_growth(parameters_of(booster))
             self._boosters[booster.train_set] = booster
 
     def _after(self, env: Any) -> None:
@@ -104,12 +91,12 @@ class NewtonStep:
             step = self._steps.pop(booster, None)
             if step is not None:
                 grown, newton = step
-                _check_grown_again(_last_tree(booster).outputs, grown)
+                _check_grown_again(last_tree(booster).outputs, grown)
                 _set_leaves(booster, newton)
         self._boosters.clear()
 
 
-def refuse_other_growth(parameters: dict[str, str]) -> None:
+def refuse_other_growth(parameters: Mapping[str, str]) -> None:
     """Raise where a tree could not be grown twice, or its leaves are not plain."""
     for name, plain in PLAIN.items():
         value = parameters.get(name, plain)
@@ -119,7 +106,7 @@ def refuse_other_growth(parameters: dict[str, str]) -> None:
                 f"leave {name} at {plain or 'its default'}, or use leaves='gradient' or 'engine'"
             )
     if parameters.get("bagging_freq", "0") != "0":
-        for name in BAGGING:
+        for name in ALIASES["bagging"]:
             if parameters.get(name, "1") != "1":
                 raise ValueError(
                     f"{name} is {parameters[name]}: leaves='newton' cannot tell which rows a tree was grown from; "
@@ -137,16 +124,16 @@ def _offset(
     """Steps 1 and 2: T and V, the booster left without the tree at scores F + V − T; None where nothing splits."""
     if booster.update(fobj=lambda *_: least_squares):
         return None
-    tree = _last_tree(booster)
+    tree = last_tree(booster)
     marks = np.zeros_like(tree.outputs)
-    leaf = _nearest_leaf(_scores(booster) - scores, tree.outputs, np.abs(scores).max())
+    leaf = _nearest_leaf(training_scores(booster) - scores, tree.outputs, np.abs(scores).max())
     if leaf is None:
         # Leaves of equal output cannot be told apart: remove the tree so that each row bears its leaf's mark.
         mark = 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
         marks = np.arange(tree.outputs.size, dtype=np.float64) * mark
         _set_leaves(booster, tree.outputs - marks)
         booster.rollback_one_iter()
-        leaf = np.rint((_scores(booster) - scores) / mark).astype(np.intp)
+        leaf = np.rint((training_scores(booster) - scores) / mark).astype(np.intp)
         booster.update(fobj=lambda *_: least_squares)
     newton = _newton_outputs(leaf, least_squares[0], hess, tree, params)
     _set_leaves(booster, marks + 2 * tree.outputs - newton)
@@ -168,13 +155,16 @@ def _newton_outputs(
 ) -> Floats:
     """V = −rate·G/(H + λ2) of each leaf, the step capped, 0 where no document of the leaf has a gradient."""
     n = tree.outputs.size
-    g, h = np.bincount(leaf, grad, n), np.bincount(leaf, hess, n) + _as_given(tree.l2, params, LAMBDA_L2)
+    g, h = (
+        np.bincount(leaf, grad, n),
+        np.bincount(leaf, hess, n) + _as_given(tree.l2, params, ALIASES["lambda"]),
+    )
     step = np.divide(g, h, where=h > 0, out=np.copysign(np.where(g == 0, 0.0, np.inf), g))
-    given = any(name in params for name in MAX_STEP)
-    largest = _as_given(tree.max_step, params, MAX_STEP) if given else LARGEST_STEP
+    given = any(name in params for name in ALIASES["largest step"])
+    largest = _as_given(tree.max_step, params, ALIASES["largest step"]) if given else LARGEST_STEP
     if largest > 0:  # as LightGBM reads it
         step = np.clip(step, -largest, largest)
-    return -_as_given(tree.rate, params, LEARNING_RATE) * np.where(np.isfinite(step), step, 0.0)
+    return -_as_given(tree.rate, params, ALIASES["rate"]) * np.where(np.isfinite(step), step, 0.0)
 
 
 def _as_given(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
@@ -185,7 +175,7 @@ def _as_given(printed: float, params: dict[str, Any], names: Sequence[str]) -> f
     return printed
 
 
-def _scores(booster: Any) -> Floats:
+def training_scores(booster: Any) -> Floats:
     """A copy of the scores of the training rows."""
     seen: list[Floats] = []
 
@@ -201,26 +191,6 @@ def _set_leaves(booster: Any, outputs: Floats) -> None:
     tree = booster.num_trees() - 1
     for leaf, output in enumerate(outputs.tolist()):
         booster.set_leaf_output(tree, leaf, output)
-
-
-def _last_tree_text(booster: Any) -> str:
-    return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
-
-
-def _last_tree(booster: Any) -> Tree:
-    text = _last_tree_text(booster)
-    lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
-    outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
-    parameters = _parameters(text)
-    l2, max_step = float(parameters["lambda_l2"]), float(parameters["max_delta_step"])
-    return Tree(outputs, float(lines["shrinkage"]), l2, max_step)
-
-
-def _parameters(text: str) -> dict[str, str]:
-    """Every parameter as LightGBM understood it, aliases resolved, from the text of a model."""
-    lines = text[text.index("\nparameters:") : text.index("end of parameters")].splitlines()
-    pairs = (line[1:-1].split(":", 1) for line in lines if line.startswith("["))
-    return {name: value.strip() for name, value in pairs}
 
 
 def _check_grown_again(outputs: Floats, before: Floats) -> None:

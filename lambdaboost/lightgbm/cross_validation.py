@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.folds import Fold, Rows, check_nfold, drawn, given
+from lambdaboost.engines.folds import WholeQueries
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.lightgbm._metrics import by_first_metric, is_asked
-from lambdaboost.lightgbm._plan import Feval, planned
+from lambdaboost.lightgbm._metrics import is_asked
+from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.mcrank import GradeModel
 
 
 def cv(
@@ -20,7 +20,7 @@ def cv(
     data: lgb.Dataset,
     rounds: int = 100,
     *,
-    objective: Objective | str = LambdaRank(),
+    objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     nfold: int = 5,
     folds: Any = None,
@@ -55,38 +55,21 @@ def cv(
         As `train`, and where there are fewer queries than folds, or a fold splits a query.
 
     """
-    if folds is None:
-        check_nfold(nfold)
-    if isinstance(params, dict):  # else refused below
-        params, callbacks = by_first_metric(params, callbacks)
-    plan = planned(params, data, objective, leaves, feval, callbacks)
+    whole = WholeQueries(data, nfold, seed, folds)
+    to_engine = arguments(plan_of(params, data, objective, leaves, feval), data, callbacks)
     results = lgb.cv(
-        plan.params,
+        to_engine.params,
         data,
         num_boost_round=rounds,
-        folds=_WholeQueries(data, nfold, seed, folds),
-        feval=plan.feval,
-        callbacks=plan.callbacks,
+        folds=whole,
+        feval=to_engine.feval,
+        callbacks=to_engine.callbacks,
         return_cvbooster=return_cvbooster,
     )
     # LightGBM has stored its results before any callback sees them.
-    return {name: curve for name, curve in results.items() if _is_asked(name, plan.asked)}
+    return {name: curve for name, curve in results.items() if _is_asked(name, to_engine.asked)}
 
 
 def _is_asked(name: str, asked: list[str]) -> bool:
     """Whether a curve is asked for; its name is like ``valid ndcg@5-mean``."""
     return is_asked(name.partition(" ")[2].rpartition("-")[0], asked)
-
-
-class _WholeQueries:
-    """Folds as LightGBM asks for them, once data are constructed: a splitter that never splits a query."""
-
-    def __init__(self, data: Any, nfold: int, seed: int, folds: Any) -> None:
-        self.data, self.nfold, self.seed, self.folds = data, nfold, seed, folds
-
-    def split(self, X: Any, y: Any, groups: Rows) -> Iterator[Fold]:
-        """Training and validation rows of each fold."""
-        queries_of(self.data)  # says what is missing where there are no groups
-        if self.folds is None:
-            return drawn(groups, self.nfold, self.seed)
-        return given(self.folds, X, y, groups)

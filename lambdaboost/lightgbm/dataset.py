@@ -21,6 +21,7 @@ from lambdaboost.datasets.columns import (
 )
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
+from lambdaboost.lightgbm._private import is_constructed
 
 Sources = Mapping[str, ArrayLike]
 Labels = dict[str, NDArray[np.float32]]
@@ -143,7 +144,7 @@ class Dataset(lgb.Dataset):
         """
         part = super().subset(used_indices, params)
         rows = np.asarray(part.used_indices)
-        sizes = self.get_group() if self.group is None and self._handle is not None else self.group
+        sizes = self.get_group() if self.group is None and is_constructed(self) else self.group
         if sizes is not None:
             queries = whole_queries("used_indices", rows, np.concatenate([[0], np.cumsum(sizes)]))
             # LightGBM finds these only once `part` is constructed, and a subset of it would lose its queries.

@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import given_qid, part_qid, sizes_of
+from lambdaboost.datasets.columns import features_and_qid, split_qid
+from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import DEFAULT_MEASURE, read_objective
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.lightgbm._mcrank import trainer_of, wants_scores
-from lambdaboost.lightgbm._metrics import METRIC, in_order
+from lambdaboost.lightgbm._engine import ALIASES, ENGINE
+from lambdaboost.lightgbm._metrics import in_order
+from lambdaboost.lightgbm._private import take_over
 from lambdaboost.lightgbm.dataset import Dataset, Sources
-from lambdaboost.objectives import LambdaRank, Objective, parse
+from lambdaboost.lightgbm.training import train
+from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.base.objective import check_objective
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -66,7 +69,7 @@ class LambdaRanker(lgb.LGBMRanker):
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample_for_bin: int = 200000,
-        objective: Objective | str = LambdaRank(),
+        objective: Objective | GradeModel | str = LambdaRank(),
         leaves: Leaves = "engine",
         class_weight: Any = None,
         min_split_gain: float = 0.0,
@@ -171,13 +174,14 @@ class LambdaRanker(lgb.LGBMRanker):
 
         """
         given = X, y
-        X, qid = given_qid("X", X, group, qid)
+        X, qid = features_and_qid("X", X, group, qid)
         if group is None and qid is None:
             raise ValueError("no queries: give group=[documents of each query] or qid=[query of each row]")
+        objective = read_objective(self.objective)
         # What the base class turns into parameters, there and at predict.
-        self._objective = parse(self.objective) if isinstance(self.objective, str) else self.objective
-        if not isinstance(self._objective, GradeModel):
-            check_objective("objective", self._objective)
+        self._objective = objective
+        if not isinstance(objective, GradeModel):
+            check_objective("objective", objective)
         self._eval_at = list(eval_at)
         params = self._process_params("fit")
         del params["objective"]
@@ -205,11 +209,11 @@ class LambdaRanker(lgb.LGBMRanker):
             "eval_init_score": eval_init_score,
         }
         history: dict[str, Any] = {}
-        booster = trainer_of(self._objective)(
+        booster = train(
             params,
             data,
             self.n_estimators,
-            objective=self._objective,
+            objective=objective,
             leaves=self.leaves,
             valid_sets=_valid_sets(data, given, eval_set, lists),
             valid_names=eval_names,
@@ -217,40 +221,44 @@ class LambdaRanker(lgb.LGBMRanker):
             init_model=getattr(init_model, "booster_", init_model),
             callbacks=[*order, *(callbacks or []), lgb.record_evaluation(history)],
         )
-        self._n_features_in = X.shape[1]
-        self._fitted_with_feature_names = hasattr(X, "columns") or feature_name != "auto"
-        self._Booster = booster
+        take_over(self, booster, history, X.shape[1], hasattr(X, "columns") or feature_name != "auto")
         # `_objective` may already be that of a later fit which failed.
-        self._fitted_objective = self._objective
-        self.leaves_ = self.leaves
-        self._n_features = booster.num_feature()
-        self._evals_result = history
-        self._best_iteration = booster.best_iteration
-        self._best_score = booster.best_score
-        self.fitted_ = True
+        self._fitted_objective, self.leaves_ = objective, self.leaves
         return self
 
-    def predict(self, X: Any, *arguments: Any, **more: Any) -> Any:
+    def predict(
+        self,
+        X: Any,
+        raw_score: bool = False,
+        start_iteration: int = 0,
+        num_iteration: int | None = None,
+        pred_leaf: bool = False,
+        pred_contrib: bool = False,
+        validate_features: bool = False,
+        **more: Any,
+    ) -> Any:
         """Scores of documents, as `LGBMRanker.predict` gives them; a column ``qid`` is no feature."""
-        predicted = super().predict(part_qid(X)[0], *arguments, **more)
-        return (
-            scores_of("lightgbm", self._fitted_objective, predicted)
-            if wants_scores(*arguments, **more)
-            else predicted
+        predicted = super().predict(
+            split_qid(X)[0],
+            raw_score,
+            start_iteration,
+            num_iteration,
+            pred_leaf,
+            pred_contrib,
+            validate_features,
+            **more,
         )
+        if raw_score or pred_leaf or pred_contrib:
+            return predicted
+        return scores_of(ENGINE, self._fitted_objective, predicted)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """NDCG(3) for documents X and grades y, their queries as `group`, as `qid`, or as column ``qid`` of X."""
-        X, qid = given_qid("X", X, group, qid)
-        sizes = sizes_of(group, qid)
-        if sizes is None:
-            raise ValueError(
-                "X has no column 'qid', and there is no qid or group: score needs the query of each row"
-            )
-        return NDCG(k=3)(self.predict(X), Queries(y, sizes))
+        X, q = scored_queries(X, y, group, qid)
+        return DEFAULT_MEASURE(self.predict(X), q)
 
     @property
-    def objective_(self) -> Objective:
+    def objective_(self) -> Objective | GradeModel:
         """The objective that the model was fitted by."""
         _ = self.booster_  # says so where there is none
         return self._fitted_objective
@@ -268,21 +276,10 @@ class LambdaRanker(lgb.LGBMRanker):
         self, params: dict[str, Any], eval_metric: Any
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
         """Measures and callables, for feval, and a callback that keeps the order; names of metrics go to `params`."""
-        asked = (
-            []
-            if eval_metric is None
-            else eval_metric
-            if isinstance(eval_metric, list | tuple)
-            else [eval_metric]
-        )
-        for metric in asked:
-            if not isinstance(metric, str) and not callable(metric):
-                raise TypeError(
-                    f"eval_metric has {metric!r}, expected measures such as NDCG(k=3), callables or names"
-                )
+        asked = listed(eval_metric)
         names = [metric for metric in asked if isinstance(metric, str)]
         named = params.pop("metric")
-        if any(alias in self.get_params() for alias in METRIC):
+        if any(alias in self.get_params() for alias in ALIASES["metric"]):
             names += [named] if isinstance(named, str) else list(named or [])
         if names:
             params["metric"] = names
@@ -344,9 +341,7 @@ def _valid_sets(
     eval_set: Sequence[tuple[Any, Any]],
     lists: Mapping[str, Sequence[Any] | None],
 ) -> list[Dataset] | None:
-    for name, values in lists.items():
-        if values is not None and len(values) != len(eval_set):
-            raise ValueError(f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each")
+    check_one_each(lists, len(eval_set))
     sets = []
     for i, (X, y) in enumerate(eval_set):
         of_set = {
@@ -356,7 +351,7 @@ def _valid_sets(
             sets.append(data)
             continue
         weight, group = of_set.pop("sample_weight", None), of_set.pop("group", None)
-        X, qid = given_qid(f"eval_set[{i}]", X, group, of_set.pop("qid", None))
+        X, qid = features_and_qid(f"eval_set[{i}]", X, group, of_set.pop("qid", None))
         if group is None and qid is None:
             raise ValueError("eval_set without queries: give eval_group or eval_qid, one item for each set")
         sets.append(data.create_valid(X, y, weight=weight, group=group, qid=qid, **of_set))

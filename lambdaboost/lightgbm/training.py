@@ -8,14 +8,17 @@ from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
+from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.resume import resumed
 from lambdaboost.engines.traps import warn_without_split
+from lambdaboost.lightgbm._engine import ENGINE
 from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
-from lambdaboost.lightgbm._plan import Feval, planned
-from lambdaboost.lightgbm._resume import Resumed
+from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
+from lambdaboost.lightgbm._resume import ResumeCallbacks, refuse_unfit
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.mcrank import GradeModel
 
 NO_SPLIT = (
     "min_data_in_leaf (20 by default) is met by documents as LightGBM estimates them from hessians, and "
@@ -29,7 +32,7 @@ def train(
     data: lgb.Dataset,
     rounds: int = 100,
     *,
-    objective: Objective | str = LambdaRank(),
+    objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     valid_sets: lgb.Dataset | Sequence[lgb.Dataset] | None = None,
     valid_names: str | Sequence[str] | None = None,
@@ -49,8 +52,9 @@ def train(
         Training data with groups, and with the label sources that the objective reads.
     rounds : int
         Boosting rounds; as everywhere in LightGBM, ``num_iterations`` in `params` goes before it.
-    objective : Objective or str
-        An objective, or its text: ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``.
+    objective : Objective, GradeModel or str
+        An objective, or `McRank`, of which the booster predicts grades; or the text of one:
+        ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``.
     leaves : "engine", "gradient" or "newton"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` say
@@ -98,31 +102,31 @@ def train(
 
     """
     valid_sets = _listed(valid_sets)
+    plan = plan_of(params, data, objective, leaves, feval)
+    taken_up = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
+    if taken_up is not None:
+        refuse_unfit(params, [data, *(valid_sets or [])])
+        rounds = taken_up.rounds
+        init_model = None if taken_up.model is None else ENGINE.read(taken_up.model)
+        callbacks = ResumeCallbacks(taken_up, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
     on_training = any(valid is data for valid in valid_sets or [])
-    if isinstance(params, dict):  # else refused below
-        params, callbacks = by_first_metric(params, callbacks)
-    rounds_done = None
-    if checkpoint is not None:
-        place = as_checkpoint(checkpoint, init_model, "init_model")
-        sets = [data, *(valid_sets or [])]
-        resumed = Resumed(place, params, rounds, objective, leaves, callbacks, sets)
-        rounds, init_model, callbacks = resumed.rounds, resumed.init_model, resumed.callbacks
-        rounds_done = resumed.rounds_done
-    plan = planned(params, data, objective, leaves, feval, callbacks, on_training, rounds_done)
+    # The trees of a checkpoint are fewer than its rounds where some had no split.
+    rounds_done = taken_up.begin if taken_up is not None and taken_up.begin else None
+    to_engine = arguments(plan, data, callbacks, on_training, rounds_done)
     warn_of_leaking_features(data)
     booster = lgb.train(
-        plan.params,
+        to_engine.params,
         data,
         num_boost_round=rounds,
         valid_sets=valid_sets,
         valid_names=_listed(valid_names),
-        feval=plan.feval,
+        feval=to_engine.feval,
         init_model=init_model,
         keep_training_booster=keep_training_booster,
-        callbacks=plan.callbacks,
+        callbacks=to_engine.callbacks,
     )
     if rounds > 0 and not booster.feature_importance("split").any():
-        warn_without_split(NO_SPLIT, data, objective)
+        warn_without_split(NO_SPLIT, data, plan.rule.sources)
     return booster
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost.linear._quadratic import simplex_weights
 
 Floats = NDArray[np.float64]
-IDLE = 10  # solutions in a row that a cut has no weight in, before it is dropped
+IDLE = 10  # consecutive solutions in which a cut has weight 0 before it is dropped
 
 
 class Cut(NamedTuple):
@@ -24,7 +24,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What the cutting plane method stopped at.
+    """The result of the cutting plane method.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Solution:
     objective : float
         ½‖w‖² + C R(w).
     bound : float
-        The dual objective, which no w goes below.
+        The dual objective, a lower bound for every w.
     n_iter : int
-        Cuts that were made.
+        Number of cuts made.
     converged : bool
         Whether no constraint is violated by more than ε.
 
@@ -51,30 +51,30 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """The duality gap, by which the objective is above the lowest at most."""
+        """The duality gap: an upper bound on the objective minus its minimum."""
         return self.objective - self.bound
 
 
 def cutting_plane(
     cut_at: Callable[[Floats], Cut], n_features: int, C: float, epsilon: float, max_iter: int
 ) -> Solution:
-    r"""Minimise :math:`\frac12\|w\|^2 + C\,R(w)` for a convex risk R ≥ 0 of which tangents are known.
+    r"""Minimise :math:`\frac12\|w\|^2 + C\,R(w)` for a convex risk R ≥ 0, given its tangents.
 
-    Each step finds w by the dual of the problem with the cuts so far in place of R,
+    Each step solves the dual of the problem with the cuts so far in place of R,
     :math:`\max_\beta C\,v\cdot\beta - \frac12 C^2 \|\sum_i\beta_i a_i\|^2` for β ≥ 0 and Σβ ≤ 1, so
-    :math:`w = -C\sum_i\beta_i a_i`; then cuts at w. It stops where R(w) is within ε of the cuts' own maximum ξ: then no
-    constraint is violated by more than ε, and the gap is at most C ε.
+    :math:`w = -C\sum_i\beta_i a_i`; then it adds a cut at w. It stops when R(w) is within ε of the
+    maximum ξ of the cuts: then no constraint is violated by more than ε, and the gap is at most C ε.
 
     Parameters
     ----------
     cut_at : callable
-        ``cut_at(w)`` gives the tangent of R at w.
+        ``cut_at(w)`` returns the tangent of R at w.
     n_features : int
         Length of w.
     C, epsilon : float
         > 0.
     max_iter : int
-        Cuts to make at most.
+        Maximum number of cuts.
 
     """
     values, slopes, gram = np.zeros(0), np.zeros((0, n_features)), np.zeros((0, 0))

@@ -23,14 +23,14 @@ def simplex_weights(gram: Floats, values: Floats) -> Floats:
     Returns
     -------
     float64 (n,)
-        Feasible to the last bit or so, whatever the solver's tolerance.
+        Feasible up to rounding, whatever the solver's tolerance.
 
     Raises
     ------
     ImportError
-        Where clarabel is not installed.
+        If clarabel is not installed.
     RuntimeError
-        Where the solver gives no figures.
+        If the solver finds no solution.
 
     """
     from scipy import sparse

@@ -13,7 +13,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import given_qid, part_qid
+from lambdaboost.datasets.columns import features_and_qid, split_qid
 from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
 from lambdaboost.objectives.base.checks import check_number
@@ -24,19 +24,19 @@ class LinearRanker(BaseEstimator):
 
     ξ_q is the slack of a query by a hinge: ``StructuredHinge(AUC())`` is SVM-AUC, ``StructuredHinge(MAP())`` SVM-MAP,
     ``StructuredHinge(NDCG(10))`` SVM-NDCG, `Combo` SVM-COMBO, `PairwiseHinge` RankSVM. Solved by the cutting plane
-    method with one slack (Joachims, Finley and Yu 2009), its quadratic programs by clarabel. There is no intercept, for
-    it orders nothing; bring the features to one scale first.
+    method with one slack (Joachims, Finley and Yu 2009), its quadratic programs by clarabel. There is no intercept,
+    since it would not change the order. Scale the features first.
 
     Parameters
     ----------
     objective : Hinge or str
-        A hinge, or its text.
+        A hinge, or its repr.
     C : float
         Weight of the mean slack, > 0.
     epsilon : float
-        Stop where no constraint is violated by more than this, > 0.
+        Stop when no constraint is violated by more than this, > 0.
     max_iter : int
-        Cuts to make at most.
+        Maximum number of cuts.
 
     Attributes
     ----------
@@ -45,13 +45,12 @@ class LinearRanker(BaseEstimator):
     slack_ : float
         The mean slack of the training queries that have constraints.
     objective_value_, gap_ : float
-        The objective at w, and by how much it is above the lowest at most, ≤ C ε; NaN where nobody can tell, since the
-        hinge is not convex (DORM).
+        The objective at w, and the duality gap, ≤ C ε; NaN if the hinge is not convex (DORM).
     n_iter_ : int
-        Cuts made.
+        Number of cuts made.
     n_features_in_ : int
     feature_names_in_ : array of str (n_features,)
-        The columns, where X was a DataFrame with names.
+        The column names, if X was a DataFrame.
 
     Examples
     --------
@@ -86,26 +85,26 @@ class LinearRanker(BaseEstimator):
         y : array of shape (n_documents,)
             Grades ≥ 0, NaN where missing.
         qid : array of shape (n_documents,), optional
-            The query of each row, the rows of a query adjacent; not beside a column ``qid``.
+            The query of each row, the rows of a query adjacent; omit it if X has a column ``qid``.
 
         Raises
         ------
         TypeError, ValueError
-            Where a parameter, the features, grades or queries are off, or no query has anything to learn from.
+            If a parameter, the features, grades or queries are invalid, or no query has a constraint.
 
         """
         hinge = self._checked()
-        X, qid = given_qid("X", X, None, qid)
+        X, qid = features_and_qid("X", X, None, qid)
         if qid is None:
-            raise ValueError("no queries: give qid=[query of each row]")
+            raise ValueError("qid is missing: give qid=[query of each row]")
         X = self._features(X, reset=True)
         q = Queries(y, ids=qid)
         if q.n_documents != X.shape[0]:
-            raise ValueError(f"y has {q.n_documents} grades, X has {X.shape[0]} rows: give one grade a row")
+            raise ValueError(f"y has {q.n_documents} grades, X has {X.shape[0]} rows: give one grade per row")
         n_counted = np.count_nonzero(hinge.counted(q))
         if not n_counted:
             raise ValueError(
-                f"no query has documents that {hinge!r} tells apart: there is nothing to learn; look at y and qid"
+                f"no query has documents that {hinge!r} distinguishes, so there is nothing to learn: check y and qid"
             )
 
         def cut_at(w: NDArray[np.float64]) -> Cut:
@@ -116,7 +115,7 @@ class LinearRanker(BaseEstimator):
         if not found.converged:
             warnings.warn(
                 f"stopped at max_iter={self.max_iter} cuts with a gap of {found.gap:.3g} in an objective of "
-                f"{found.objective:.3g}: give more, a higher epsilon or a lower C",
+                f"{found.objective:.3g}: raise max_iter or epsilon, or lower C",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -128,9 +127,9 @@ class LinearRanker(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Scores of documents, float64 (n_documents,), higher ranks first; a column ``qid`` is no feature."""
+        """Scores of documents, float64 (n_documents,), higher ranks first; a column ``qid`` is ignored."""
         check_is_fitted(self)
-        return np.asarray(self._features(part_qid(X)[0], reset=False) @ self.coef_)
+        return np.asarray(self._features(split_qid(X)[0], reset=False) @ self.coef_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,15 +138,15 @@ class LinearRanker(BaseEstimator):
         return tags
 
     def _features(self, X: Any, reset: bool) -> Any:
-        """Checked as scikit-learn checks them, which notes or compares their number and names."""
+        """Features checked by scikit-learn, which records or compares their number and names."""
         checks = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
-        # scikit-learn 1.6 made a function of the method.
+        # scikit-learn 1.6 replaced the method by a function.
         if hasattr(validation, "validate_data"):
             return validation.validate_data(self, X, **checks)
         return self._validate_data(X, **checks)
 
     def _checked(self) -> Hinge:
-        """The hinge, after a look at every parameter."""
+        """The hinge, after all parameters are checked."""
         hinge = parse(self.objective) if isinstance(self.objective, str) else self.objective
         if not isinstance(hinge, Hinge):
             raise TypeError(

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives.base.checks import check_whole
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import GRADE_MODELS
 
 
 @dataclass(frozen=True, repr=False)
-class GradeModel(Objective):
-    """What `McRank` and `OrdinalMcRank` share: a model of each document's grade by itself."""
+class GradeModel(Value):
+    """What `McRank` and `OrdinalMcRank` share: a model of each document's grade by itself.
+
+    It has no gradient in one score, so it is no `Objective`: `train`, `cv` and `LambdaRanker` of either engine take it
+    as ``objective=`` and train classifiers. `scores` makes scores of what these predict.
+    """
 
     classes: int = 5
-
-    ranks_ties_by_row: ClassVar[bool] = False
-    instead: ClassVar[str] = (
-        "it has no gradient in one score: an engine's own classifier trains it. Fit it as "
-        "LambdaRanker(objective=McRank(classes=5)) of lambdaboost.lightgbm or lambdaboost.xgboost"
-    )
 
     def __post_init__(self) -> None:
         check_whole("classes", self.classes, 2)
@@ -63,16 +61,8 @@ class GradeModel(Objective):
                 f"relevance[{row}] is {labels[row]:g}: {self!r} takes the grades 0 to {self.classes - 1}; {remedy}"
             )
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> NoReturn:
-        """It has none."""
-        self.refuse_on_engines()
 
-    def refuse_on_engines(self) -> NoReturn:
-        """Raise: it is no objective in one score."""
-        raise TypeError(f"{self!r}: {self.instead}")
-
-
-@OBJECTIVES.add
+@GRADE_MODELS.add
 @dataclass(frozen=True, repr=False)
 class McRank(GradeModel):
     r"""Multiclass boosting of the grades, ranked by the expected grade (Li, Burges and Wu 2007; 2008, §3.8).
@@ -113,7 +103,7 @@ class McRank(GradeModel):
         return np.asarray(probabilities, dtype=np.float64) @ np.arange(self.classes)
 
 
-@OBJECTIVES.add
+@GRADE_MODELS.add
 @dataclass(frozen=True, repr=False)
 class OrdinalMcRank(GradeModel):
     r"""McRank by cumulative models: one binary classifier for each "grade z or better" (Li, Burges and Wu 2007).

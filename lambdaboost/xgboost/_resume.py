@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ import xgboost as xgb
 from xgboost.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
 
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines import checkpoint as _checkpoint
-from lambdaboost.engines.checkpoint import Checkpoint, State
+from lambdaboost.engines.checkpoint import State, digest, warn_of_chance
+from lambdaboost.engines.plan import Plan
+from lambdaboost.engines.resume import Resumed
 from lambdaboost.xgboost import newton
-from lambdaboost.xgboost._arguments import Plan
 from lambdaboost.xgboost.dmatrix import BOUNDS
 
 # Parameters that may differ between a training and one that takes it up.
@@ -23,60 +23,31 @@ ROWS = 100_000  # read at a time to compare features
 CHANCE = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
 
 
-class Resumed:
-    """One training with a checkpoint, begun here or taken up.
+def resume_callbacks(
+    resumed: Resumed,
+    plan: Plan,
+    data: xgb.DMatrix,
+    evals: Sequence[tuple[xgb.DMatrix, str]],
+    given: Sequence[Any],
+) -> list[TrainingCallback]:
+    """The callbacks given, which here go on where the checkpoint stands, and those that check and save.
 
-    `xgb_model` and `rounds` are what `xgboost.train` gets; `callbacks_with` gives its callbacks.
+    Raises where the checkpoint is of another training.
     """
-
-    def __init__(self, checkpoint: Checkpoint, rounds: int) -> None:
-        self.checkpoint, self.end = checkpoint, rounds
-        self.state = _checkpoint.read(checkpoint, "xgboost", rounds)
-        self.begin = 0 if self.state is None else self.state.rounds
-        self.rounds = rounds - self.begin
-
-    @property
-    def xgb_model(self) -> bytearray | None:
-        """The model so far."""
-        return None if self.state is None else bytearray(self.state.model.encode())
-
-    def callbacks_with(
-        self,
-        made: Plan,
-        data: xgb.DMatrix,
-        evals: Sequence[tuple[xgb.DMatrix, str]],
-        given: Sequence[Any],
-    ) -> list[TrainingCallback]:
-        """The callbacks, which here go on where the checkpoint stands, and those that save.
-
-        Raises where the checkpoint is of another training.
-        """
-        params = {name: value for name, value in made.params.items() if name not in FREE}
-        if params.get("booster") == "dart":
-            raise ValueError(
-                "checkpoint with booster='dart': XGBoost would drop other trees where it goes on; "
-                "train without checkpoint, or with booster='gbtree'"
-            )
-        # That of an uninterrupted training; where it goes on, the model has its own.
-        if params.get("base_score") is None:
-            params["base_score"] = 0.0
-        q = queries_of(data, made.objective.sources)
-        digests = {"features": _digest(data)} | {
-            f"validation data {name!r}": _digest(matrix) for matrix, name in evals if matrix is not data
-        }
-        made_with = _checkpoint.made_with(
-            "xgboost", made.objective, made.leaves, params, q, data.num_col(), digests
+    params = {name: value for name, value in plan.params.items() if name not in FREE}
+    if params.get("booster") == "dart":
+        raise ValueError(
+            "checkpoint with booster='dart': XGBoost would drop other trees where it goes on; "
+            "train without checkpoint, or with booster='gbtree'"
         )
-        if self.state is not None:
-            _checkpoint.check_same(self.checkpoint, self.state, made_with)
-        _checkpoint.warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
-        in_rounds = [cb if self.begin == 0 else _InRounds(cb, self.begin) for cb in given]
-        return [
-            _Begin(self.checkpoint, self.state, data, given),
-            *in_rounds,
-            # Last, for a training that is over has not to be taken up.
-            _Save(self.checkpoint, self.begin, self.end, made_with, data),
-        ]
+    digests = {"number of features": str(data.num_col()), "features": _digest(data)} | {
+        f"validation data {name!r}": _digest(matrix) for matrix, name in evals if matrix is not data
+    }
+    resumed.check(plan, params, queries_of(data, plan.rule.sources), digests)
+    warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
+    in_rounds = [cb if resumed.begin == 0 else _InRounds(cb, resumed.begin) for cb in given]
+    # Saving comes last, for a training that is over has not to be taken up.
+    return [_Begin(resumed, data, given), *in_rounds, _Save(resumed, data)]
 
 
 class _InRounds(TrainingCallback):
@@ -106,23 +77,21 @@ class _InRounds(TrainingCallback):
 class _Begin(TrainingCallback):
     """Checks features and measures, and shows the rounds of the checkpoint to what has to know them."""
 
-    def __init__(
-        self, checkpoint: Checkpoint, state: State | None, data: xgb.DMatrix, given: Sequence[Any]
-    ) -> None:
+    def __init__(self, resumed: Resumed, data: xgb.DMatrix, given: Sequence[Any]) -> None:
         super().__init__()
-        self.checkpoint, self.state, self.data, self.given = checkpoint, state, data, given
+        self.resumed, self.data, self.given = resumed, data, given
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        if epoch == 0 and self.state is not None:
-            _checkpoint.check_scores(self.checkpoint, self.state, _scores(model, self.data))
-            self._replay(model, self.state, evals_log)
+        if epoch == 0 and self.resumed.state is not None:
+            self.resumed.check_scores(_scores(model, self.data))
+            self._replay(model, self.resumed.state, evals_log)
         return False
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        if epoch == 0 and self.state is not None:
-            before, after = _lengths(self.state.history), _lengths(evals_log)
+        if epoch == 0 and self.resumed.state is not None:
+            before, after = _lengths(self.resumed.history), _lengths(evals_log)
             now = [name for name, length in after.items() if length > before.get(name, 0)]
-            _checkpoint.check_evaluated(self.checkpoint, list(before), now)
+            self.resumed.check_evaluated(list(before), now)
         return False
 
     def _replay(self, model: Any, state: State, evals_log: Any) -> None:
@@ -144,24 +113,14 @@ class _Begin(TrainingCallback):
 class _Save(TrainingCallback):
     """Writes the checkpoint."""
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        begin: int,
-        end: int,
-        made_with: Mapping[str, str],
-        data: xgb.DMatrix,
-    ) -> None:
+    def __init__(self, resumed: Resumed, data: xgb.DMatrix) -> None:
         super().__init__()
-        self.checkpoint, self.begin, self.end = checkpoint, begin, end
-        self.made_with, self.data = made_with, data
+        self.resumed, self.data = resumed, data
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        done = self.begin + epoch + 1
-        if done % self.checkpoint.every == 0 and done < self.end:
-            text = model.save_raw(raw_format="json").decode()
-            scores = _checkpoint.projected(_scores(model, self.data))
-            _checkpoint.write(self.checkpoint, State(done, text, evals_log, self.made_with, scores))
+        done = self.resumed.begin + epoch + 1
+        if self.resumed.is_due(done):
+            self.resumed.save(done, model, evals_log, _scores(model, self.data))
         return False
 
 
@@ -170,8 +129,8 @@ def _digest(data: xgb.DMatrix) -> str:
     fields = [data.get_float_info(name) for name in (*BOUNDS, "label", "weight", "base_margin")]
     queries = data.get_uint_info("group_ptr")
     described = repr((data.num_row(), data.feature_names, data.feature_types))
-    parts = [_checkpoint.digest(*features) for features in _features(data)]
-    return _checkpoint.digest(described, *parts, *fields, queries, getattr(data, "sources", None) or {})
+    parts = [digest(*features) for features in _features(data)]
+    return digest(described, *parts, *fields, queries, getattr(data, "sources", None) or {})
 
 
 def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:

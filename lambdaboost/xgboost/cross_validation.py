@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from lambdaboost.engines.folds import drawn, given
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.engines.folds import WholeQueries
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.plan import Metric
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
-from lambdaboost.xgboost._rounds import TellRounds
-from lambdaboost.xgboost._stopping import engine_callbacks
+from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.xgboost._callbacks import engine_callbacks
+from lambdaboost.xgboost._grades import relabelled
+from lambdaboost.xgboost._plan import arguments, check_evaluated, plan_of
 from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 
@@ -23,7 +25,7 @@ def cv(
     data: xgb.DMatrix,
     rounds: int = 100,
     *,
-    objective: Objective | str = LambdaRank(),
+    objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     nfold: int = 5,
     folds: Any = None,
@@ -60,28 +62,23 @@ def cv(
         As `train`, and where a fold cuts a query, naming it.
 
     """
-    check_rounds("rounds", rounds)
-    made = plan(params, objective, leaves, custom_metric, documents=rows_of("data", data), evaluated=True)
-    made.check_trained("data", data)
-    made.check_evaluated("data", data)
-    pointer = data.get_uint_info("group_ptr").astype(np.int64)
-    query = np.repeat(np.arange(pointer.size - 1), np.diff(pointer))
-    if folds is None:
-        chosen = drawn(query, nfold, seed)
-    else:
-        chosen = given(folds, np.zeros((data.num_row(), 1)), data.get_label(), query)
+    rounds = check_count("rounds", rounds)
+    plan = plan_of(params, data, objective, leaves, custom_metric)
+    check_evaluated(plan, "data", data)
+    chosen = WholeQueries(data, nfold, seed, folds).split(np.zeros((data.num_row(), 1)), data.get_label())
     whole = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
-    told = ToldRounds(made.objective)
-    return xgb.cv(
-        made.params,
-        whole,
-        int(rounds),
-        folds=list(chosen),
-        obj=made.engine_objective(told),
-        custom_metric=made.metrics,
-        callbacks=[
-            TellRounds(told, whole),
-            *engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
-        ],
-        seed=seed,
-    )
+    to_engine = arguments(plan, whole)
+    with relabelled(plan.rule, [whole], plan.sources):
+        return xgb.cv(
+            to_engine.params,
+            whole,
+            rounds,
+            folds=list(chosen),
+            obj=to_engine.obj,
+            custom_metric=to_engine.custom_metric,
+            callbacks=[
+                *to_engine.callbacks,
+                *engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
+            ],
+            seed=seed,
+        )

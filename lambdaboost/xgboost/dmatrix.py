@@ -21,6 +21,7 @@ from lambdaboost.datasets.columns import (
 )
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
+from lambdaboost.xgboost._private import move_handle
 
 Sources = dict[str, NDArray[np.float32]]
 
@@ -78,7 +79,7 @@ class DMatrix(xgb.DMatrix):
     ) -> None:
         self.sources = None
         check_no_dates("data", data)
-        label, labels = part_labels(label, sources)
+        label, labels = split_labels(label, sources)
         further = [values for name, values in labels.items() if name != RELEVANCE]
         for field, values in zip(BOUNDS, further, strict=False):
             if fields.get(field) is not None:
@@ -88,7 +89,7 @@ class DMatrix(xgb.DMatrix):
         for name, values in labels.items():
             if values.size != self.num_row():
                 raise ValueError(
-                    f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label a document"
+                    f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label per document"
                 )
         self.sources = labels or None
 
@@ -123,7 +124,7 @@ def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
     return {**fields, "qid": None, "group": sizes, "weight": weight}
 
 
-def part_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Sources]:
+def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Sources]:
     """The label for XGBoost, which takes no NaN, and every source that has to be kept beside it."""
     labels = _named(sources)
     if RELEVANCE in labels:
@@ -174,6 +175,5 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
 
 def _adopt(stock: xgb.DMatrix) -> DMatrix:
     taken = DMatrix.__new__(DMatrix)
-    xgb.DMatrix.__init__(taken, stock.handle)
-    del stock.handle  # or both would free it
+    move_handle(stock, taken)
     return taken

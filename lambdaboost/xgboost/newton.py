@@ -11,7 +11,6 @@ predicts as any other. A round takes 1.4 to 1.8 times as long as one of ``leaves
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ import xgboost as xgb
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.objectives import Objective
+from lambdaboost.xgboost._private import rewritten
 
 # What the vector leaves of XGBoost 3.2 get wrong or refuse late, by the values that are right.
 _ALLOWED: dict[str, tuple[Any, ...]] = {
@@ -35,7 +35,6 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "eval_metric": (),
     "min_child_weight": (0,),
 }
-_NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
 
 
 def settings(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,48 +112,9 @@ def _with_zeros(column: Any) -> Any:
 def narrowed(booster: xgb.Booster, params: Mapping[str, Any]) -> xgb.Booster:
     """The same model with plain leaves and one score."""
     plain = {name: value for name, value in params.items() if name not in ("num_target", "multi_strategy")}
-    return xgb.Booster(plain, model_file=_rewritten(booster, 1, _narrow))
+    return xgb.Booster(plain, model_file=rewritten(booster, 1))
 
 
 def widened(model: Any, base_score: float | None) -> xgb.Booster:
     """A model with a second score that is 0, ready to be continued; as in XGBoost, from `base_score` where given."""
-    return xgb.Booster(model_file=_rewritten(xgb.Booster(model_file=model), 2, _widen, base_score))
-
-
-def _rewritten(
-    booster: xgb.Booster,
-    scores: int,
-    rewrite: Callable[[dict[str, Any]], None],
-    base_score: float | None = None,
-) -> bytearray:
-    model = json.loads(booster.save_raw(raw_format="json"))
-    shape = model["learner"]["learner_model_param"]
-    start = np.atleast_1d(json.loads(shape["base_score"]))[0] if base_score is None else base_score
-    shape["base_score"] = json.dumps([float(start), 0.0][:scores])
-    shape["num_target"] = str(scores)
-    for tree in model["learner"]["gradient_booster"]["model"]["trees"]:
-        rewrite(tree)
-        tree["tree_param"]["size_leaf_vector"] = str(scores)
-    return bytearray(json.dumps(model).encode())
-
-
-def _narrow(tree: dict[str, Any]) -> None:
-    """Leaf values from the first column of the leaf vectors, which a leaf finds by its right child."""
-    vectors = tree.pop("leaf_weights")
-    for node in _leaves(tree):
-        value = vectors[2 * tree["right_children"][node]]
-        tree["split_conditions"][node] = tree["base_weights"][node] = value
-        tree["right_children"][node] = -1
-    tree["parents"][0] = _NO_PARENT_SCALAR
-
-
-def _widen(tree: dict[str, Any]) -> None:
-    tree["leaf_weights"] = []
-    for at, node in enumerate(_leaves(tree)):
-        tree["leaf_weights"] += [tree["split_conditions"][node], 0.0]
-        tree["right_children"][node] = at
-    tree["parents"][0] = _NO_PARENT_VECTOR
-
-
-def _leaves(tree: dict[str, Any]) -> list[int]:
-    return [node for node, left in enumerate(tree["left_children"]) if left == -1]
+    return xgb.Booster(model_file=rewritten(xgb.Booster(model_file=model), 2, base_score))

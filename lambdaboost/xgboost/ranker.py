@@ -9,20 +9,22 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 from xgboost.callback import EarlyStopping
-from xgboost.sklearn import _wrap_evaluation_matrices, ltr_metric_decorator
 
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import given_qid, part_qid, query_weights, sizes_of
+from lambdaboost.datasets.columns import features_and_qid, query_weights, sizes_of, split_qid
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import DEFAULT_MEASURE, Metric, read_objective
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.xgboost._arguments import DEFAULT_MEASURE, Metric
-from lambdaboost.xgboost._mcrank import _parsed, trainer_of
-from lambdaboost.xgboost.dmatrix import Sources, part_labels
+from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.xgboost._engine import ENGINE
+from lambdaboost.xgboost._private import evaluation_matrices, ltr_metric_decorator, take_over
+from lambdaboost.xgboost.dmatrix import Sources, split_labels
+from lambdaboost.xgboost.training import train
 
 LabelSources = Mapping[str, ArrayLike] | None
 # Arguments of ours that are no parameters of the engine.
@@ -61,7 +63,11 @@ class LambdaRanker(xgb.XGBRanker):
     """
 
     def __init__(
-        self, *, objective: Objective | str = LambdaRank(), leaves: Leaves = "engine", **parameters: Any
+        self,
+        *,
+        objective: Objective | GradeModel | str = LambdaRank(),
+        leaves: Leaves = "engine",
+        **parameters: Any,
     ) -> None:
         super().__init__(objective="rank:ndcg", **parameters)  # which refuses callables here, and only here
         self.objective = objective
@@ -83,7 +89,7 @@ class LambdaRanker(xgb.XGBRanker):
         objective = self.objective
         super().load_model(fname)
         self.objective = objective
-        self.objective_ = _parsed(objective)
+        self.objective_ = read_objective(objective)
 
     def fit(
         self,
@@ -132,7 +138,7 @@ class LambdaRanker(xgb.XGBRanker):
         native, metrics = _parted(self.eval_metric, self.n_jobs)
         given = X, group, qid
         X, group = _by_query("X", *given)
-        y, labels = part_labels(y, sources)
+        y, labels = split_labels(y, sources)
         eval_set, eval_labels = _part_eval(eval_set, eval_sources)
         if eval_set is not None:
             # XGBoost makes no second matrix of the training data if it finds the very same objects.
@@ -149,7 +155,7 @@ class LambdaRanker(xgb.XGBRanker):
                     _weights(f"sample_weight_eval_set[{i}]", weight, sizes)
                     for i, (weight, sizes) in enumerate(zip(sample_weight_eval_set, eval_group, strict=True))
                 ]
-        data, evals = _wrap_evaluation_matrices(
+        data, evals = evaluation_matrices(
             missing=self.missing,
             X=X,
             y=y,
@@ -172,12 +178,12 @@ class LambdaRanker(xgb.XGBRanker):
         _attach("sources", data, labels)
         for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
             _attach(f"eval_sources[{i}]", matrix, further)
-        objective = _parsed(self.objective)
+        objective = read_objective(self.objective)
         if isinstance(data, xgb.QuantileDMatrix):  # of which training sees no single features
             warn_of_leaks(X, queries_of(data))
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
-            booster = trainer_of(objective)(
+            booster = train(
                 self.get_xgb_params() | ({"eval_metric": native} if native else {}),
                 data,
                 self.get_num_boosting_rounds(),
@@ -190,14 +196,14 @@ class LambdaRanker(xgb.XGBRanker):
                 xgb_model=xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model,
                 **self._stopping(evals, native, metrics),
             )
-        self._Booster, self.objective_, self.leaves_ = booster, objective, self.leaves
-        self._set_evaluation_result(evals_result)
+        take_over(self, booster, evals_result)
+        self.objective_, self.leaves_ = objective, self.leaves
         return self
 
     def _stopping(self, evals: Sequence[Any], native: list[str], metrics: list[Metric]) -> dict[str, Any]:
         """The arguments of `train` for early stopping by the first of `eval_metric`."""
         callbacks, rounds = self.callbacks, self.early_stopping_rounds
-        if rounds and evals and native and metrics and _listed(self.eval_metric)[0] not in native:
+        if rounds and evals and native and metrics and listed(self.eval_metric)[0] not in native:
             # XGBoost evaluates its own metrics first.
             first = metrics[0]
             name = first._xgboost_name if isinstance(first, Measure) else first.__name__
@@ -207,34 +213,27 @@ class LambdaRanker(xgb.XGBRanker):
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
-        predicted = super().predict(part_qid(X)[0], **arguments)
+        predicted = super().predict(split_qid(X)[0], **arguments)
         # `objective` is what a next fit takes, which need not be what this model was fitted by.
-        return (
-            predicted if arguments.get("output_margin") else scores_of("xgboost", self.objective_, predicted)
-        )
+        return predicted if arguments.get("output_margin") else scores_of(ENGINE, self.objective_, predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""
-        return super().apply(part_qid(X)[0], iteration_range)
+        return super().apply(split_qid(X)[0], iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """The first measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
 
         Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
         """
-        X, qid = given_qid("X", X, group, qid)
-        sizes = sizes_of(group, qid)
-        if sizes is None:
-            raise ValueError(
-                "X has no column 'qid', and there is no qid or group: score needs the query of each row"
-            )
+        X, q = scored_queries(X, y, group, qid)
         native, metrics = _parted(self.eval_metric, self.n_jobs)
         if metrics and isinstance(metrics[0], Measure):
-            return metrics[0](self.predict(X), Queries(y, sizes))
+            return metrics[0](self.predict(X), q)
         if not native and not metrics:
-            return DEFAULT_MEASURE(self.predict(X), Queries(y, sizes))
+            return DEFAULT_MEASURE(self.predict(X), q)
         data = xgb.DMatrix(
-            X, y, group=sizes, missing=self.missing, enable_categorical=self.enable_categorical
+            X, y, group=q.sizes, missing=self.missing, enable_categorical=self.enable_categorical
         )
         if metrics:
             return float(metrics[0](self.predict(X), data)[1])
@@ -247,7 +246,7 @@ class LambdaRanker(xgb.XGBRanker):
 
 def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
     """The features alone, and the documents of each query."""
-    X, qid = given_qid(name, X, group, qid)
+    X, qid = features_and_qid(name, X, group, qid)
     return X, sizes_of(group, qid, getattr(X, "shape", (None,))[0])
 
 
@@ -255,11 +254,7 @@ def _eval_queries(
     eval_set: Sequence[tuple[Any, Any]], groups: Sequence[Any] | None, qids: Sequence[Any] | None
 ) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
     """Name, features, group and qid of each validation set."""
-    for name, values in (("eval_group", groups), ("eval_qid", qids)):
-        if values is not None and len(values) != len(eval_set):
-            raise ValueError(
-                f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each set"
-            )
+    check_one_each({"eval_group": groups, "eval_qid": qids}, len(eval_set))
     nothing = [None] * len(eval_set)
     for i, ((X, _), group, qid) in enumerate(zip(eval_set, groups or nothing, qids or nothing, strict=True)):
         yield f"eval_set[{i}]", (X, group, qid)
@@ -271,27 +266,16 @@ def _weights(name: str, weight: Any, sizes: Any) -> Any:
     return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
-def _listed(eval_metric: Any) -> list[Any]:
-    if eval_metric is None:
-        return []
-    return list(eval_metric) if isinstance(eval_metric, list | tuple) else [eval_metric]
-
-
 def _native(eval_metric: Any) -> list[str]:
     """XGBoost's own metrics, by name."""
-    return [m for m in _listed(eval_metric) if isinstance(m, str) and m == m.lower()]
+    return [m for m in listed(eval_metric) if isinstance(m, str) and m == m.lower()]
 
 
 def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
     """XGBoost's own metrics by name, and measures and callables, of an `eval_metric`."""
     native = _native(eval_metric)
     metrics: list[Metric] = []
-    for metric in (parse(m) if isinstance(m, str) else m for m in _listed(eval_metric) if m not in native):
-        if not callable(metric) or isinstance(metric, type):
-            raise TypeError(
-                f"eval_metric has {metric!r}, expected a measure such as NDCG(3), its text, or a callable "
-                "(y_true, y_score)"
-            )
+    for metric in (parse(m) if isinstance(m, str) else m for m in listed(eval_metric) if m not in native):
         metrics.append(metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs))
     return native, metrics
 
@@ -303,12 +287,9 @@ def _part_eval(
         if eval_sources is not None:
             raise ValueError("eval_sources is given without eval_set: give both")
         return None, []
+    check_one_each({"eval_sources": eval_sources}, len(eval_set))
     further = [None] * len(eval_set) if eval_sources is None else list(eval_sources)
-    if len(further) != len(eval_set):
-        raise ValueError(
-            f"eval_sources has {len(further)} items, eval_set {len(eval_set)}: give one for each set"
-        )
-    parted = [part_labels(y, labels) for (_, y), labels in zip(eval_set, further, strict=True)]
+    parted = [split_labels(y, labels) for (_, y), labels in zip(eval_set, further, strict=True)]
     return [(X, y) for (X, _), (y, _) in zip(eval_set, parted, strict=True)], [labels for _, labels in parted]
 
 
@@ -316,7 +297,7 @@ def _attach(name: str, data: xgb.DMatrix, labels: Sources) -> None:
     for source, values in labels.items():
         if values.size != data.num_row():
             raise ValueError(
-                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label a document"
+                f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label per document"
             )
     if labels:
         data.sources = labels

@@ -8,18 +8,26 @@ from typing import Any
 
 import xgboost as xgb
 
-from lambdaboost.engines.checkpoint import Checkpoint, as_checkpoint
+from lambdaboost.datasets._checks import check_count
+from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.plan import Metric
+from lambdaboost.engines.resume import resumed
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost import newton
-from lambdaboost.xgboost._arguments import Metric, check_rounds, plan, rows_of
+from lambdaboost.xgboost._callbacks import engine_callbacks
+from lambdaboost.xgboost._engine import ENGINE
+from lambdaboost.xgboost._grades import relabelled
 from lambdaboost.xgboost._leaks import warn_of_leaking_features
-from lambdaboost.xgboost._resume import Resumed
-from lambdaboost.xgboost._rounds import TellRounds
-from lambdaboost.xgboost._stopping import engine_callbacks
+from lambdaboost.xgboost._plan import arguments, check_evaluated, plan_of
+from lambdaboost.xgboost._resume import resume_callbacks
 from lambdaboost.xgboost.progress import Progress
+
+NO_SPLIT = (
+    "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0"
+)
 
 
 def train(
@@ -27,7 +35,7 @@ def train(
     data: xgb.DMatrix,
     rounds: int = 100,
     *,
-    objective: Objective | str = LambdaRank(),
+    objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     evals: Sequence[tuple[xgb.DMatrix, str]] | None = None,
     custom_metric: Metric | Sequence[Metric] | None = None,
@@ -59,8 +67,8 @@ def train(
         are then the further sources that `objective` reads, in order.
     rounds : int
         Boosting rounds.
-    objective : Objective or str
-        An objective or its text, such as ``"graded"``.
+    objective : Objective, GradeModel or str
+        An objective, or `McRank`, of which the booster predicts grades; or the text of one, such as ``"graded"``.
     leaves : "engine", "gradient" or "newton"
         Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
         least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
@@ -98,66 +106,48 @@ def train(
         Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
 
     """
-    check_rounds("rounds", rounds)
+    rounds = check_count("rounds", rounds)
     evals = list(evals or [])
-    resumed = None
-    if checkpoint is not None:
-        resumed = Resumed(as_checkpoint(checkpoint, xgb_model, "xgb_model"), int(rounds))
-    made = plan(
-        params,
-        objective,
-        leaves,
-        custom_metric,
-        documents=rows_of("data", data),
-        evaluated=bool(evals),
-        continued=xgb_model is not None or (resumed is not None and resumed.begin > 0),
-    )
-    made.check_trained("data", data)
+    plan = plan_of(params, data, objective, leaves, custom_metric)
     for matrix, name in evals:
         if "-" in name:
             raise ValueError(f"evals has the name {name!r}: XGBoost reads no names with '-'")
-        made.check_evaluated(f"evals {name!r}", matrix)
+        check_evaluated(plan, f"evals {name!r}", matrix)
     if early_stopping_rounds and not evals:
         raise ValueError(
             f"early_stopping_rounds is {early_stopping_rounds}, but there is nothing to watch: give evals="
         )
+    taken_up = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
+    begun = taken_up is not None and taken_up.begin > 0
+    to_engine = arguments(plan, data, continued=xgb_model is not None or begun)
     if xgb_model is not None and leaves == "newton":
-        xgb_model = newton.widened(xgb_model, made.params.get("base_score"))
+        xgb_model = newton.widened(xgb_model, plan.params.get("base_score"))
     if any(isinstance(callback, Progress) for callback in callbacks or ()):
         verbose_eval = False
     given = engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize)
-    if resumed is not None:
-        given = resumed.callbacks_with(made, data, evals, given)
-        rounds, xgb_model = resumed.rounds, resumed.xgb_model
+    if taken_up is not None:
+        given = resume_callbacks(taken_up, plan, data, evals, given)
+        rounds = taken_up.rounds
+        xgb_model = None if taken_up.model is None else bytearray(taken_up.model)
     if xgb_model is not None and leaves == "newton":
         # The model has it, and XGBoost would want one for each of its two scores.
-        made.params.pop("base_score", None)
-    told = ToldRounds(made.objective)
-    warn_of_leaking_features(data, made._names)
-    booster = xgb.train(
-        made.params,
-        data,
-        int(rounds),
-        evals=evals,
-        obj=made.engine_objective(told),
-        custom_metric=made.metrics,
-        evals_result=evals_result,
-        verbose_eval=None,
-        xgb_model=xgb_model,
-        callbacks=[TellRounds(told, data), *given],
-    )
-    if leaves == "newton":
-        booster = newton.narrowed(booster, made.params)
-    _warn_without_split(booster, params, data, objective)
-    return booster
-
-
-def _warn_without_split(
-    booster: xgb.Booster, params: Mapping[str, Any], data: xgb.DMatrix, objective: Objective | str
-) -> None:
-    if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
-        warn_without_split(
-            "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0",
+        to_engine.params.pop("base_score", None)
+    warn_of_leaking_features(data, plan.sources)
+    with relabelled(plan.rule, [data, *(matrix for matrix, _ in evals)], plan.sources):
+        booster = xgb.train(
+            to_engine.params,
             data,
-            objective,
+            rounds,
+            evals=evals,
+            obj=to_engine.obj,
+            custom_metric=to_engine.custom_metric,
+            evals_result=evals_result,
+            verbose_eval=None,
+            xgb_model=xgb_model,
+            callbacks=[*to_engine.callbacks, *given],
         )
+    if leaves == "newton":
+        booster = newton.narrowed(booster, to_engine.params)
+    if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
+        warn_without_split(NO_SPLIT, data, plan.rule.sources)
+    return booster

@@ -1,4 +1,4 @@
-"""Generated ranking data: the same seed gives the same bits."""
+"""Synthetic ranking data: the same seed gives bit-identical data."""
 
 from lambdaboost.datasets.synthetic.cubic import cubic_polynomial
 from lambdaboost.datasets.synthetic.web_search import web_search_log

@@ -1,4 +1,4 @@
-"""Click-through rates as a search engine would log them while it changes rankers."""
+"""Click-through rates as a search engine logs them over several rankers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lambdaboost.datasets.click_models import Probability, sampled_last_clicks
 RANKERS = 5
 SESSIONS = 200  # of each query with each ranker
 SHOWN = 10
-# Standard deviation of what tells the rankers apart, in standard deviations of the score that they share.
+# Standard deviation of the rankers' individual scores, in standard deviations of their common score.
 RANKER_NOISE = 0.7
 
 
@@ -23,7 +23,7 @@ def click_through_rate(
     click_model: Callable[[Probability, Probability], Probability],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Last clicks over times shown of each document, 0 where it was never shown, shape (n_documents,)."""
+    """Last clicks divided by times shown for each document, (n_documents,); 0 if never shown."""
     attraction, satisfaction = _logistic(2 * (utility - 0.5)), _logistic(2 * (utility - 1.0))
     clicks, shown = np.zeros(utility.size), np.zeros(utility.size)
     for _ in range(RANKERS):
@@ -32,14 +32,14 @@ def click_through_rate(
         last_click = click_model(
             np.where(filled, attraction[page], 0.0), np.where(filled, satisfaction[page], 0.0)
         )
-        # A document has one place on a page, so no row is met twice.
+        # A document appears once on a page, so no row is repeated.
         clicks[page[filled]] += sampled_last_clicks(last_click, SESSIONS, rng)[filled]
         shown[page[filled]] += SESSIONS
     return clicks / np.maximum(shown, 1)
 
 
 def result_pages(score: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each query's ten best documents, best first, −1 where there are fewer: shape (n_queries, 10).
+    """Rows of each query's ten best documents, best first, (n_queries, 10); −1 past the last document.
 
     >>> result_pages(np.array([0.1, 0.7, 0.5]), np.array([2, 1]))[:, :3]
     array([[ 1,  0, -1],

@@ -1,4 +1,4 @@
-"""`cubic_polynomial`: the artificial data of the RankNet and LambdaRank papers."""
+"""`cubic_polynomial`: the synthetic data of the RankNet and LambdaRank papers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def cubic_polynomial(
 
     with standard normal weights w and random permutations Q, R, S of the features. As in 2006 there are five
     grades with shares like those of real data: the lowest 52 % of all targets get grade 0, then 32 % 1, 13 %
-    2, 2 % 3 and 1 % 4, whatever the query, so some queries lack the highest grades. The exact shares are
-    ours; the paper gives none.
+    2, 2 % 3 and 1 % 4, whatever the query, so some queries lack the highest grades. The paper does not give
+    its shares; these are from MSLR-WEB30K.
 
-    The polynomial depends on the seed: make training and test data in one call and part them with
+    The polynomial depends on the seed: generate training and test data in one call and split them with
     `Collection.take`. The paper uses 10,000, 5,000 and 10,000 queries for training, validation and test.
 
     Parameters
     ----------
     queries, documents, features : int
-        Number of queries, of documents for each, and of features.
+        Numbers of queries, of documents per query, and of features.
     seed : int
         The same seed gives the same data.
 
@@ -45,7 +45,7 @@ def cubic_polynomial(
     Raises
     ------
     TypeError, ValueError
-        Where a number is not whole or below 1 (`documents`: below 2).
+        If a number is not whole, or is below 1 (`documents`: below 2).
 
     Examples
     --------

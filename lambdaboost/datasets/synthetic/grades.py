@@ -1,4 +1,4 @@
-"""Grades cut from a real-valued utility so that each has the share it has in web search data."""
+"""Grades from a real-valued utility, with the shares of grades in web search data."""
 
 from __future__ import annotations
 

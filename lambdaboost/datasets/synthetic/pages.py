@@ -1,4 +1,4 @@
-"""The made-up pages behind `web_search_log`: what they are, are worth, and show to a ranker."""
+"""The synthetic pages of `web_search_log`: their attributes, utility and features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Column = NDArray[np.float64]
 
-# What each feature tells of a page or query, with an error of this standard deviation in most of them.
+# Standard deviation of the measurement error in most features.
 FEATURE_NOISE = 0.4
 CORE_FEATURES = (
     "match_title",
@@ -32,7 +32,7 @@ CORE_FEATURES = (
 
 
 class Pages(NamedTuple):
-    """The truth about each query–document pair, arrays of shape (n_documents,)."""
+    """The true attributes of each query–document pair, arrays of shape (n_documents,)."""
 
     title: Column
     body: Column
@@ -48,11 +48,11 @@ class Pages(NamedTuple):
 
 
 def draw_pages(query_of_row: NDArray[np.int64], n_queries: int, rng: np.random.Generator) -> Pages:
-    """Pages for each query; what concerns the query is the same for all of its pages."""
+    """Draw pages for each query; attributes of the query are the same for all of its pages."""
     n = query_of_row.size
     topic = rng.standard_normal(n)
 
-    def part() -> Column:  # parts of a page match a query alike, but not quite
+    def part() -> Column:  # the parts of a page match a query similarly
         return 0.7 * topic + 0.7 * rng.standard_normal(n)
 
     return Pages(
@@ -66,22 +66,24 @@ def draw_pages(query_of_row: NDArray[np.int64], n_queries: int, rng: np.random.G
         terms=(1.0 + rng.poisson(2.0, n_queries))[query_of_row].astype(np.float64),
         navigational=(rng.random(n_queries) < 0.25)[query_of_row].astype(np.float64),
         news=(rng.random(n_queries) < 0.2)[query_of_row].astype(np.float64),
-        # Some queries have many good pages, others none; no ranker needs to know which.
+        # Some queries have many good pages, others none; this does not affect the ranking.
         appeal=0.4 * rng.standard_normal(n_queries)[query_of_row],
     )
 
 
 def utility(pages: Pages) -> Column:
-    """What a page is truly worth to users: the parts act together, so no sum of single effects comes near."""
+    """The true utility of a page: attributes interact, so no additive model approximates it well."""
     match = 0.4 * pages.title + 0.4 * pages.body + 0.3 * pages.anchor
-    worth = np.tanh(match) * (0.5 + logistic(2 * pages.quality))  # quality counts where the page is on topic
+    worth = np.tanh(match) * (
+        0.5 + logistic(2 * pages.quality)
+    )  # quality matters only if the page is on topic
     home = pages.navigational * (pages.depth == 0) * logistic(3 * pages.anchor)
     recent = pages.news * (pages.freshness - 0.5)
     return worth + home + recent - 1.0 * (pages.spam > 0.9) + pages.appeal
 
 
 def core_features(pages: Pages, rng: np.random.Generator) -> Column:
-    """What a ranker sees, shape (n_documents, 16): each figure with an error or on another scale."""
+    """The features of a ranker, (n_documents, 16): attributes with an error or on another scale."""
 
     def seen(truth: Column) -> Column:
         return truth + FEATURE_NOISE * rng.standard_normal(truth.size)

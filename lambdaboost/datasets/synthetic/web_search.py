@@ -1,4 +1,4 @@
-"""`web_search_log`: judged and clicked documents of a made-up web search engine."""
+"""`web_search_log`: judged and clicked documents of a simulated web search engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.datasets.synthetic.click_log import click_through_rate
 from lambdaboost.datasets.synthetic.grades import grades_by_share
 from lambdaboost.datasets.synthetic.pages import CORE_FEATURES, core_features, draw_pages, utility
 
-# Standard deviation of a judge's error; the true utility has about 1.
+# Standard deviation of a judge's error; that of the true utility is about 1.
 JUDGE_NOISE = 0.35
 
 
@@ -22,16 +22,16 @@ def web_search_log(
 ) -> Collection:
     """A search engine's log: features, judged grades 0–4, and click-through rates as label source ``clicks``.
 
-    Made for graded objectives, after the data of Svore, Volkovs & Burges (2011, section 6). Every document
-    has a true utility, a non-linear function of how its parts match the query, of its quality and of what the
-    query is after. From it follow, independently,
+    For graded objectives, after the data of Svore, Volkovs & Burges (2011, section 6). Every document has a
+    true utility, a non-linear function of how its parts match the query, of its quality and of the query's
+    intent. Two labels follow from it independently:
 
-    - the grade: utility plus a judge's error, cut so that 52, 32, 13, 2 and 1 % of all documents get 0 to 4;
+    - the grade: utility plus a judge's error, binned so that 52, 32, 13, 2 and 1 % of all documents get 0 to 4;
     - the click-through rate: five noisy linear rankers in turn show their ten best documents to 200 users
       each, who click by the click model; the rate is last clicks over times shown, 0 if never shown.
 
-    So grades and clicks mostly agree, and clicks tell documents of equal grade apart. The function has no
-    random parts: data of two seeds serve as training and test data.
+    So grades and clicks mostly agree, and clicks order documents of equal grade. The utility function does not
+    depend on the seed: data of two seeds can serve as training and test data.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def web_search_log(
         Mean number of documents of a query; list lengths vary around it (gamma, standard deviation 0.4 of the
         mean).
     features : int
-        Number of features, at least 16: 16 that describe match, quality and query, the others by turns noisy
-        copies of these and pure noise.
+        Number of features, at least 16: 16 describe match, quality and query, the others alternate between
+        noisy copies of these and pure noise.
     seed : int
         The same seed gives the same data.
     click_model : {"cascade", "position"}
@@ -56,7 +56,7 @@ def web_search_log(
     Raises
     ------
     TypeError, ValueError
-        Where a number is not whole or too low, or the click model unknown.
+        If a number is not whole or too low, or the click model is unknown.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _list_lengths(queries: int, mean: int, rng: np.random.Generator) -> NDArray[
 
 
 def _production_score(core: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the engine in use ranks by: a weighted sum of standardised features."""
+    """The score of the search engine in production: a weighted sum of standardised features."""
     weights = {"match_title": 0.6, "match_body": 0.3, "bm25": 0.6, "pagerank": 0.4, "spam_percentile": -0.3}
     columns = core[:, [CORE_FEATURES.index(name) for name in weights]]
     spread = columns.std(axis=0)
@@ -102,7 +102,7 @@ def _production_score(core: NDArray[np.float64]) -> NDArray[np.float64]:
 def _with_distractors(
     core: NDArray[np.float64], features: int, rng: np.random.Generator
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-    """The core features followed by noisy copies and pure noise in turns, up to `features` columns."""
+    """The core features, then noisy copies and pure noise alternating, up to `features` columns."""
     n, c = core.shape
     x = np.empty((n, features), dtype=np.float32)
     x[:, :c] = core

@@ -1,1 +1,1 @@
-"""Systems compared query by query: differences, their significance, tables."""
+"""Comparison of systems on the same queries: differences, significance, tables."""

@@ -1,4 +1,4 @@
-"""`compare`: systems against a baseline on the same queries, in pairs."""
+"""`compare`: paired comparison of systems with a baseline on the same queries."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ def compare(
 ) -> Comparison:
     """Compare systems with a baseline, query by query.
 
-    A measure is compared over the queries where it is defined (not NaN) for every system and whose weight is not 0, so
-    that all figures of a column are means over the same queries. Query weights count as they do in
-    ``measure(scores, queries)``.
+    A measure is compared over the queries with non-zero weight where it is defined (not NaN) for every system, so all
+    means of a column are over the same queries. Query weights count as in ``measure(scores, queries)``.
 
     Parameters
     ----------
     baseline : System or Figures
-        What the others are compared with.
+        The system that the others are compared with.
     *others : System or Figures
         Systems that rank the same queries.
     measures : Measure or iterable of Measure
-        What to compare them by.
+        The measures to compare.
 
     Returns
     -------
@@ -44,9 +43,9 @@ def compare(
     Raises
     ------
     ValueError
-        Where the systems rank different queries, share a name, or there is nothing to compare.
+        If the systems rank different queries or share a name, or there is nothing to compare.
     TypeError
-        Where something else than a system is given.
+        If an argument is not a system.
 
     Examples
     --------
@@ -77,10 +76,10 @@ def compare(
         raise ValueError(f"only {baseline.name!r} is given: give at least one system to compare with it")
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
-        raise ValueError(f"systems are named {names}: give each its own name")
+        raise ValueError(f"systems are named {names}: give each a different name")
     chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
     if not chosen or not all(isinstance(m, Measure) for m in chosen):
-        raise ValueError(f"measures is {measures!r}: give one measure or more, such as (NDCG(1), NDCG(3))")
+        raise ValueError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     weight = check_same_queries(*systems)
     columns = [_column(systems, measure, weight) for measure in chosen]
     return Comparison(
@@ -99,7 +98,7 @@ class Comparison:
     baseline : str
         The name of the baseline.
     n_queries : int
-        Number of queries that were ranked.
+        Number of ranked queries.
     differences : tuple of Difference
         One for each system and measure, system by system.
 
@@ -118,7 +117,7 @@ class Comparison:
             if (d.system, d.measure) == key:
                 return d
         known = ", ".join(f"({d.system!r}, {d.measure!r})" for d in self.differences)
-        raise KeyError(f"no {key!r} here, only {known}")
+        raise KeyError(f"{key!r} was not compared: choose among {known}")
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -127,12 +126,12 @@ class Comparison:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What they are compared by."""
+        """The compared measures."""
         return tuple(dict.fromkeys(d.measure for d in self.differences))
 
     @cached_property
     def significance(self) -> Mapping[tuple[str, Measure], Significance]:
-        """The significance of each difference by (system, measure), adjusted for all of them by Holm's method."""
+        """The significance of each difference by (system, measure), Holm-adjusted for all of them."""
         found = significances((d.mean, d.p_value) for d in self.differences)
         return MappingProxyType(
             {(d.system, d.measure): s for d, s in zip(self.differences, found, strict=True)}
@@ -140,18 +139,18 @@ class Comparison:
 
     @property
     def criterion(self) -> str:
-        """What makes a difference significant, in words."""
+        """The criterion of significance, in words."""
         return criterion(len(self.differences))
 
     @property
     def means_over(self) -> str:
-        """Which means the tables show: "Means over 58 of 60 queries, times 100."."""
+        """The queries that means are over, such as "Means over 58 of 60 queries, times 100."."""
         sizes = {measure: self[self.systems[0], measure].queries.size for measure in self.measures}
         weighted = any(np.ptp(d.weight) > 0 for d in self.differences)
         return means_over(sizes, self.n_queries, weighted)
 
     def table(self) -> Table:
-        """The means, times 100: ▲ and bold where a system is significantly better, ▼ where it is worse."""
+        """The means, times 100; ▲ and bold if a system is significantly better, ▼ if it is worse."""
         first = [self[self.systems[0], measure] for measure in self.measures]
         baseline = (Cell(self.baseline), *(Cell(_percent(d.mean_before)) for d in first))
         rows = (
@@ -162,7 +161,7 @@ class Comparison:
         return Table(("System", *map(repr, self.measures)), (baseline, *rows), caption)
 
     def details(self, resamples: int = 2000, seed: int = 0) -> Table:
-        """Every difference with its interval and p-values; the randomisation test takes its time."""
+        """Every difference with its interval and p-values, including the slower randomisation test."""
         header = (
             "System",
             "Measure",
@@ -177,8 +176,8 @@ class Comparison:
         )
         caption = (
             f"Differences of means to {self.baseline}. {self.means_over} {LEGEND} ({self.criterion}). "
-            "The interval and p are of each comparison alone; the randomisation test "
-            f"({resamples} resamples), also alone, is for comparison."
+            "Intervals and p-values are unadjusted; the randomisation test "
+            f"({resamples} resamples), also unadjusted, is for comparison."
         )
         return Table(header, tuple(self._detail(d, resamples, seed) for d in self.differences), caption)
 
@@ -223,7 +222,7 @@ class Comparison:
 def _column(
     systems: tuple[System | Figures, ...], measure: Measure, weight: NDArray[np.float64]
 ) -> list[Difference]:
-    """The difference of every system to the first one, over the queries where all are defined."""
+    """The difference of every system from the first one, over the queries where all are defined."""
     values = np.array([system.per_query(measure) for system in systems])
     compared = np.flatnonzero(~np.isnan(values).any(axis=0) & (weight > 0))
     if compared.size == 0:
@@ -236,7 +235,7 @@ def _column(
 
 
 def means_over(sizes: Mapping[Measure, int], n_queries: int, weighted: bool) -> str:
-    """Which means a table shows, given on how many of the queries each measure is compared."""
+    """The queries that a table's means are over, from the number of queries per measure."""
     kind = "Weighted means" if weighted else "Means"
     if len(set(sizes.values())) == 1:
         n = next(iter(sizes.values()))

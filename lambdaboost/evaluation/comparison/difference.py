@@ -1,4 +1,4 @@
-"""`Difference`: how a system differs from the baseline on one measure, query by query, and whether it may be chance."""
+"""`Difference`: the difference of a system from the baseline on one measure, by query, and its significance."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from lambdaboost.evaluation.comparison.weighted_t import (
 )
 from lambdaboost.evaluation.measure import Measure
 
-BATCH = 1_000_000  # values that the randomisation test holds at a time
+BATCH = 1_000_000  # values in memory at a time in the randomisation test
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference:
-    """The difference of a system to the baseline on one measure, over the queries that are compared.
+    """The difference of a system from the baseline on one measure, over the compared queries.
 
-    Means, p-values and intervals weigh the queries by `weight`; wins, ties and losses count them.
+    Means, p-values and intervals are weighted by `weight`; wins, ties and losses are counts.
 
     Attributes
     ----------
     baseline, system : str
-        The names of the two.
+        Their names.
     measure : Measure
-        What is measured.
+        The measure.
     queries : int64 (n,)
-        The queries that are compared.
+        The compared queries.
     before, after : float64 (n,)
-        The measure of the baseline and of the system for each of them.
+        The values of the baseline and of the system on each of them.
     weight : float64 (n,)
         The weight of each of them, > 0.
 
@@ -55,7 +55,7 @@ class Difference:
 
     @property
     def per_query(self) -> NDArray[np.float64]:
-        """After less before, float64 (n,)."""
+        """`after` − `before`, float64 (n,)."""
         return self.after - self.before
 
     @property
@@ -85,11 +85,11 @@ class Difference:
 
     @property
     def ties(self) -> int:
-        """Number of queries on which both are the same."""
+        """Number of queries on which both are equal."""
         return self.queries.size - self.wins - self.losses
 
     def changed_most(self, n: int = 10) -> NDArray[np.int64]:
-        """The n queries that differ most, either way, the largest first."""
+        """The n queries with the largest absolute differences, largest first."""
         return self.queries[np.argsort(-np.abs(self.per_query), kind="stable")[:n]]
 
     @cached_property
@@ -98,21 +98,21 @@ class Difference:
 
         Weights count as in the means, with the variance and the degrees of freedom of Bell and McCaffrey (2002); equal
         weights give the ordinary paired t-test. The result is at least 2 / 2^m for m queries that differ, the lowest
-        p-value of a sign-flip test: two equal improvements are p = 0.5, and fewer than six are never significant at
-        0.05.
+        p-value of a sign-flip test: two equal improvements give p = 0.5, and fewer than six queries are never
+        significant at 0.05.
         """
         return two_sided_p(self.per_query, self.weight)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The confidence interval of the mean difference: all means that the test of `p_value` does not reject.
+        """The confidence interval of the mean difference: all means that the test behind `p_value` does not reject.
 
-        It holds 0 exactly where ``p_value >= 1 - level``, and is infinite for fewer queries than can be significant
-        (six at 95%).
+        It contains 0 if and only if ``p_value >= 1 - level``, and is infinite for too few queries to be significant
+        (fewer than six at 95%).
 
         Raises
         ------
         ValueError
-            Where `level` is not between 0 and 1.
+            If `level` is not between 0 and 1.
 
         """
         from scipy.special import stdtrit
@@ -129,10 +129,10 @@ class Difference:
         return min(mean - reach, 0.0), max(mean + reach, 0.0)
 
     def equivalence(self, margin: float) -> float:
-        """The p-value of the hypothesis that the mean difference is `margin` or more, either way.
+        """The p-value of the hypothesis that the absolute mean difference is `margin` or more.
 
-        Two one-sided tests (Schuirmann 1987): below 0.05, the two systems are equivalent within ±`margin`. A p-value
-        above 0.05 of the ordinary test shows no equivalence.
+        Two one-sided tests (Schuirmann 1987): below 0.05, the systems are equivalent within ±`margin`. A `p_value`
+        above 0.05 does not show equivalence.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Difference:
         Raises
         ------
         ValueError
-            Where `margin` is not > 0 and finite.
+            If `margin` is not > 0 and finite.
 
         """
         if not 0 < margin < np.inf:
@@ -152,9 +152,9 @@ class Difference:
         return max(above, below)
 
     def randomisation(self, resamples: int = 2000, seed: int = 0) -> float:
-        """The p-value of the randomisation test: how often flipped signs give as large a mean difference.
+        """The p-value of the randomisation test: how often random sign flips give as large a mean difference.
 
-        Exact where 2^n is no more than `resamples`.
+        Exact if 2^n ≤ `resamples`.
         """
         from scipy.stats import permutation_test
 

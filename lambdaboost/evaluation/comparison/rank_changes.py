@@ -1,4 +1,4 @@
-"""`rank_changes`: the share of ranks that another boosting round changed."""
+"""`rank_changes`: the share of ranks that hold a different document after another boosting round."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rank_changes(before: ArrayLike, after: ArrayLike, q: Queries, k: int = 3) ->
     Raises
     ------
     ValueError, TypeError
-        Where scores are missing or `k` is not a whole number ≥ 1.
+        If scores are missing or `k` is not a whole number ≥ 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Significance`: whether a mean difference is significant, and the one mark that shows it everywhere."""
+"""`Significance`: whether a mean difference is significant, and how that is shown everywhere."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LEGEND = f"{BETTER} better, {WORSE} worse"
 
 @dataclass(frozen=True)
 class Significance:
-    """A mean difference with its p-value, alone and adjusted for the number of comparisons.
+    """A mean difference with its p-value, unadjusted and adjusted for the number of comparisons.
 
-    Everything that calls a difference significant (marks, bold type, sentences, JSON) reads this object.
-    `significances` makes it for all comparisons of one table.
+    Marks, bold type, sentences and JSON all read this object. `significances` makes it for all comparisons of a
+    table.
 
     Attributes
     ----------
     difference : float
         The mean difference; positive is better.
     p : float
-        The p-value of this comparison alone.
+        The unadjusted p-value.
     adjusted : float
-        The p-value adjusted for all comparisons that are shown together; it decides.
+        The p-value adjusted for all comparisons shown together; it decides significance.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Significance:
 
     @property
     def mark(self) -> Literal["▲", "▼", ""]:
-        """▲ where better, ▼ where worse, nothing where not significant."""
+        """▲ if better, ▼ if worse, empty if not significant."""
         return BETTER if self.is_better else WORSE if self.is_worse else ""
 
     @property
@@ -67,7 +67,7 @@ class Significance:
         return "better" if self.is_better else "worse" if self.is_worse else "no significant difference"
 
     def marked(self, text: str) -> Cell:
-        """A table cell: the mark before the text, in bold where better.
+        """A table cell: the mark before the text; bold if better.
 
         >>> Significance(0.02, p=0.004, adjusted=0.012).marked("61.66")
         Cell(text='▲ 61.66', style='bold')
@@ -85,7 +85,7 @@ class Significance:
 
 
 def significances(comparisons: Iterable[tuple[float, float]]) -> tuple[Significance, ...]:
-    """The significance of each (mean difference, p-value), adjusted for their number by Holm's method.
+    """The significance of each (mean difference, p-value), adjusted by Holm's method.
 
     >>> [s.mark for s in significances([(0.3, 0.001), (-0.2, 0.02), (0.1, 0.04)])]
     ['▲', '▼', '▲']
@@ -101,7 +101,7 @@ def significances(comparisons: Iterable[tuple[float, float]]) -> tuple[Significa
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    r"""p-values adjusted for their number (Holm 1979): the chance of any false finding stays below the level.
+    r"""Adjusted p-values (Holm 1979), which control the probability of any false positive.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1)\, p_{(j)})
 
@@ -118,7 +118,7 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def criterion(n: int) -> str:
-    """What makes a difference significant, in words, for `n` comparisons shown together.
+    """The criterion of significance, in words, for `n` comparisons shown together.
 
     >>> criterion(4)
     "paired t-test, p < 0.05 after Holm's correction for 4 comparisons"

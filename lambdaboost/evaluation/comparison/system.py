@@ -1,4 +1,4 @@
-"""`System` and `Figures`: a name with scores, or with values per query, to compare."""
+"""`System` and `Figures`: a ranking system given by its scores, or by its values per query."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class System:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is invalid, naming the system.
+        If an argument is invalid; names the system.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Figures:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is invalid, naming the system.
+        If an argument is invalid; names the system.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Table`: a small table for the terminal, Markdown, LaTeX and HTML."""
+"""`Table`: a table that prints to the terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATEX_ESCAPES = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
     | {"<": "$<$", ">": "$>$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
 )
-# Markdown reads these as an escape, a cell border, emphasis, code or a link; and the next as a tag or an entity.
+# In Markdown these are an escape, a cell border, emphasis, code or a link; the next ones begin a tag or an entity.
 MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|(?<!\w)_|_(?!\w)")
 HTML_IN_MARKDOWN = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 

@@ -9,11 +9,11 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.ranking import ranking
 
-HIGHEST = 255  # higher values are no grades, and a distribution over them means nothing
+HIGHEST = 255  # higher values are not grades
 
 
 def n_grades(q: Queries) -> int:
-    """The number of grades, from 0 to the highest; raises where a grade is not whole."""
+    """The number of grades from 0 to the highest; raises if a grade is not whole."""
     labels = q.relevance
     bad = (labels != np.floor(labels)) & ~np.isnan(labels) | (labels > HIGHEST)
     _checks.refuse_labels("relevance", labels, bad, f"give whole grades from 0 to {HIGHEST}, or round them")
@@ -21,9 +21,9 @@ def n_grades(q: Queries) -> int:
 
 
 def top_grades(scores: ArrayLike, q: Queries, k: int = 3) -> NDArray[np.float64]:
-    """How the grades are distributed over the first k ranks (Svore, Volkovs and Burges 2011, fig. 3b).
+    """The distribution of grades over the first k ranks (Svore, Volkovs and Burges 2011, fig. 3b).
 
-    Every query counts the same; a query without a grade in its first k ranks is left out.
+    Every query has equal weight; a query without a grade in its first k ranks is left out.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def top_grades(scores: ArrayLike, q: Queries, k: int = 3) -> NDArray[np.float64]
     Raises
     ------
     ValueError, TypeError
-        Where a grade is not whole, `k` is not a whole number ≥ 1, or a score is missing.
+        If a grade is not whole, `k` is not a whole number ≥ 1, or a score is missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""The t-test of a weighted mean, bounded by what signs alone can show.
+r"""The t-test of a weighted mean, bounded below by the sign-flip test.
 
 With weights :math:`h_i = w_i / \sum w`, the mean :math:`m = \sum h_i x_i` has the estimated variance
 
@@ -8,8 +8,8 @@ and t = m / √V̂ has Satterthwaite's degrees of freedom. Both are those of Bel
 constant: V̂ is robust to unequal variances, and unbiased where the variances are equal. Equal weights give the paired
 t-test with n − 1 degrees of freedom exactly; where few queries carry most of the weight the test is conservative.
 
-A t-test takes a small spread of few values for certainty: two equal improvements would give p = 0. A test that flips
-signs cannot give less than 2 / 2^m for m values other than 0, so neither does this one.
+A t-test is overconfident on few values of small spread: two equal improvements would give p = 0. The p-value here is
+therefore at least 2 / 2^m for m non-zero values, the lowest p-value of a sign-flip test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-12  # values closer to 0 than this are 0 but for rounding
+ROUNDING = 1e-12  # absolute values below this are rounding errors of 0
 
 
 class WeightedMean(NamedTuple):

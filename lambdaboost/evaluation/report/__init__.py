@@ -1,1 +1,1 @@
-"""The HTML report: its page, its pictures, and what its sections say."""
+"""The HTML report: page, pictures, tables and texts."""

@@ -1,4 +1,4 @@
-"""`default_measures`: what systems are measured by where nothing is asked for."""
+"""`default_measures`: the measures used by default."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lambdaboost.evaluation.ndcg import NDCG
 
 
 def default_measures(q: Queries) -> tuple[Measure, ...]:
-    """NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 of every further source with labels in [0, 1].
+    """NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 for every further label source in [0, 1].
 
     >>> default_measures(Queries([1, 0], sizes=[2], clicks=[0.5, 0.0]))[3:]
     (NDCG(k=1), CNDCG(k=10), CNDCG(k=3))

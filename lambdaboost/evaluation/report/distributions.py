@@ -1,4 +1,4 @@
-"""How a system's scores are spread, for each grade."""
+"""The distribution of a system's scores by grade."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lambdaboost.evaluation.report.lines import line, plain
 from lambdaboost.evaluation.report.page import Picture
 from lambdaboost.evaluation.report.svg import label
 
-POINTS = np.linspace(0, 1, 101)  # shares at which a curve is drawn
-GRADES = 6  # of more grades, those above 0 are drawn as one
+POINTS = np.linspace(0, 1, 101)  # quantiles at which a curve is drawn
+GRADES = 6  # with more grades, those above 0 are drawn as one
 
 
 def score_distribution(system: System) -> Picture:
-    """A curve for each grade: the share of its documents that score less. The further apart, the better told apart."""
+    """One curve per grade: the share of its documents with lower scores; good systems separate the curves."""
     scores, grades = np.asarray(system.scores), system.queries.relevance
     known = np.isfinite(scores) & ~np.isnan(grades)
     scores, grades = scores[known], grades[known]
@@ -29,8 +29,10 @@ def score_distribution(system: System) -> Picture:
     def draw(axes: Any) -> None:
         for at, (name, curve) in enumerate(curves.items()):
             axes.plot(curve, 100 * POINTS, label=name, **line(at) | {"marker": None})
-        plain(axes, f"Score, {label(system.name)}", "Documents that score less, %")
+        plain(axes, f"Score, {label(system.name)}", "Documents with lower scores, %")
 
     medians = "; ".join(f"{name} {np.median(of):.3g}" for name, of in parts.items() if of.size)
-    caption = f"Scores of {system.name} by grade: the share of documents that score less. Medians: {medians}."
+    caption = (
+        f"Scores of {system.name} by grade: the share of documents with lower scores. Medians: {medians}."
+    )
     return Picture(draw, caption, f"Line chart. {caption}")

@@ -1,4 +1,4 @@
-"""Feature importance of the systems, and how it changes from the baseline's."""
+"""Feature importance of the systems, and its difference from the baseline's."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Importance = Mapping[str, float]
 def checked(
     importance: Mapping[str, Importance] | None, names: tuple[str, ...]
 ) -> dict[str, dict[str, float]]:
-    """The shares of each system's features, which sum to 1, in the order of `names`.
+    """Importance shares of each system's features, which sum to 1, in the order of `names`.
 
     Raises
     ------
     ValueError, TypeError
-        Where a system is unknown, or a value is negative or no number.
+        If a system is unknown, or a value is negative or not a number.
 
     """
     remedy = "give {'system': {'feature': gain}}, such as a booster's gain of each feature"
     shares: dict[str, dict[str, float]] = {}
     for system, of_features in (importance or {}).items():
         if system not in names:
-            raise ValueError(f"importance[{system!r}]: there is no such system, only {', '.join(names)}")
+            raise ValueError(f"importance[{system!r}] is of no system: choose among {', '.join(names)}")
         try:
             gains = np.array([float(gain) for gain in of_features.values()])
             features = [str(feature) for feature in of_features]
@@ -42,7 +42,7 @@ def checked(
 
 
 def importance_table(shares: Mapping[str, Mapping[str, float]]) -> Table:
-    """The features of the largest shares, times 100, and how far each is from the first system's.
+    """The features with the largest shares, times 100, and their differences from the first system.
 
     >>> print(importance_table({"a": {"bm25": 0.75, "age": 0.25}, "b": {"bm25": 0.5, "age": 0.5}}).markdown())
     | Feature | a | b | b − a |
@@ -67,7 +67,7 @@ def importance_table(shares: Mapping[str, Mapping[str, float]]) -> Table:
         rows.append(tuple(cells))
     left = len(features) - len(chosen)
     caption = "Share of the gain of all splits, times 100" + (
-        f"; {left} features with less left out." if left else "."
+        f"; {left} less important features are left out." if left else "."
     )
     return Table(header, tuple(rows), caption)
 

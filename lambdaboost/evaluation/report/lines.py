@@ -1,4 +1,4 @@
-"""Colours, dashes and marks that tell curves apart, the colour-blind included."""
+"""Colours, dashes and markers that distinguish curves, also for the colour-blind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def line(at: int) -> dict[str, Any]:
-    """Colour, dashes and mark of curve number `at`, from 0; the first 49 differ in colour and dashes."""
+    """Colour, dashes and marker of curve number `at`, from 0; the first 49 differ in colour or dashes."""
     turn = at // len(COLOURS)
     return {
         "color": COLOURS[at % len(COLOURS)],
@@ -22,7 +22,7 @@ def line(at: int) -> dict[str, Any]:
 
 
 def plain(axes: Any, xlabel: str, ylabel: str) -> None:
-    """Axes with their names and a faint grid."""
+    """Label the axes and add a faint grid."""
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.spines[["top", "right"]].set_visible(False)

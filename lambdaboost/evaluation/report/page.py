@@ -1,4 +1,4 @@
-"""`Page`: sections of tables, texts and pictures as one HTML document that needs nothing else."""
+"""`Page`: sections of tables, texts and pictures as one self-contained HTML document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.evaluation.report.svg import Draw, has_matplotlib, picture
 
 @dataclass(frozen=True)
 class Picture:
-    """What to draw, what stands below it, and what it shows in words."""
+    """A drawing function, a caption and an alternative text."""
 
     draw: Draw
     caption: str
@@ -22,7 +22,7 @@ class Picture:
 
 @dataclass
 class Page:
-    """An HTML document in the making; every text given to it is escaped."""
+    """Builder of an HTML document; escapes every text."""
 
     title: str
     lead: str
@@ -31,7 +31,7 @@ class Page:
     _pictures: int = 0
 
     def section(self, heading: str) -> None:
-        """Begin a section, with a link to it at the top."""
+        """Begin a section, linked from the top of the page."""
         self._sections.append(heading)
         at = len(self._sections)
         self._body.append(f'<h2 id="section-{at}">{html.escape(heading)}</h2>')
@@ -45,20 +45,20 @@ class Page:
         self._body.append(f"<p>{html.escape(text)}</p>")
 
     def points(self, points: Iterable[tuple[str, str]]) -> None:
-        """A list of names with what is said of each."""
+        """A list of names, each with a text."""
         items = (f"<li><b>{html.escape(name)}</b> {html.escape(text)}</li>" for name, text in points)
         self._body.append("<ul>\n" + "\n".join(items) + "\n</ul>")
 
     def table(self, table: Table) -> None:
-        """A table that scrolls where it is too wide, its caption below."""
+        """A table with its caption below; it scrolls if it is too wide."""
         self._body.append(_figure(table))
 
     def tables(self, tables: Iterable[Table]) -> None:
-        """Tables side by side where there is room."""
+        """Tables side by side, if the screen is wide enough."""
         self._body.append('<div class="tables">\n' + "\n".join(map(_figure, tables)) + "\n</div>")
 
     def facts(self, facts: Mapping[str, str]) -> None:
-        """Names and what they stand for."""
+        """A table of names and values."""
         rows = (
             f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>'
             for name, text in facts.items()
@@ -66,7 +66,7 @@ class Page:
         self._body.append('<table class="facts">\n' + "\n".join(rows) + "\n</table>")
 
     def pictures(self, pictures: Iterable[Picture]) -> None:
-        """Pictures side by side, below each other on a phone; left out where matplotlib is missing."""
+        """Pictures side by side, or below each other on a phone; omitted if matplotlib is missing."""
         if not has_matplotlib():
             return
         drawn = []
@@ -78,7 +78,7 @@ class Page:
         self._body.append('<div class="pictures">\n' + "\n".join(drawn) + "\n</div>")
 
     def html(self) -> str:
-        """The document."""
+        """The document as HTML."""
         title, lead = html.escape(self.title), html.escape(self.lead)
         links = "\n".join(
             f'<li><a href="#section-{at}">{html.escape(heading)}</a></li>'

@@ -18,10 +18,10 @@ from lambdaboost.evaluation.report.page import Picture
 from lambdaboost.evaluation.report.svg import label
 
 CUTOFFS = range(1, 11)
-BARS = 250  # of more queries, evenly spread ones are drawn
-MARKED = 25  # rounds, up to which each point of a curve is marked
+BARS = 250  # with more queries, evenly spaced ones are drawn
+MARKED = 25  # up to this number of rounds each point of a curve has a marker
 
-# Values by round: a sequence from round 1, or a mapping of rounds to values.
+# Values by round: a sequence from round 1, or a mapping from rounds to values.
 Curve = Sequence[float] | Mapping[int, float]
 History = Mapping[str, Mapping[str, Curve]]
 
@@ -40,15 +40,15 @@ def ndcg_by_cutoff(systems: Sequence[System]) -> Picture:
         axes.set_xticks(CUTOFFS)
         plain(axes, "Cutoff k", "Mean NDCG@k × 100")
 
-    told = "; ".join(
+    summary = "; ".join(
         f"{name} {v[0]:.2f} at 1, {v[2]:.2f} at 3, {v[9]:.2f} at 10" for name, v in means.items()
     )
     caption = "NDCG by cutoff: mean over the queries, times 100."
-    return Picture(draw, caption, f"Line chart of mean NDCG times 100 at cutoffs 1 to 10. {told}.")
+    return Picture(draw, caption, f"Line chart of mean NDCG times 100 at cutoffs 1 to 10. {summary}.")
 
 
 def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
-    """Each system by two measures, with what lies on the Pareto front."""
+    """Each system by two measures, with the Pareto front."""
     points = _points(comparison, across, up)
     best = pareto(np.array([middle for middle, _ in points.values()]))
     names = [name for name, on in zip(points, best, strict=True) if on]
@@ -62,17 +62,18 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
             axes.errorbar(*([x] for x in middle), label=label(name), zorder=2, **errors, **style)
         plain(axes, f"Mean {across!r} × 100", f"Mean {up!r} × 100")
 
-    told = "; ".join(f"{name} {x:.2f} and {y:.2f}" for name, ((x, y), _) in points.items())
+    summary = "; ".join(f"{name} {x:.2f} and {y:.2f}" for name, ((x, y), _) in points.items())
     caption = (
-        f"Two label sources at once: {across!r} against {up!r}, up and right is better. The line joins systems that "
-        f"no other surpasses in both. Bars are 95% confidence intervals of the difference to {comparison.baseline}."
+        f"Two label sources: {across!r} against {up!r}; up and right is better. The line joins the Pareto "
+        f"front, systems that no other beats on both. Bars are 95% confidence intervals of the difference from "
+        f"{comparison.baseline}."
     )
-    alt = f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {told}. On the front: {', '.join(names)}."
+    alt = f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}."
     return Picture(draw, caption, alt)
 
 
 def pareto(points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the points, (n, 2), no other surpasses: at least as good in both, and better in one.
+    """Whether each of the points, (n, 2), is on the Pareto front: no other is as good in both and better in one.
 
     >>> pareto(np.array([[1.0, 1.0], [2.0, 1.0], [0.0, 3.0]]))
     array([False,  True,  True])
@@ -84,13 +85,13 @@ def pareto(points: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def learning_curves(histories: Mapping[str, History]) -> list[Picture]:
-    """A picture for each measure: its value after each round, for each system and data set."""
+    """One picture per measure: its value after each round, for each system and data set."""
     curves: dict[str, dict[str, tuple[NDArray[Any], NDArray[np.float64]]]] = {}
     names: dict[str, str] = {}
     for system, history in histories.items():
         for part, of_part in history.items():
             for measure, values in of_part.items():
-                # XGBoost knows the same measure in lower case, and some after "pre-".
+                # XGBoost has the same name in lower case, some with the prefix "pre-".
                 key = measure.lower().removeprefix("pre-").replace(" ", "")
                 names.setdefault(key, measure)
                 curves.setdefault(key, {})[f"{system}, {part}"] = _by_round(values)
@@ -98,7 +99,7 @@ def learning_curves(histories: Mapping[str, History]) -> list[Picture]:
 
 
 def gains(d: Difference) -> Picture:
-    """The difference of each query, sorted: what is gained on the left, what is lost on the right."""
+    """The difference of each query, sorted: gains on the left, losses on the right."""
     values = np.sort(d.per_query)[::-1]
     edges = np.unique(np.linspace(0, values.size, min(values.size, BARS) + 1).round().astype(int))
     heights = values[(edges[:-1] + edges[1:] - 1) // 2]
@@ -110,15 +111,15 @@ def gains(d: Difference) -> Picture:
         axes.axhline(0, color="#1a1a1a", linewidth=0.8)
         plain(axes, f"Queries by their difference ({d.ties} equal)", f"Difference in {d.measure!r}")
 
-    told = f"{d.wins} better, {d.ties} equal, {d.losses} worse; mean {d.mean:+.4f}."
-    caption = f"{d.measure!r} of each query, {d.system} less {d.baseline}, sorted: {told}"
+    summary = f"{d.wins} better, {d.ties} equal, {d.losses} worse; mean {d.mean:+.4f}."
+    caption = f"{d.measure!r} of each query, {d.system} less {d.baseline}, sorted: {summary}"
     return Picture(draw, caption, f"Bars of {values.size} queries. {caption}")
 
 
 def _points(
     comparison: Comparison, across: Measure, up: Measure
 ) -> dict[str, tuple[tuple[float, float], NDArray[np.float64] | None]]:
-    """Of each system both means times 100, and how far the intervals reach: (2, 2, 1), left and right, down and up."""
+    """Both means of each system, times 100, and the error bars (2, 2, 1): left and right, down and up."""
     first = comparison.systems[0]
     before = tuple(100 * comparison[first, m].mean_before for m in (across, up))
     points: dict[str, Any] = {comparison.baseline: (before, None)}
@@ -146,9 +147,9 @@ def _curves(measure: str, curves: Mapping[str, tuple[NDArray[Any], NDArray[np.fl
             axes.plot(rounds, values, label=label(name), **style)
         plain(axes, "Boosting round", label(measure))
 
-    told = "; ".join(
+    summary = "; ".join(
         f"{name}: {values[-1]:.4f} after round {rounds[-1]}" for name, (rounds, values) in curves.items()
     )
     return Picture(
-        draw, f"{measure} by boosting round.", f"Line chart of {measure} by boosting round. {told}."
+        draw, f"{measure} by boosting round.", f"Line chart of {measure} by boosting round. {summary}."
     )

@@ -1,4 +1,4 @@
-"""`report`: how systems compare, why, and what was run, on one HTML page."""
+"""`report`: an HTML page that compares systems."""
 
 from __future__ import annotations
 
@@ -40,42 +40,44 @@ def report(
     run: Mapping[str, Any] | None = None,
     title: str = "Ranking report",
 ) -> Path:
-    """Write one HTML page on systems that rank the same queries; it needs no other file, script or network.
+    """Write a self-contained HTML page that compares systems on the same queries.
 
-    Tables with significance, NDCG by cutoff, the Pareto picture of two label sources, scores by grade, learning curves,
-    feature importance, diagnostics, segments of queries, gains and losses by query, the worst queries with their
-    documents, the data and its hash, what was run and when. Pictures need matplotlib (``lambdaboost[plots]``) and are
-    left out without it. The file appears whole or not at all; what stood there before stays until then. The variable
-    ``SOURCE_DATE_EPOCH`` sets the date, for pages that are to be the same bytes.
+    It shows tables with significance, NDCG by cutoff, the Pareto front of two label sources, scores by grade, learning
+    curves, feature importance, diagnostics, segments of queries, gains and losses by query, the worst queries with
+    their documents, the data and its hash, and the parameters, versions and date of the run. It needs no other file,
+    script or network. Pictures need matplotlib (``lambdaboost[plots]``) and are omitted without it. An existing file is
+    replaced only when the page is complete. The environment variable ``SOURCE_DATE_EPOCH`` sets the date, for
+    reproducible pages.
 
     Parameters
     ----------
     path : str or Path
         The file to write.
     baseline : System
-        What the others are compared with; without others the page shows it alone.
+        The system that the others are compared with; without others the page shows it alone.
     *others : System
         Systems that rank the same queries.
     measures : Measure or iterable of Measure, optional
-        What to compare by; the first of each label source also by query. Without it NDCG at 10, 5, 3 and 1, and CNDCG
-        at 10 and 3 of every further source with labels in [0, 1].
+        The measures to compare; the first of each label source is also shown by query. By default NDCG at 10, 5, 3 and
+        1, and CNDCG at 10 and 3 for every further label source in [0, 1].
     histories : mapping of str to evals_result, optional
-        Learning curves by name, as `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train` keep them:
-        ``{"valid": {"NDCG(k=3)": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping of rounds to values.
+        Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
+        ``{"valid": {"NDCG(k=3)": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
     diagnostics : mapping of str to callable, optional
-        Further pictures: what stands below it, and a function that draws into matplotlib's Axes. Those of the 2011
-        paper come from `lambdaboost.diagnostics.pictures`.
+        Further pictures: captions, and functions that draw on matplotlib Axes. `lambdaboost.diagnostics.pictures` makes
+        those of the 2011 paper.
     importance : mapping of str to mapping of str to float, optional
-        Gain of each feature, by system: ``{"graded": dict(zip(names, booster.feature_importance("gain")))}``.
+        The gain of each feature, by system: ``{"graded": dict(zip(names, booster.feature_importance("gain")))}``.
     segments : mapping of str to array of shape (n_queries,), optional
-        Values by which queries are grouped and measured apart: ``{"market": markets}``. Numbers of more than 12
-        values are grouped by quarters, texts by the most frequent.
+        Values by which queries are grouped: ``{"market": markets}``. More than 12 distinct numbers are grouped by
+        quartile; of more than 12 strings the most frequent are shown.
     documents : array of str, shape (n_documents,), optional
-        What the documents of the worst queries are called; their rows without it.
+        Names of the documents, shown for the worst queries; row numbers by default.
     run : mapping, optional
-        What was run, such as ``{"graded": {"objective": graded(), "params": {…}}}``; a mapping gets a heading.
+        Facts about the run, such as ``{"graded": {"objective": graded(), "params": {…}}}``; each nested mapping gets
+        a heading.
     title : str
-        What stands above all.
+        The title of the page.
 
     Returns
     -------
@@ -85,10 +87,10 @@ def report(
     Raises
     ------
     TypeError, ValueError
-        Before anything is written: where the systems rank different queries, a measure lacks its source, the place
-        cannot be written to, or another argument is off.
+        Before anything is written: if the systems rank different queries, a measure lacks its label source, `path` is
+        not writable, or another argument is invalid.
     OSError
-        Where the disk refuses; an older page then still stands.
+        If writing fails, such as on a full disk; an existing page is then kept.
 
     Examples
     --------
@@ -159,17 +161,15 @@ def _chosen(measures: Measure | Iterable[Measure] | None, q: Queries) -> tuple[M
         return default_measures(q)
     chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
     if not chosen or not all(isinstance(measure, Measure) for measure in chosen):
-        raise TypeError(f"measures is {measures!r}: give one measure or more, such as (NDCG(1), NDCG(3))")
+        raise TypeError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     for measure in chosen:
         q.source(measure.source)
     return chosen
 
 
 def _histories(histories: Mapping[str, History]) -> Mapping[str, History]:
-    """The histories less what is empty; raises where one has another form."""
-    remedy = (
-        "give what the engine recorded by name, such as {'graded': {'valid': {'NDCG(k=3)': [0.41, 0.43]}}}"
-    )
+    """The histories without empty ones; raises if one has another form."""
+    remedy = "give the engine's results by system, such as {'graded': {'valid': {'NDCG(k=3)': [0.41, 0.43]}}}"
     kept: dict[str, dict[str, dict[str, Any]]] = {}
     for name, history in histories.items():
         try:
@@ -181,7 +181,7 @@ def _histories(histories: Mapping[str, History]) -> Mapping[str, History]:
         except (AttributeError, TypeError, ValueError):
             raise TypeError(f"histories[{name!r}] is {str(history)[:80]}: {remedy}") from None
         if any(array.ndim != 1 for array in arrays):
-            raise TypeError(f"histories[{name!r}] has values that are no figures, one a round: {remedy}")
+            raise TypeError(f"histories[{name!r}] has values that are not numbers, one per round: {remedy}")
         kept[name] = {part: {m: v for m, v in of.items() if len(v)} for part, of in parts.items()}
     return kept
 
@@ -204,7 +204,7 @@ def _compared(page: Page, comparison: Comparison) -> None:
 
 
 def _fronts(comparison: Comparison | None) -> list[Picture]:
-    """Relevance against every further label source that is measured."""
+    """Relevance against every other measured label source."""
     if comparison is None:
         return []
     across, *further = _first_of_sources(comparison.measures)
@@ -249,7 +249,7 @@ def _what_was_run(page: Page, q: Queries, run: Mapping[str, Any]) -> None:
             page.facts(dict(words.flat(facts)))
     page.heading("Data")
     page.facts(words.data_facts(q))
-    page.heading("Software of this page")
+    page.heading("Software")
     page.facts({"Written": _today()} | words.software())
 
 

@@ -1,4 +1,4 @@
-"""Systems measured on groups of queries apart."""
+"""Measures of the systems on groups of queries."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
 
-GROUPS = 12  # more values than these are gathered: numbers in quarters, texts by their number of queries
+GROUPS = 12  # with more distinct values, numbers are grouped by quartile and strings by frequency
 
 
 def checked(segments: Mapping[str, ArrayLike] | None, q: Queries) -> dict[str, NDArray[Any]]:
-    """The group of each query by segment; a ValueError where there is not one value a query."""
+    """The group of each query by segment; raises ValueError unless there is one value per query."""
     found = {}
     for name, values in (segments or {}).items():
         array = np.asarray(values)
         if array.shape != (q.n_queries,):
             raise ValueError(
-                f"segments[{name!r}] has shape {array.shape}, expected ({q.n_queries},): one value a query"
+                f"segments[{name!r}] has shape {array.shape}, expected ({q.n_queries},): one value per query"
             )
         found[name] = groups(array)
     return found
 
 
 def groups(values: NDArray[Any]) -> NDArray[Any]:
-    """The name of each value's group: the value itself, a quarter of the numbers, or "other".
+    """The group of each value: the value itself, a quartile of the numbers, or "other".
 
     >>> groups(np.array(["shop", "news", "shop"])).tolist()
     ['shop', 'news', 'shop']
@@ -50,7 +50,7 @@ def groups(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def segment_table(name: str, groups: NDArray[Any], systems: Sequence[System], measure: Measure) -> Table:
-    """Each group's queries, and the mean of every system in it."""
+    """The number of queries in each group, and the mean of every system on them."""
     values = [system.per_query(measure) for system in systems]
     base, *others = systems
     header = ("Queries with", "Queries", base.name, *(n for s in others for n in (s.name, "difference")))
@@ -62,7 +62,7 @@ def segment_table(name: str, groups: NDArray[Any], systems: Sequence[System], me
         for mean in means[1:]:
             cells += [_percent(mean), Cell(f"{100 * (mean - means[0]):+.2f}")]
         rows.append(tuple(cells))
-    caption = f"Mean {measure!r} by {name}, times 100. Differences are to {base.name}, and are not tested."
+    caption = f"Mean {measure!r} by {name}, times 100. Differences from {base.name} are not tested for significance."
     return Table(header, tuple(rows), caption if others else f"Mean {measure!r} by {name}, times 100.")
 
 

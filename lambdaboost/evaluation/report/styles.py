@@ -1,4 +1,4 @@
-"""How a page looks: on a desk, on a phone, in the dark, on paper."""
+"""The style sheet of a page: for desktop, phone, dark mode and print."""
 
 CSS = """
 :root { color-scheme: light dark; --page: #fff; --text: #1a1a1a; --soft: #444; --head: #f4f4f4; --line: #e2e2e2;

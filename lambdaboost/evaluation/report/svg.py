@@ -1,4 +1,4 @@
-"""`picture`: a drawing as SVG that stands inside an HTML page."""
+"""`picture`: a drawing as inline SVG for an HTML page."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-# Draws into matplotlib's Axes.
+# Draws on matplotlib Axes.
 Draw = Callable[[Any], Any]
 
-# Inches. On a phone's 390 pixels the letters are then still of a size to read.
+# Inches; the text stays readable on a phone with 390 pixels.
 WIDTH, HEIGHT, LEGEND_LINE = 5.0, 3.0, 0.19
-LONG = 28  # letters of an axis's name that has to go on in a second line
-# Colours that follow the page's: black on white, white on black. See styles.py.
+LONG = 28  # characters after which an axis label is wrapped
+# These colours become the page's text and background colours; see styles.py.
 ON_PAGE = {"#000000": "currentColor", "#1a1a1a": "currentColor", "#0072b2": "var(--blue)"}
 SETTINGS = {
-    "svg.fonttype": "none",  # letters stay letters: small, and found by a search
-    "svg.hashsalt": "lambdaboost",  # the same picture in the same bytes
+    "svg.fonttype": "none",  # keep text as text: smaller, and searchable
+    "svg.hashsalt": "lambdaboost",  # reproducible bytes
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.5,
     "legend.fontsize": 9,
@@ -34,13 +34,13 @@ def has_matplotlib() -> bool:
 
 
 def picture(draw: Draw, name: str, alt: str) -> str:
-    """The SVG element of what `draw` draws; `name` sets its ids apart from those of other pictures on the page."""
+    """The SVG element drawn by `draw`; `name` makes its ids unique on the page."""
     import matplotlib
     from matplotlib.figure import Figure
 
     file = io.StringIO()
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        # Letters that its own font lacks are drawn by the browser.
+        # The browser draws glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.subplots()
@@ -52,18 +52,18 @@ def picture(draw: Draw, name: str, alt: str) -> str:
 
 
 def label(text: str) -> str:
-    r"""A text that matplotlib shows as it is: no formula between dollars, nothing that cannot be seen.
+    r"""Escape a text so that matplotlib shows it literally: no mathtext, no invisible characters.
 
     >>> label("$x$"), label("_hidden")
     ('\\$x\\$', ' _hidden')
     """
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    # Matplotlib passes over labels that begin with an underscore.
+    # Matplotlib ignores labels that begin with an underscore.
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
 def _legend_below(figure: Any, axes: Any) -> None:
-    """The legend under the axes, where it covers no curve however long its names are."""
+    """Put the legend below the axes, where it covers no curve."""
     handles, names = axes.get_legend_handles_labels()
     if axes.get_legend() is not None:
         axes.get_legend().remove()
@@ -77,13 +77,13 @@ def _legend_below(figure: Any, axes: Any) -> None:
 
 
 def _inline(svg: str, name: str, alt: str) -> str:
-    """Without what a file has and a page must not: prolog, metadata, namespaces, a style for the whole document."""
+    """Remove what does not belong inside a page: prolog, metadata, namespaces and global styles."""
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>|<style .*?</style>|<defs>\s*</defs>", "", svg, flags=re.DOTALL)
     head, rest = svg.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None
-    # What nothing refers to, and what says nothing.
+    # Unused ids, and attributes and comments without effect.
     rest = re.sub(
         r'(?<=<g) id="[^"]*"|(?<=") transform="rotate\(-0 [^"]*"|<!--.*?-->', "", rest, flags=re.DOTALL
     )
@@ -96,6 +96,6 @@ def _inline(svg: str, name: str, alt: str) -> str:
 
 
 def _shorter(path: re.Match[str]) -> str:
-    """A path to the tenth of a point, without its blanks."""
+    """Round a path to tenths of a point and remove its blanks."""
     text = re.sub(r"(\.\d)\d+", r"\1", " ".join(path[0].split()))
     return re.sub(r" ?([A-Za-z]) ", r"\1", text)

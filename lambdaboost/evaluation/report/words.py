@@ -24,7 +24,7 @@ ENGINES = ("lightgbm", "xgboost")
 
 
 def findings(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Each system's name, and on which measures it is significantly better or worse than the baseline."""
+    """Each system's name, and the measures on which it is significantly better or worse than the baseline."""
     for system in comparison.systems:
         found = {measure: comparison.significance[system, measure] for measure in comparison.measures}
         better = [_change(measure, s) for measure, s in found.items() if s.is_better]
@@ -52,7 +52,7 @@ def means(system: System, measures: Iterable[Measure]) -> Table:
 
 
 def changed_most(d: Difference, q: Queries, n: int = 10) -> Table:
-    """The queries that differ most, by id."""
+    """The queries with the largest differences, by id."""
     at = {int(query): i for i, query in enumerate(d.queries)}
     rows = []
     for query in map(int, d.changed_most(n)):
@@ -67,7 +67,7 @@ def changed_most(d: Difference, q: Queries, n: int = 10) -> Table:
 
 
 def query_name(q: Queries, query: int) -> str:
-    """The id of a query, or its position."""
+    """The id of a query, or its index."""
     return str(query) if q.ids is None else str(q.ids[query])
 
 
@@ -85,7 +85,7 @@ def data_facts(q: Queries) -> dict[str, str]:
         known = q.labels[name][~np.isnan(q.labels[name])]
         share = np.count_nonzero(known) / q.n_documents
         facts[f"Label source {name}"] = (
-            f"{known.size:,} documents labelled, {share:.1%} of all above 0; {_without(q, name):,} queries without any"
+            f"{known.size:,} labelled documents, {share:.1%} of all above 0; {_without(q, name):,} queries without one"
         )
     return facts | {"SHA-256 of queries and labels": digest(q)}
 
@@ -100,13 +100,13 @@ def digest(q: Queries) -> str:
 
 
 def software() -> dict[str, str]:
-    """The versions of the libraries, and of the engines that are loaded."""
+    """The versions of the libraries and of the loaded engines."""
     used = (*LIBRARIES, *(name for name in ENGINES if name in sys.modules))
     return {"Python": platform.python_version()} | {name: version(name) for name in used}
 
 
 def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Names and texts; entries of a nested mapping follow its name."""
+    """Flatten to names and texts; a nested entry is prefixed with the name of its mapping."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{before}{name} · ")

@@ -1,4 +1,4 @@
-"""The queries that a system ranks worst, with their documents and labels."""
+"""The worst-ranked queries of a system, with their documents and labels."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.report.words import query_name
 
-TOP = 5  # ranks that are shown, and as many documents that should stand there
+TOP = 5  # number of ranks shown, and of the best documents below them
 
 
 def document_names(documents: ArrayLike | None, q: Queries) -> NDArray[np.str_]:
-    """The names given, or each document's row, from 0; a ValueError where there is not one a document."""
+    """The given names, or row numbers from 0; raises ValueError unless there is one name per document."""
     if documents is None:
         return np.array([f"row {row}" for row in range(q.n_documents)])
     names = np.asarray(documents, dtype=np.str_)
     if names.shape != (q.n_documents,):
         raise ValueError(
-            f"documents has shape {names.shape}, expected ({q.n_documents},): one name a document"
+            f"documents has shape {names.shape}, expected ({q.n_documents},): one name per document"
         )
     return names
 
 
 def worst_queries(system: System, measure: Measure, n: int = 3) -> NDArray[np.int64]:
-    """The queries of the lowest values, among those with a label above 0, whose ranking matters.
+    """The queries with the lowest values, among those with a label above 0.
 
     >>> q = Queries([1, 0, 0, 1, 0, 0], sizes=[2, 2, 2])
     >>> from lambdaboost.evaluation import NDCG
@@ -46,7 +46,7 @@ def worst_queries(system: System, measure: Measure, n: int = 3) -> NDArray[np.in
 def documents_table(
     query: int, system: System, measure: Measure, names: NDArray[np.str_], others: Sequence[System] = ()
 ) -> Table:
-    """The first ranks of a query, and the best documents that stand below them."""
+    """The first ranks of a query, and the best documents below them."""
     q = system.queries
     rows = np.arange(q.offsets[query], q.offsets[query + 1])
     ranks = {s.name: _ranks(s, rows) for s in (system, *others)}

@@ -19,10 +19,10 @@ PathLike = str | os.PathLike[str]
 
 
 def read_trec_run(path: PathLike) -> Any:
-    r"""Read a run file, lines ``query Q0 document rank score tag``, plain or as gzip, xz or bzip2.
+    r"""Read a run file of lines ``query Q0 document rank score tag``, plain or compressed by gzip, xz or bzip2.
 
-    Ranks, tags and whatever follows a tag are ignored, as in trec_eval: scores order the documents. Blank lines and
-    lines that begin with ``#`` are skipped.
+    Documents rank by score; ranks, tags and anything after a tag are ignored, as in trec_eval. Blank lines and lines
+    that begin with ``#`` are skipped.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def read_trec_run(path: PathLike) -> Any:
     Returns
     -------
     pandas.DataFrame
-        Columns ``query_id, doc_id, score``, in the order of the lines; ids as text.
+        Columns ``query_id, doc_id, score``, in file order; ids as text.
 
     Raises
     ------
     ValueError
-        Where a line has fewer than six fields, a score is no finite number, a document comes twice or there is no line;
-        naming file and line.
+        If a line has fewer than six fields, a score is not a finite number, a document is repeated or the file is
+        empty; names file and line.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def read_trec_run(path: PathLike) -> Any:
 
 
 def read_trec_qrels(path: PathLike) -> Any:
-    """Read a qrels file, lines ``query 0 document grade``, plain or as gzip, xz or bzip2.
+    """Read a qrels file of lines ``query 0 document grade``, plain or compressed by gzip, xz or bzip2.
 
     The second field is ignored, as in trec_eval; blank lines and lines that begin with ``#`` are skipped.
 
@@ -67,23 +67,23 @@ def read_trec_qrels(path: PathLike) -> Any:
     Returns
     -------
     pandas.DataFrame
-        Columns ``query_id, doc_id, relevance`` (int64; below 0 as the file has it), in the order of the lines.
+        Columns ``query_id, doc_id, relevance`` (int64; negative grades are kept), in file order; ids as text.
 
     Raises
     ------
     ValueError
-        Where a line has not four fields, a grade is no whole number, a document comes twice or there is no line;
-        naming file and line.
+        If a line does not have four fields, a grade is not a whole number, a document is repeated or the file is
+        empty; names file and line.
 
     """
     return _read(Path(path), QRELS, 3, int, "relevance", more=False)
 
 
 def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
-    """Write a run frame as a run file, which reads back with the very same scores.
+    """Write a run frame as a run file; scores are written exactly.
 
-    Documents of a query stand by score, and those of equal score by id, descending, which is how trec_eval ranks
-    them; see `untied` for another order among them.
+    The documents of a query are ordered by score, and ties by id, descending, as trec_eval ranks them; use `untied`
+    for another order of ties.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ def write_trec_run(path: PathLike, run: Any, tag: str = "lambdaboost") -> None:
     Raises
     ------
     ValueError, TypeError
-        As `from_run`, and where an id or the tag is empty or holds white space; nothing is written then.
+        As `from_run`, and if an id or the tag is empty or contains white space; nothing is written then.
 
     """
     if not isinstance(tag, str) or len(tag.split()) != 1 or tag.split()[0] != tag:
-        raise ValueError(f"tag is {tag!r}: give the run a name of one word")
+        raise ValueError(f"tag is {tag!r}: give a name of one word")
     frame = _wordlike("run", checked("run", run, "score"))
     frame = frame.assign(place=frame.groupby("query_id", sort=False).ngroup())
     frame = frame.sort_values(["place", "score", "doc_id"], ascending=[True, False, False], kind="stable")
@@ -123,7 +123,7 @@ def write_trec_qrels(path: PathLike, qrels: Any) -> None:
     Raises
     ------
     ValueError, TypeError
-        As `from_run`, and where an id is empty or holds white space, or a grade is not whole; nothing is written
+        As `from_run`, and if an id is empty or contains white space, or a grade is not whole; nothing is written
         then.
 
     Examples
@@ -152,7 +152,7 @@ def write_trec_qrels(path: PathLike, qrels: Any) -> None:
 def _read(
     path: Path, form: str, at: int, number: Callable[[str], float], figure: Figure, *, more: bool
 ) -> Any:
-    """The rows of a file with the fields of `form`, the figure in field `at`; `more` allows text after them."""
+    """The rows of a file with the fields of `form`, the number in field `at`; `more` allows further text."""
     import pandas as pd
 
     queries: list[str] = []
@@ -183,14 +183,14 @@ def _read(
     if (again := frame.duplicated(KEY)).any():
         row = int(np.flatnonzero(again)[0])
         raise ValueError(
-            f"{path}:{lines[row]}: document {documents[row]!r} of query {queries[row]!r} is on a line above too; "
+            f"{path}:{lines[row]}: document {documents[row]!r} of query {queries[row]!r} is also on a line above; "
             "keep one of them"
         )
     return frame
 
 
 def _wordlike(name: str, frame: Any) -> Any:
-    """The frame, whose ids are single words."""
+    """Return the frame; raise unless its ids are single words."""
     for column in KEY:
         bad = (frame[column].str.contains(r"\s", regex=True) | (frame[column] == "")).to_numpy(dtype=bool)
         if bad.any():

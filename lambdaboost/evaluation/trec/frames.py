@@ -1,4 +1,4 @@
-"""Run and qrels frames with ir-measures' column names, checked, with ids as text."""
+"""Checks of run and qrels frames with ir-measures' column names; ids become text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Figure = Literal["score", "relevance"]
 
 
 def checked(name: str, frame: Any, figure: Figure) -> Any:
-    """The columns query_id, doc_id and `figure` of a pandas or polars frame as a pandas one, ids as text.
+    """The columns query_id, doc_id and `figure` of a pandas or polars frame, as a pandas frame with ids as text.
 
-    `name` is what messages call the frame. Rows count from 0.
+    `name` is the frame's name in error messages, which count rows from 0.
     """
     import pandas as pd
 
@@ -21,7 +21,7 @@ def checked(name: str, frame: Any, figure: Figure) -> Any:
     kind = type(frame).__module__.partition(".")[0]
     if kind not in ("pandas", "polars") or type(frame).__name__ != "DataFrame":
         raise TypeError(
-            f"{name} is a {type(frame).__name__}: give a pandas or polars DataFrame of the columns "
+            f"{name} is a {type(frame).__name__}: give a pandas or polars DataFrame with the columns "
             f"{', '.join(columns)}, such as pandas.DataFrame({name}) of ir_measures' tuples"
         )
     if missing := [c for c in columns if c not in frame.columns]:
@@ -38,7 +38,7 @@ def checked(name: str, frame: Any, figure: Figure) -> Any:
 
 
 def refuse_twice(name: str, frame: Any) -> None:
-    """Raise for the first document that a query has twice."""
+    """Raise for the first document that is repeated in a query."""
     again = frame.duplicated(KEY).to_numpy()
     if again.any():
         row = int(np.flatnonzero(again)[0])
@@ -51,14 +51,14 @@ def refuse_twice(name: str, frame: Any) -> None:
 
 
 def _texts(name: str, ids: Any) -> Any:
-    """Ids as text, since the one file's 301 is the other frame's '301'."""
+    """Ids as text, so that 301 in one frame matches '301' in another."""
     from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 
     null = ids.isna().to_numpy()
     if null.any():
         row = int(np.flatnonzero(null)[0])
         raise ValueError(
-            f"{ids.name} is missing in row {row} of {name}: every row names its query and document"
+            f"{ids.name} is missing in row {row} of {name}: give a query and a document in every row"
         )
     if is_float_dtype(ids.dtype) or is_bool_dtype(ids.dtype):
         raise TypeError(f"{ids.name} of {name} is {ids.dtype}: give ids as text or whole numbers")

@@ -1,7 +1,7 @@
-"""Runs and qrels, as TREC and ir-measures have them, to scores and `Queries`, and back.
+"""Conversion between TREC runs and qrels and lambdaboost's scores and `Queries`.
 
-A frame of a run has the columns ``query_id, doc_id, score``, one of qrels ``query_id, doc_id, relevance``: pandas or
-polars, and what comes out is pandas. Ids are text; whole numbers are taken as such.
+A run frame has the columns ``query_id, doc_id, score``, a qrels frame ``query_id, doc_id, relevance``. Input may be
+pandas or polars, output is pandas. Ids are text; whole numbers are converted.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lambdaboost.evaluation.trec.frames import KEY, checked, refuse_twice
 
 
 class JudgedRun(NamedTuple):
-    """What `from_run` makes of qrels and a run: ``scores, queries, documents``.
+    """The result of `from_run`: ``scores, queries, documents``.
 
     Attributes
     ----------
     scores : float64 (n_documents,)
-        The run's scores; −inf where it did not retrieve the document.
+        The run's scores; −inf for documents that it did not retrieve.
     queries : Queries
-        The judgments; NaN where there is none. ``queries.ids`` are the query ids.
+        The judgments; NaN for unjudged documents. ``queries.ids`` are the query ids.
     documents : array of str (n_documents,)
         The document ids.
 
@@ -39,21 +39,21 @@ class JudgedRun(NamedTuple):
 
 
 def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
-    """Scores and `Queries` of a run and its judgments, for any measure, with trec_eval's figures.
+    """Convert a run and its judgments to scores and `Queries`; measures then agree with trec_eval.
 
-    The queries are those of the qrels, in their order; what the run has of others plays no part. The documents of a
-    query are those judged and those retrieved:
+    The queries are those of the qrels, in their order; other queries of the run are ignored. The documents of a query
+    are those judged and those retrieved:
 
-    - retrieved without a judgment, or with one below 0 (junk, in the web tracks): the label is NaN, which gains
-      nothing, and which `BPref` and the measures of pairs pass over;
+    - retrieved without a judgment, or with a negative one (junk, in the web tracks): the label is NaN, so the gain is
+      0, and `BPref` and pairwise measures ignore the document;
     - judged but not retrieved: the score is −inf. The document counts in the ideal DCG, in recall and in the number
-      of relevant documents, but gains nothing; to the measures of pairs it stands below all that were retrieved;
-    - a judged query that the run lacks counts as 0, as in ``trec_eval -c``.
+      of relevant documents, but has gain 0; pairwise measures rank it below all retrieved documents;
+    - judged queries that the run lacks count as 0, as in ``trec_eval -c``.
 
-    Documents of equal score rank by id, descending, as in trec_eval: the rows of a query stand in that order.
-    (trec_eval 9, which pytrec_eval and with it ir-measures run, keeps scores as float32 and so sees ties where float64
-    has none; `untied` helps. trec_eval 10 keeps them as float64. The RR@k of ir-measures is MS MARCO's, whose ties rank
-    by id ascending.)
+    Documents of equal score rank by id, descending, as in trec_eval: the rows of a query are in that order.
+    (trec_eval 9, used by pytrec_eval and ir-measures, stores scores as float32 and may see ties where float64 has none;
+    `untied` avoids them. trec_eval 10 stores float64. RR@k in ir-measures is MS MARCO's, whose ties rank by id,
+    ascending.)
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
     Raises
     ------
     ValueError, TypeError
-        Where a frame lacks a column, is empty, has a document twice or a figure that is not finite, or the two
-        share no query; naming the first row.
+        If a frame lacks a column, is empty, repeats a document or has a non-finite value, or the two share no query;
+        names the first row.
 
     Examples
     --------
@@ -93,23 +93,23 @@ def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
 
 
 def from_runs(qrels: Any, runs: Mapping[str, Any], **sources: Any) -> tuple[System, ...]:
-    """Several runs over the same judgments as systems to `compare`.
+    """Convert several runs over the same judgments to systems for `compare`.
 
-    As `from_run`, on the documents of all runs together.
+    Like `from_run`, on the documents of all runs together.
 
     Parameters
     ----------
     qrels : pandas.DataFrame or polars.DataFrame
         Columns ``query_id, doc_id, relevance``.
     runs : mapping of str to frames
-        The frame of each run by the name that tables shall call it.
+        The frame of each run by its name in tables.
     **sources : frames like `qrels`
         Further label sources by name, such as ``clicks=``.
 
     Raises
     ------
     ValueError, TypeError
-        As `from_run`, and where one run ranks a judged query that another lacks.
+        As `from_run`, and if one run ranks a judged query that another lacks.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def from_runs(qrels: Any, runs: Mapping[str, Any], **sources: Any) -> tuple[Syst
 
 
 def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = None) -> Any:
-    """Scores as a run frame, the documents of each query in rank order.
+    """Convert scores to a run frame, the documents of each query in rank order.
 
     Parameters
     ----------
     scores : array of shape (n_documents,)
         Finite scores; a document of score −inf was not retrieved and is left out.
     queries : Queries
-        The documents. Without ids its queries are numbered from 1.
+        The documents; queries without ids are numbered from 1.
     documents : array of str, shape (n_documents,), optional
         Document ids, such as ``collection.documents``; row numbers, from 0, without.
 
@@ -149,7 +149,7 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
     Raises
     ------
     ValueError, TypeError
-        Where scores or documents do not fit the queries, or a query has a document twice.
+        If scores or documents do not match the queries, or a document is repeated in a query.
 
     Examples
     --------
@@ -167,12 +167,12 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
 
 
 def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = "relevance") -> Any:
-    """The labels of one source as a qrels frame; documents without a label are left out.
+    """Convert the labels of one source to a qrels frame; documents without a label are left out.
 
     Parameters
     ----------
     queries : Queries
-        The documents and their labels. Without ids its queries are numbered from 1.
+        The documents and their labels; queries without ids are numbered from 1.
     documents : array of str, shape (n_documents,), optional
         Document ids, such as ``collection.documents``; row numbers, from 0, without.
     source : str
@@ -186,7 +186,7 @@ def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str =
     Raises
     ------
     ValueError, TypeError
-        Where there is no such source or no label at all, or a query has a document twice.
+        If the label source does not exist or has no label, or a document is repeated in a query.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str =
     labels = queries.source(source).astype(np.float64)
     judged = np.flatnonzero(~np.isnan(labels))
     if not judged.size:
-        raise ValueError(f"{source} has no label at all: there are no judgments to give")
+        raise ValueError(f"{source} has no labels: give a source with judgments")
     frame = _named(queries, documents).assign(relevance=labels).iloc[judged].reset_index(drop=True)
     whole = (frame.relevance == np.floor(frame.relevance)).all()
     return frame.astype({"relevance": np.int64}) if whole else frame
@@ -233,7 +233,7 @@ def _pooled(
 
 
 def _rows(tables: list[Any]) -> tuple[list[NDArray[np.int64]], NDArray[np.str_], NDArray[np.str_]]:
-    """The row of each table's documents in their pool, and the ids there: queries as met, documents from Z to A."""
+    """The pooled row of each table's documents, and the pooled ids: queries in input order, documents from Z to A."""
     import pandas as pd
 
     pairs = pd.concat([table[KEY] for table in tables])
@@ -249,7 +249,7 @@ def _rows(tables: list[Any]) -> tuple[list[NDArray[np.int64]], NDArray[np.str_],
 
 
 def _spread(figures: Any, rows: NDArray[np.int64], n: int, otherwise: float) -> NDArray[np.float64]:
-    """The figures in their rows out of n, and `otherwise` in the others."""
+    """An array of n rows with `figures` in `rows` and `otherwise` elsewhere."""
     out = np.full(n, otherwise)
     out[rows] = figures
     return out
@@ -264,14 +264,14 @@ def _check_shared(name: str, run: Any, qrels: Any) -> None:
 
 
 def _check_covered(scores: list[NDArray[np.float64]], queries: Queries, names: list[str]) -> None:
-    """Refuse to compare runs of which one lacks a query that another ranks."""
+    """Raise if a run lacks a query that another ranks."""
     ranks = [np.maximum.reduceat(s, queries.offsets[:-1]) > -np.inf for s in scores]
     for name, has in zip(names[1:], ranks[1:], strict=True):
         if (apart := np.flatnonzero(has != ranks[0])).size:
             lacks, other = (names[0], name) if has[apart[0]] else (name, names[0])
             assert queries.ids is not None
             raise ValueError(
-                f"{lacks!r} has no document of query {str(queries.ids[apart[0]])!r}, which {other!r} ranks: "
+                f"{lacks!r} has no documents for query {str(queries.ids[apart[0]])!r}, which {other!r} ranks: "
                 "compare runs over the same queries, or leave the query out of the qrels"
             )
 
@@ -289,7 +289,7 @@ def _named(queries: Queries, documents: ArrayLike | None) -> Any:
     ids = np.arange(1, queries.n_queries + 1) if queries.ids is None else queries.ids
     names = np.arange(n) if documents is None else np.asarray(documents)
     if names.shape != (n,):
-        raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id a document")
+        raise ValueError(f"documents has shape {names.shape}, expected ({n},): one id per document")
     of_rows = np.repeat(ids.astype(np.str_).astype(object), queries.sizes)
     frame = pd.DataFrame({"query_id": of_rows, "doc_id": names.astype(np.str_).astype(object)})
     refuse_twice("documents", frame)

@@ -32,8 +32,6 @@ class Objective(Value):
     curvature_changes_sign: ClassVar[bool] = False
     # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.
     ranks_ties_by_row: ClassVar[bool] = True
-    # Where it has no gradient in one score: why, and what to do with it.
-    instead: ClassVar[str | None] = None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -167,7 +165,5 @@ def check_objective(name: str, value: object) -> None:
     """Raise TypeError where `value` is not an objective."""
     if not isinstance(value, Objective):
         raise TypeError(
-            f"{name} is {value!r}, expected an objective such as LambdaRank() from lambdaboost.objectives"
+            f"{name} is {value!r}, expected an objective with a gradient such as LambdaRank() of lambdaboost.objectives"
         )
-    if value.instead is not None:
-        raise TypeError(f"{name} is {value!r}: {value.instead}")

@@ -1,4 +1,4 @@
-"""The names that `parse` reads: objectives, recipes and schedules, each registered by a decorator."""
+"""The names that `parse` reads: objectives, grade models, recipes and schedules, each registered by a decorator."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.base.objective import Objective
 
 OBJECTIVES: Registry[type[Objective]] = Registry()
+GRADE_MODELS: Registry[type[Any]] = Registry()
 RECIPES: Registry[Callable[..., Objective]] = Registry()
 SCHEDULES: Registry[type[Any]] = Registry()
 
 
-def parse(text: str) -> Objective:
-    """The objective that a text names: the `repr` of any objective, a bare name for its defaults, or a recipe.
+def parse(text: str) -> Any:
+    """The objective or grade model that a text names: its `repr`, a bare name for its defaults, or a recipe.
 
     Only registered names, numbers, strings and tuples are read; no code runs.
 
@@ -32,8 +33,8 @@ def parse(text: str) -> Objective:
     Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
 
     """
-    value = read_value(text, {**OBJECTIVES, **RECIPES, **SCHEDULES, **MEASURES})
-    if not isinstance(value, Objective):
-        known = ", ".join((*sorted(OBJECTIVES), *RECIPES))
+    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **SCHEDULES, **MEASURES})
+    if not isinstance(value, (Objective, *GRADE_MODELS.values())):
+        known = ", ".join((*sorted(OBJECTIVES), *sorted(GRADE_MODELS), *RECIPES))
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")
     return value

@@ -15,13 +15,15 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pair_rule import Floats, PairRule
 from lambdaboost.objectives.kernels.pairs import figures
-from lambdaboost.objectives.kernels.tiles import NOTHING, gap, step
+from lambdaboost.objectives.kernels.tiles import NOTHING, Dcg, TwoFloatDcg, gap, step
 from lambdaboost.objectives.swaps.of_measure import parts
 
 
 def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Queries) -> tuple[Floats, Floats]:
     """λ and μ of a rule, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
     swap, gains, discounts, cutoff = parts(rule.metric, q)
+    if isinstance(swap, Dcg):
+        swap = TwoFloatDcg()
     pairs = levels(q, rule.source, rule.within, rule.skip_zero)
     of_levels = pairs.of_document, pairs.first, pairs.start, pairs.run_end
     lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)

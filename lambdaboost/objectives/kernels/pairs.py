@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import borrowing, inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import order_documents, room_to_order
+from lambdaboost.evaluation._order import order_documents, order_scratch
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.tiles import (
     BLOCK,
     LANES,
+    LONGEST,
     RANGE,
     ROWS,
     Dcg,
@@ -36,12 +37,20 @@ from lambdaboost.objectives.kernels.tiles import (
 )
 from lambdaboost.objectives.kernels.tree import lists_by_tree, worth_a_tree
 from lambdaboost.objectives.kernels.two_floats import TwoFloats
+from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
+from lambdaboost.objectives.swaps.near import NearRanks
 from lambdaboost.objectives.swaps.pair_accuracy import (
     RightPairs,
     by_rank_and_level,
     no_better,
     no_better_at_rows,
 )
+
+NEAREST = (
+    0.01  # how near two gains may come, as a share of the higher, to weigh their pair within 1e-5 in float32
+)
+# Swaps of gains that may lie close to each other.
+TWO_FLOATS = (TwoFloatDcg, NearRanks, ExpectedReciprocalRank)
 
 
 def has_h(swap: Any) -> bool:
@@ -52,6 +61,16 @@ def has_h(swap: Any) -> bool:
 @overload(has_h, inline="always")
 def _has_h(swap):  # type: ignore[no-untyped-def]
     return (lambda swap: True) if swap.instance_class.has_h() else (lambda swap: False)
+
+
+def has_rests(swap: Any) -> bool:
+    """Whether a swap reads gains as two floats; known to the compiler."""
+    return isinstance(swap, TWO_FLOATS)
+
+
+@overload(has_rests, inline="always")
+def _has_rests(swap):  # type: ignore[no-untyped-def]
+    return (lambda swap: True) if swap.instance_class in TWO_FLOATS else (lambda swap: False)
 
 
 def layout(swap: Any, e: Any, g: Any, rest: Any, d: Any, h: Any) -> Any:
@@ -304,18 +323,16 @@ def _places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place
 
 
 @borrowing
-def _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
+def _lay_out(swap, ranked, gains, rests, by_rank, of_rank, place, s, columns):  # type: ignore[no-untyped-def]
     """Bring what the pairs read of each document to its slot."""
     g, rest, d, h = columns[1], columns[2], columns[3], columns[-1]
     d_of_rank, h_of_rank = of_rank
-    for level in range(start.size):
-        g_here, rest_here = gains[0][row[level]], gains[1][row[level]]
-        for slot in range(start[level], end[level]):
-            g[slot], rest[slot] = g_here, rest_here
     for rank in range(by_rank.size):
         slot = place[by_rank[rank]]
         if slot >= 0:
-            s[slot], d[slot] = ranked[rank], d_of_rank[rank]
+            s[slot], g[slot], d[slot] = ranked[rank], gains[by_rank[rank]], d_of_rank[rank]
+            if has_rests(swap):
+                rest[slot] = rests[by_rank[rank]]
             if has_h(swap):
                 h[slot] = h_of_rank[rank]
 
@@ -351,7 +368,7 @@ def _scratch(swap, longest, most_levels):  # type: ignore[no-untyped-def]
     h = np.zeros(room, np.float32) if has_h(swap) else d
     top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
     return Scratch(
-        room_to_order(longest),
+        order_scratch(longest),
         np.empty(longest, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(most_levels, np.int32),
@@ -385,13 +402,13 @@ def _one_query(  # type: ignore[no-untyped-def]
     swap, force, sigma, center, a, b, levels, gains, by_rank, of_rank, cutoff, work, out_lam, out_mu,
 ):  # fmt: skip
     """λ and μ of the query whose documents are a:b, in order of score already."""
-    level_of, slot_of, start, end, run_end, row = levels
+    level_of, slot_of, start, end, run_end = levels
     ranked, s, columns, sums, totals = work.to_order[0], work.s, work.columns, work.sums, work.totals
     place, top_end = slot_of[a:b], end
     if cutoff < b - a or not any_order(swap):
         place, top_end = work.place[: b - a], work.top_end[: start.size]
         _places_by_rank(by_rank, level_of[a:b], cutoff, start, work.next_place, top_end, place)
-    _lay_out(swap, ranked, gains, start, end, row, by_rank, of_rank, place, s, columns)
+    _lay_out(swap, ranked, gains[0][a:b], gains[1][a:b], by_rank, of_rank, place, s, columns)
     m = np.int64(end[-1])
     for x in range(2):
         for slot in range(m + LANES):
@@ -422,16 +439,18 @@ def _one_query(  # type: ignore[no-untyped-def]
 @kernel
 def _block_of_queries(  # type: ignore[no-untyped-def]
     q0, q1, offsets, swap, force, sigma, center, cutoff,
-    scores, gains, discounts, levels, by_tree, order, ordered, out_lam, out_mu,
+    scores, gains, discounts, levels, skipped, order, ordered, out_lam, out_mu,
 ):  # fmt: skip
-    """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
-    level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
+    """λ and μ of queries q0:q1 that are not skipped, one after the other through the same memory; the order of all."""
+    level_of, slot_of, level_first, level_start, level_end, level_run_end, _ = levels
     longest = most_levels = 0
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
     work = _scratch(swap, longest, most_levels)
     for q in range(q0, q1):
+        if ordered and skipped[q]:
+            continue
         a, b = offsets[q], offsets[q + 1]
         here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]
         if ordered:
@@ -440,7 +459,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         else:
             order_documents(here, by_rank, work.to_order)
         la, lb = level_first[q], level_first[q + 1]
-        if by_tree[q]:
+        if skipped[q]:
             continue
         if lb - la < 2:
             for i in range(a, b):
@@ -458,7 +477,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         )
         _one_query(
             swap, force, sigma, center, a, b,
-            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
+            (level_of, slot_of, level_start[la:lb], level_end[la:lb], level_run_end[la:lb]),
             gains, by_rank, (d_of_rank, h_of_rank), cut, work, out_lam, out_mu,
         )  # fmt: skip
 
@@ -490,15 +509,43 @@ def pair_gradient(
         and drops_to_0  # the tree takes all pairs, by their discounts
         else np.zeros(q.n_queries, dtype=bool)
     )
-    over_queries(
-        _block_of_queries, q.offsets, swap, force, sigma, center, cutoff,
-        scores, gains, discounts, levels, by_tree, order, by_score is not None, lam, mu,
-    )  # fmt: skip
+    close = (
+        _close(q, levels, gains, discounts) if isinstance(swap, Dcg) else np.zeros(q.n_queries, dtype=bool)
+    )
+    ordered = by_score is not None
+    for rule, skipped in ((swap, by_tree | close), (TwoFloatDcg(), by_tree | ~close)):
+        if not skipped.all() or not ordered:
+            over_queries(
+                _block_of_queries, q.offsets, rule, force, sigma, center, cutoff,
+                scores, gains, discounts, levels, skipped, order, ordered, lam, mu,
+            )  # fmt: skip
+        ordered = True
     if by_tree.any():
         queries = np.flatnonzero(by_tree)
         over_queries(
-            lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, force,
+            lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets,
+            TwoFloatDcg() if isinstance(swap, Dcg) else swap, force,
             not isinstance(swap, Unit), sigma, center,
             scores, gains, discounts, levels.of_document, order, lam, mu,
         )  # fmt: skip
     return lam, mu, order
+
+
+def _close(q: Queries, levels: Levels, gains: TwoFloats, discounts: TwoFloats) -> NDArray[np.bool_]:
+    """Which queries have discounts or gains too close to each other for one float32 each; (n_queries,).
+
+    It hangs on the query alone, so that its λ have the same bits among whatever other queries.
+    """
+
+    def build() -> tuple[NDArray[np.bool_], Levels, TwoFloats]:
+        gain = gains[0][levels.row].astype(np.float64) + gains[1][levels.row]
+        level_query = np.repeat(np.arange(q.n_queries), np.diff(levels.first))
+        near = (gain[:-1] - gain[1:] < NEAREST * gain[:-1]) & (level_query[:-1] == level_query[1:])
+        close = q.sizes > LONGEST
+        close[level_query[1:][near]] = True
+        return close, levels, gains
+
+    if not discounts[1].any():  # they are 0 and 1
+        return np.zeros(q.n_queries, dtype=bool)
+    # Their identities name the levels and the gains as long as they live, and what is kept holds them.
+    return q.memo(("close", id(levels.of_document), id(gains[0])), build)[0]

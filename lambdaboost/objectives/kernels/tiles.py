@@ -28,6 +28,7 @@ ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough
 LANES = 32  # columns are padded to a multiple of this
 BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
 CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
+LONGEST = 256  # documents of a list up to which discounts in float32 weigh every pair within 1e-5
 ONE = np.float32(1)
 
 

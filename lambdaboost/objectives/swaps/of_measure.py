@@ -10,15 +10,13 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, Measure, PairAccuracy, Precision
-from lambdaboost.objectives.kernels.tiles import Dcg, TwoFloatDcg, Unit
+from lambdaboost.objectives.kernels.tiles import LONGEST, Dcg, Unit
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
 from lambdaboost.objectives.swaps.map import AveragePrecision
 from lambdaboost.objectives.swaps.mrr import ReciprocalRank
 from lambdaboost.objectives.swaps.pair_accuracy import RightPairs
 
-LONGEST = 512  # documents of a list up to which float32 discounts give the weight of each pair within 1e-5
-NEAREST = 0.01  # and how near two gains may come for that, as a share of the higher
 # (swap, gains of the documents, discounts of the ranks, the rank past which nothing counts)
 Parts = tuple[Any, TwoFloats, TwoFloats, int]
 
@@ -57,32 +55,21 @@ def _gains(metric: Any, q: Queries) -> TwoFloats:
 def _discounts(q: Queries, k: int | None) -> TwoFloats:
     """D(r) − D(last) for ranks r from 1, D(r) = 1/log2(1 + r) and 0 past the cutoff k, as long as the longest list.
 
-    Swaps read differences alone, and close to 0 a float32 holds more of them: the last rank that counts stands there.
+    Swaps read differences alone, and float32 holds most of them close to 0: there stands the last rank of a list whose
+    discounts are read as one float32, the same whatever the other lists are.
     """
 
     def build() -> TwoFloats:
         d = 1 / np.log2(2 + np.arange(q.sizes.max()))
-        last = d[min(d.size, k or d.size) - 1]
         d[k:] = 0 if k is not None else d[k:]
-        return split(d - last)
+        return split(d - 1 / np.log2(1 + min(k or LONGEST, LONGEST)))
 
     return q.memo(("discounts", k), build)
 
 
 def dcg_parts(metric: Any, q: Queries) -> Parts:
     """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
-    swap = TwoFloatDcg() if _close(metric, q) else Dcg()
-    return swap, _gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents
-
-
-def _close(metric: Any, q: Queries) -> bool:
-    """Whether discounts or gains are too close to each other for a float32 each, which is faster."""
-
-    def build() -> bool:
-        gains = np.unique(metric.gains(q))
-        return bool(q.sizes.max() > LONGEST or (np.diff(gains) < NEAREST * gains[1:]).any())
-
-    return bool(q.memo((replace(metric, k=None, empty=0.0), "close"), build))
+    return Dcg(), _gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents
 
 
 def _top(k: int, metric: Any, q: Queries) -> Parts:

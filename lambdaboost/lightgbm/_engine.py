@@ -1,4 +1,4 @@
-"""`LightGBM` as the command line needs it."""
+"""LightGBM as an `Engine`."""
 
 from __future__ import annotations
 
@@ -6,60 +6,64 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.cli.engine import Engine, OnRound, Training, sources_of
 from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import Engine, OnRound, Training, sources_of
+from lambdaboost.lightgbm._private import parameter_names
+
+TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
+
+ALIASES = {
+    "objective": ("objective", "objective_type", "app", "application", "loss"),
+    "metric": ("metric", "metrics", "metric_types"),
+    "rounds": (
+        *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
+        *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
+    ),
+    "early stopping": (
+        "early_stopping_round",
+        "early_stopping_rounds",
+        "early_stopping",
+        "n_iter_no_change",
+    ),
+    "seed": ("seed", "random_seed", "random_state"),
+    "rate": ("learning_rate", "shrinkage_rate", "eta"),
+    "least leaf": (
+        *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+    ),
+    "boosting": ("boosting", "boosting_type", "boost"),
+    "eval at": ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at"),
+    "bagging": ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction"),
+    "largest step": ("max_delta_step", "max_tree_output", "max_leaf_output"),
+    "lambda": ("lambda_l2", "reg_lambda", "lambda"),
+}
+# What only the engine's own ranking objective reads, and what does the same here.
+ONLY_NATIVE = {
+    "lambdarank_truncation_level": TRUNCATION,
+    "max_position": TRUNCATION,
+    "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
+    "sigmoid": "give objective=LambdaRank(sigma=1.0)",
+    "lambdarank_position_bias_regularization": "leave it out",
+}
 
 
 class LightGBM(Engine):
     """Stock LightGBM; its model files are text."""
 
-    name = "lightgbm"
-    native = "lambdarank"
-    reserved = frozenset(
-        (
-            *(
-                "objective",
-                "objective_type",
-                "app",
-                "application",
-                "loss",
-                "metric",
-                "metrics",
-                "metric_types",
-            ),
-            *(
-                "num_iterations",
-                "num_iteration",
-                "n_iter",
-                "num_tree",
-                "num_trees",
-                "num_round",
-                "num_rounds",
-            ),
-            *("nrounds", "num_boost_round", "n_estimators", "max_iter", "early_stopping_round"),
-            *(
-                "early_stopping_rounds",
-                "early_stopping",
-                "n_iter_no_change",
-                "seed",
-                "random_seed",
-                "random_state",
-            ),
-        )
-    )
+    name, title, native, metrics = "lightgbm", "LightGBM", "lambdarank", "feval"
+    aliases, only_native = ALIASES, ONLY_NATIVE
+    predicts_margins = True
+
+    def parameters(self) -> frozenset[str]:
+        """With aliases."""
+        return parameter_names()
 
     def unknown(self, key: str) -> str | None:
         """LightGBM warns of parameters that it does not know in a log that is off here."""
-        import lightgbm as lgb
-
-        # Its list of names is not public; where it is gone, silence stands.
-        names: Callable[[], dict[str, list[str]]] = getattr(
-            getattr(lgb.basic, "_ConfigAliases", None), "_get_all_param_aliases", dict
-        )
-        known = {name for main, others in names().items() for name in (main, *others)}
+        known = self.parameters()
         if not known or key in known:
             return None
         close = get_close_matches(key, known, 2)
@@ -75,9 +79,7 @@ class LightGBM(Engine):
         )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """Through the front door."""
-        import lightgbm as lgb
-
+        """By `lambdaboost.lightgbm.train`."""
         from lambdaboost.lightgbm import train
 
         callbacks: list[Any] = [_each_round(on_round)]
@@ -97,8 +99,6 @@ class LightGBM(Engine):
 
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
         """With objective lambdarank."""
-        import lightgbm as lgb
-
         own = {"verbosity": -1, **params, "objective": self.native, "metric": "None"}
         return lgb.train(own, data, rounds, callbacks=[_each_round(on_round)])
 
@@ -106,10 +106,16 @@ class LightGBM(Engine):
         """Raw scores, float64."""
         return np.asarray(booster.predict(features, raw_score=True))
 
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        """As LGBMRanker does."""
+        return booster.predict(X)
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """Text, up to the best round."""
+        return booster.model_to_string().encode()
+
     def read(self, content: bytes) -> Any:
         """Its text."""
-        import lightgbm as lgb
-
         return lgb.Booster(model_str=content.decode(errors="replace"))
 
     def n_features(self, booster: Any) -> int:
@@ -117,7 +123,7 @@ class LightGBM(Engine):
         return int(booster.num_feature())
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """None where LightGBM made them up: Column_0, Column_1 and so on."""
+        """None for LightGBM's default names, Column_0, Column_1 and so on."""
         names = tuple(booster.feature_name())
         return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
 
@@ -126,8 +132,11 @@ class LightGBM(Engine):
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
     def n_rounds(self, booster: Any) -> int:
-        """The best round, or all."""
+        """The best round, or all rounds."""
         return booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
+
+
+ENGINE = LightGBM()
 
 
 def _each_round(on_round: OnRound) -> Callable[[Any], None]:

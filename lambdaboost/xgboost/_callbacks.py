@@ -1,4 +1,4 @@
-"""Early stopping by the first measure, where XGBoost alone would go by the last."""
+"""What XGBoost calls back: the round, and early stopping by the first measure, where XGBoost goes by the last."""
 
 from __future__ import annotations
 
@@ -6,7 +6,23 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from xgboost.callback import EarlyStopping, EvaluationMonitor
+from xgboost.callback import EarlyStopping, EvaluationMonitor, TrainingCallback
+
+from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.xgboost._private import trained
+
+
+class TellRounds(TrainingCallback):
+    """Says which booster trains on which data. XGBoost counts rounds itself, those without a split included."""
+
+    def __init__(self, told: ToldRounds, data: Any) -> None:
+        super().__init__()
+        self.told, self.data = told, data
+
+    def before_training(self, model: Any) -> Any:
+        for booster, data in trained(model, self.data):
+            self.told.begin(booster, data)
+        return model
 
 
 class FirstMetric(EarlyStopping):

@@ -1,0 +1,134 @@
+"""`Engine`: what lambdaboost needs of a stock engine, one value for each, found by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.leaves import Leaves
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives import Objective
+
+ENGINES = ("lightgbm", "xgboost")
+
+# Called after every round with the measure on the validation part, if there is one.
+OnRound = Callable[[float | None], None]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Settings of a training: objective, parameters, rounds and measure."""
+
+    objective: Objective
+    leaves: Leaves
+    rounds: int
+    params: Mapping[str, Any]
+    measure: Measure | None = None
+    early_stopping: int | None = None
+
+
+class Engine(ABC):
+    """A stock engine.
+
+    Attributes
+    ----------
+    name, title : str
+        That of its package, and as it is written.
+    native : str
+        Its own ranking objective.
+    aliases : mapping of str to tuple of str
+        All names of a parameter, by what it is: ``"objective"``, ``"metric"``, ``"rounds"``, ``"early stopping"``,
+        ``"seed"``, ``"rate"`` and ``"least leaf"``.
+    only_native : mapping of str to str
+        The parameters that only `native` reads, with what does the same for objectives of lambdaboost.
+    metrics : str
+        The argument of `train` that takes measures.
+    predicts_margins : bool
+        Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
+
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    native: ClassVar[str]
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]]
+    only_native: ClassVar[Mapping[str, str]]
+    metrics: ClassVar[str]
+    predicts_margins: ClassVar[bool]
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Parameters that the command line has options of its own for."""
+        concepts = ("objective", "metric", "rounds", "early stopping", "seed")
+        return frozenset(name for concept in concepts for name in self.aliases[concept])
+
+    @abstractmethod
+    def parameters(self) -> frozenset[str]:
+        """Every name of a parameter that the engine reads; empty where it tells none."""
+
+    def unknown(self, key: str) -> str | None:
+        """A remedy if the engine would silently ignore the unknown parameter `key`, else None."""
+        return None
+
+    @abstractmethod
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """Convert a collection to the engine's data set with label sources; `reference` is the training data."""
+
+    @abstractmethod
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """Train a booster, truncated at its best round after early stopping."""
+
+    @abstractmethod
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """Train a booster with the engine's own ranking objective."""
+
+    @abstractmethod
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        """The booster's scores, shape (n_documents,)."""
+
+    @abstractmethod
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        """What the `LambdaRanker` of these parameters predicts before grades become scores, the same bits."""
+
+    @abstractmethod
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """The bytes of a file of the booster whose name ends in `suffix`."""
+
+    @abstractmethod
+    def read(self, content: bytes) -> Any:
+        """Load a booster from the bytes of its file."""
+
+    @abstractmethod
+    def n_features(self, booster: Any) -> int:
+        """Number of features of the booster."""
+
+    @abstractmethod
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """Names of the features, or None if the booster has none."""
+
+    @abstractmethod
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The total gain of each feature, shape (n_features,)."""
+
+    @abstractmethod
+    def n_rounds(self, booster: Any) -> int:
+        """Number of rounds of the booster."""
+
+
+def engine_named(name: str) -> Engine:
+    """The engine; its package is imported only now."""
+    engine: Engine = import_module(f"lambdaboost.{name}._engine").ENGINE
+    return engine
+
+
+def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:
+    """The label sources other than relevance."""
+    return {name: labels for name, labels in collection.queries.labels.items() if name != RELEVANCE}

@@ -1,0 +1,110 @@
+"""What lambdaboost uses of LightGBM beyond its documentation, all in one place, as seen in LightGBM 4.6 and 4.7.
+
+`tests/test_private.py` says which name is gone when a later version changes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from lightgbm import basic
+from lightgbm.callback import CallbackEnv
+from numpy.typing import NDArray
+
+# Where `Booster.update` notes that the booster has no objective of its own, after resetting the booster's parameters.
+OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
+
+# The class is not public, and `lightgbm.early_stopping` is a function.
+EarlyStopping = type(lgb.early_stopping(1))
+
+
+def is_constructed(data: lgb.Dataset) -> bool:
+    """Whether LightGBM holds the data set already; asking it would construct it."""
+    return data._handle is not None
+
+
+def is_continued(data: lgb.Dataset) -> bool:
+    """Whether the initial scores are those of a model that LightGBM continues."""
+    return data._predictor is not None
+
+
+def note_objective(booster: lgb.Booster) -> None:
+    """Keep the first `Booster.update` from resetting the booster's parameters."""
+    setattr(booster, OBJECTIVE_NOTED, True)
+
+
+def callback_env(env: Any, iteration: int, end: int, results: Any) -> Any:
+    """What callbacks see in a round of a training from round 0 to `end`."""
+    return CallbackEnv(
+        model=env.model,
+        params=env.params,
+        iteration=iteration,
+        begin_iteration=0,
+        end_iteration=end,
+        evaluation_result_list=results,
+    )
+
+
+def eval_result(figure: Any) -> Any:
+    """An item of ``evaluation_result_list``: a class of its own since LightGBM 4.7, a tuple before."""
+    return getattr(lgb, "EvalResult", lambda *values: values)(*figure)
+
+
+@cache
+def parameter_names() -> frozenset[str]:
+    """Every name that LightGBM reads, with aliases; empty, so that nothing is refused, where the list is gone."""
+    aliases: Any = getattr(basic, "_ConfigAliases", None)
+    names = aliases._get_all_param_aliases() if hasattr(aliases, "_get_all_param_aliases") else {}
+    return frozenset(name for main, others in names.items() for name in (main, *others))
+
+
+def take_over(ranker: Any, booster: lgb.Booster, history: dict[str, Any], features: int, named: bool) -> None:
+    """Set the attributes that `LGBMRanker.fit` sets, for its properties to read."""
+    ranker._n_features_in = features
+    ranker._fitted_with_feature_names = named
+    ranker._Booster = booster
+    ranker._n_features = booster.num_feature()
+    ranker._evals_result = history
+    ranker._best_iteration = booster.best_iteration
+    ranker._best_score = booster.best_score
+    ranker.fitted_ = True
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A booster's last tree: its leaves' outputs, and the printed parameters that they were made with."""
+
+    outputs: NDArray[np.float64]
+    rate: float
+    l2: float
+    max_step: float
+
+
+def last_tree(booster: lgb.Booster) -> Tree:
+    """The last tree, read off the model's text."""
+    text = _last_tree_text(booster)
+    lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
+    outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
+    parameters = _parameters(text)
+    l2, max_step = float(parameters["lambda_l2"]), float(parameters["max_delta_step"])
+    return Tree(outputs, float(lines["shrinkage"]), l2, max_step)
+
+
+def parameters_of(booster: lgb.Booster) -> Mapping[str, str]:
+    """Every parameter as LightGBM understood it, aliases resolved, from the text of a model."""
+    return _parameters(_last_tree_text(booster))
+
+
+def _last_tree_text(booster: lgb.Booster) -> str:
+    return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
+
+
+def _parameters(text: str) -> dict[str, str]:
+    lines = text[text.index("\nparameters:") : text.index("end of parameters")].splitlines()
+    pairs = (line[1:-1].split(":", 1) for line in lines if line.startswith("["))
+    return {name: value.strip() for name, value in pairs}

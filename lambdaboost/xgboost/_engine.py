@@ -1,0 +1,160 @@
+"""XGBoost as an `Engine`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+from xgboost.callback import TrainingCallback
+
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import Engine, OnRound, Training, sources_of
+
+# Of XGBoost 2.1 to 3.2, which gives Python no list: general, of trees, of DART and lines, of objectives, and those of
+# its estimators.
+_PARAMETERS = """
+booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
+random_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
+
+eta learning_rate gamma min_split_loss max_depth min_child_weight max_delta_step subsample sampling_method
+colsample_bytree colsample_bylevel colsample_bynode lambda reg_lambda alpha reg_alpha tree_method scale_pos_weight
+updater updater_seq refresh_leaf process_type grow_policy max_leaves max_bin num_parallel_tree monotone_constraints
+interaction_constraints multi_strategy max_cached_hist_node extmem_single_page max_cat_to_onehot max_cat_threshold
+sparse_threshold default_direction opt_dense_col specified_updater sketch_eps sketch_ratio max_row_perbatch
+
+sample_type normalize_type rate_drop one_drop skip_drop feature_selector top_k tolerance
+
+objective base_score eval_metric num_class num_target boost_from_average tweedie_variance_power huber_slope
+quantile_alpha expectile_alpha aft_loss_distribution aft_loss_distribution_scale lambdarank_pair_method
+lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization lambdarank_unbiased
+lambdarank_bias_norm ndcg_exp_gain
+
+n_estimators early_stopping_rounds callbacks importance_type enable_categorical missing feature_types feature_weights
+"""
+
+ALIASES = {
+    "objective": ("objective",),
+    "metric": ("eval_metric",),
+    "rounds": ("num_boost_round", "n_estimators"),
+    "early stopping": ("early_stopping_rounds",),
+    "seed": ("seed", "random_state"),
+    "rate": ("eta", "learning_rate"),
+    "least leaf": ("min_child_weight",),
+}
+# What only the engine's own ranking objective reads, and what does the same here.
+ONLY_NATIVE = {
+    "lambdarank_pair_method": "give objective=LambdaRank(convention='xgboost'), which takes the pairs of the top",
+    "lambdarank_num_pair_per_sample": "give objective=LambdaRank(convention='xgboost', truncation=32)",
+    "lambdarank_normalization": "give objective=LambdaRank(convention='xgboost', norm=True)",
+    "lambdarank_score_normalization": "give objective=LambdaRank(convention='xgboost', score_norm=True)",
+    "lambdarank_unbiased": "leave it out",
+    "ndcg_exp_gain": "give objective=LambdaRank(NDCG(gain='linear'))",
+}
+
+
+class XGBoost(Engine):
+    """Stock XGBoost; its model files are UBJSON, or JSON where the name ends in .json."""
+
+    name, title, native, metrics = "xgboost", "XGBoost", "rank:ndcg", "custom_metric"
+    aliases, only_native = ALIASES, ONLY_NATIVE
+    predicts_margins = False
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Also the switch of XGBoost's own metric."""
+        return super().reserved | {"disable_default_eval_metric"}
+
+    def parameters(self) -> frozenset[str]:
+        """The list above: XGBoost gives Python none."""
+        return frozenset(_PARAMETERS.split())
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """A DMatrix."""
+        from lambdaboost.xgboost import DMatrix
+
+        q = collection.queries
+        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
+
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """By `lambdaboost.xgboost.train`."""
+        from lambdaboost.xgboost import train
+
+        booster = train(
+            {**training.params, "disable_default_eval_metric": True},
+            data,
+            training.rounds,
+            objective=training.objective,
+            leaves=training.leaves,
+            evals=None if valid is None else [(valid, "valid")],
+            custom_metric=training.measure,
+            early_stopping_rounds=training.early_stopping,
+            callbacks=[_each_round(on_round)],
+            verbose_eval=False,
+        )
+        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
+        return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
+
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """With objective rank:ndcg."""
+        own = {**params, "objective": self.native, "disable_default_eval_metric": True}
+        return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
+
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        """Scores, float32; of a model that stopped early up to its best round, as XGBRanker predicts."""
+        best = booster.attr("best_iteration")
+        rounds = (0, 0 if best is None else int(best) + 1)
+        data = xgb.DMatrix(features, feature_names=booster.feature_names)
+        return np.asarray(booster.predict(data, output_margin=True, iteration_range=rounds))
+
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        """As XGBRanker predicts: in place, which rounds otherwise than a DMatrix does, where XGBoost can."""
+        missing = params.get("missing", np.nan)
+        try:
+            return booster.inplace_predict(X, missing=missing)
+        except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
+            return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """UBJSON, or JSON for a name that ends in ``.json``."""
+        return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+    def read(self, content: bytes) -> Any:
+        """UBJSON or JSON."""
+        return xgb.Booster(model_file=bytearray(content))
+
+    def n_features(self, booster: Any) -> int:
+        """As it says."""
+        return int(booster.num_features())
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """Those of its training data, if any."""
+        names = tuple(booster.feature_names or ())
+        return None if names == tuple(f"f{i}" for i in range(len(names))) else names
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The total gain."""
+        found = booster.get_score(importance_type="total_gain")
+        n = self.n_features(booster)
+        return np.array(
+            [found.get(name, 0.0) for name in booster.feature_names or [f"f{i}" for i in range(n)]]
+        )
+
+    def n_rounds(self, booster: Any) -> int:
+        """All rounds."""
+        return int(booster.num_boosted_rounds())
+
+
+ENGINE = XGBoost()
+
+
+def _each_round(on_round: OnRound) -> Any:
+    class EachRound(TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            figures = [values for of_set in evals_log.values() for values in of_set.values()]
+            on_round(float(figures[0][-1]) if figures else None)
+            return False
+
+    return EachRound()

@@ -1,0 +1,130 @@
+"""What lambdaboost uses of the engines beyond their documentation is still there, and stands in one file an engine.
+
+Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.2. Where a test fails with a later version, mend `_private.py` of
+that engine and raise the bound in pyproject.toml.
+"""
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from lambdaboost.lightgbm import _private as of_lightgbm
+from lambdaboost.xgboost import _private as of_xgboost
+
+ROOT = Path(__file__).parent.parent
+X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
+PRIVATE = {
+    "lightgbm": r"_Booster__|\b_handle\b|\b_predictor\b|_ConfigAliases|\bCallbackEnv\b|\bEvalResult\b|_n_features_in\b",
+    "xgboost": r"\bcvfolds\b|\bdel stock\b|_wrap_evaluation_matrices|\b_set_evaluation_result\b|\bleaf_weights\b",
+}
+
+
+def version(module):
+    return tuple(int(part) for part in module.__version__.split(".")[:2])
+
+
+@pytest.mark.parametrize("engine", PRIVATE)
+def test_private_names_stand_in_one_file(engine):
+    found = {
+        path.name
+        for path in (ROOT / "lambdaboost" / engine).glob("*.py")
+        if re.search(PRIVATE[engine], path.read_text(encoding="utf-8"))
+    }
+    assert found == {"_private.py"}
+
+
+def test_lightgbm_keeps_what_is_used_of_it():
+    seen = "seen in LightGBM 4.6 and 4.7; mend lambdaboost/lightgbm/_private.py"
+    data = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
+    assert hasattr(data, "_handle") and not of_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
+    booster = lgb.Booster({"objective": "none", "verbosity": -1}, data)
+    assert of_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
+    assert hasattr(data, "_predictor"), f"Dataset._predictor, {seen}"
+    assert not of_lightgbm.is_continued(data)
+    assert of_lightgbm.OBJECTIVE_NOTED in vars(booster), f"{of_lightgbm.OBJECTIVE_NOTED}, {seen}"
+    assert len(of_lightgbm.parameter_names()) > 300, f"basic._ConfigAliases, {seen}"
+    assert isinstance(lgb.early_stopping(3), of_lightgbm.EarlyStopping)
+    assert hasattr(lgb.early_stopping(3), "first_metric_only"), f"early_stopping, {seen}"
+    read = {"_n_features_in", "_fitted_with_feature_names", "_Booster", "_n_features", "_evals_result"}
+    read |= {"_best_iteration", "_best_score"}
+    source = inspect.getsource(lgb.LGBMModel)
+    gone = {name for name in read if name != "_fitted_with_feature_names" and f"self.{name}" not in source}
+    assert not gone, f"LGBMModel {gone}, {seen}"
+
+
+def test_lightgbm_callbacks_see_what_it_would_show():
+    envs = []
+    data = lgb.Dataset(X, Y, group=SIZES)
+    lgb.train(
+        {"objective": "lambdarank", "verbosity": -1, "metric": "ndcg", "eval_at": [3]}, data, 1, valid_sets=[data],
+        callbacks=[lambda env: envs.append(env)],
+    )  # fmt: skip
+    made = of_lightgbm.callback_env(envs[0], 7, 9, envs[0].evaluation_result_list)
+    assert type(made) is type(envs[0]), "lightgbm.callback.CallbackEnv"
+    assert (made.iteration, made.begin_iteration, made.end_iteration) == (7, 0, 9)
+    (result,) = envs[0].evaluation_result_list
+    assert type(of_lightgbm.eval_result(result)) is type(result), "lightgbm.EvalResult"
+
+
+def test_lightgbm_writes_its_trees_as_text_that_reads():
+    booster = lgb.train(
+        {"verbosity": -1, "shrinkage_rate": 0.25, "reg_lambda": 2.0, "max_tree_output": 0.5, "min_data_in_leaf": 5},
+        lgb.Dataset(X, Y), 3,
+    )  # fmt: skip
+    tree, parameters = of_lightgbm.last_tree(booster), of_lightgbm.parameters_of(booster)
+    expected = [booster.get_leaf_output(2, leaf) for leaf in range(tree.outputs.size)]
+    np.testing.assert_allclose(tree.outputs, expected, rtol=1e-12)
+    assert (tree.rate, tree.l2, tree.max_step) == (0.25, 2.0, 0.5)
+    assert parameters["learning_rate"] == "0.25" and parameters["boosting"] == "gbdt"
+
+
+def test_xgboost_keeps_what_is_used_of_it():
+    seen = "seen in XGBoost 2.1 to 3.2; mend lambdaboost/xgboost/_private.py"
+    arguments = inspect.signature(of_xgboost.evaluation_matrices).parameters
+    wanted = {"missing", "X", "y", "group", "qid", "sample_weight", "base_margin", "feature_weights", "eval_set",
+              "sample_weight_eval_set", "base_margin_eval_set", "eval_group", "eval_qid", "create_dmatrix",
+              "enable_categorical", "feature_types"}  # fmt: skip
+    assert set(arguments) == wanted, f"xgboost.sklearn._wrap_evaluation_matrices, {seen}"
+    assert list(inspect.signature(of_xgboost.ltr_metric_decorator).parameters) == ["func", "n_jobs"], seen
+    for name in ("_create_ltr_dmatrix", "_set_evaluation_result", "get_booster"):
+        assert hasattr(xgb.XGBRanker, name), f"XGBRanker.{name}, {seen}"
+    moved = xgb.DMatrix.__new__(xgb.DMatrix)
+    of_xgboost.move_handle(xgb.DMatrix(X, Y), moved)
+    np.testing.assert_array_equal(moved.get_label(), Y)
+
+
+def test_xgboost_tells_callbacks_its_folds():
+    seen = []
+
+    class Look(xgb.callback.TrainingCallback):
+        def before_training(self, model):
+            seen.extend(of_xgboost.trained(model, None))
+            return model
+
+    xgb.cv({"objective": "reg:squarederror"}, xgb.DMatrix(X, Y), 1, nfold=3, callbacks=[Look()])
+    assert [(type(booster), data.num_row()) for booster, data in seen] == [(xgb.Booster, 40)] * 3
+
+
+def test_xgboost_writes_its_trees_as_json_that_reads():
+    booster = xgb.train({"objective": "rank:ndcg", "base_score": 0.25}, xgb.DMatrix(X, Y, group=SIZES), 3)
+    if version(xgb) < (3, 2):
+        pytest.skip("leaves of vectors need XGBoost 3.2")
+    wide = xgb.Booster(model_file=of_xgboost.rewritten(booster, 2))
+    both = wide.predict(xgb.DMatrix(X), output_margin=True)
+    np.testing.assert_array_equal(both[:, 0], booster.predict(xgb.DMatrix(X), output_margin=True))
+    assert not both[:, 1].any()
+    again = xgb.Booster(model_file=of_xgboost.rewritten(wide, 1))
+    np.testing.assert_array_equal(again.predict(xgb.DMatrix(X)), booster.predict(xgb.DMatrix(X)))
+
+
+def test_the_bounds_are_the_versions_seen():
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        dependencies = tomllib.load(file)["project"]["dependencies"]
+    assert {"lightgbm>=4.6,<4.8", "xgboost>=2.1,<3.3"} <= set(dependencies)
+    assert (4, 6) <= version(lgb) < (4, 8) and (2, 1) <= version(xgb) < (3, 3)

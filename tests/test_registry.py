@@ -11,7 +11,7 @@ from lambdaboost import evaluation, objectives
 from lambdaboost._registry import Registry
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.base.registry import RECIPES, SCHEDULES
+from lambdaboost.objectives.base.registry import GRADE_MODELS, RECIPES, SCHEDULES
 
 FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
 
@@ -36,8 +36,8 @@ def test_what_stands_in_a_file_is_registered(package, base, registry):
 
 @pytest.mark.parametrize(
     "registry",
-    [OBJECTIVES, RECIPES, SCHEDULES, MEASURES],
-    ids=["objectives", "recipes", "schedules", "measures"],
+    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, MEASURES],
+    ids=["objectives", "grade models", "recipes", "schedules", "measures"],
 )
 def test_what_is_registered_is_public(registry):
     package = evaluation if registry is MEASURES else objectives
@@ -50,6 +50,7 @@ def test_what_is_registered_is_public(registry):
 def test_what_is_registered_is_in_the_documentation():
     for registry, page in (
         (OBJECTIVES, "objectives"),
+        (GRADE_MODELS, "objectives"),
         (RECIPES, "objectives"),
         (SCHEDULES, "objectives"),
         (MEASURES, "evaluation"),
@@ -60,11 +61,11 @@ def test_what_is_registered_is_in_the_documentation():
 
 
 def test_public_objectives_stand_one_a_file():
-    """Besides them a file of `objectives` holds recipes or schedules; helpers stand in packages."""
+    """The other files hold models of grades, recipes and schedules; helpers are in packages."""
     names = {info.name for info in iter_modules(objectives.__path__) if not info.ispkg}
     homes = {entry.__module__.rpartition(".")[2] for entry in OBJECTIVES.values()}
-    assert names - homes == {"recipes", "schedules"}
-    assert len(homes) >= len(OBJECTIVES) - 1  # McRank's two variants share a file
+    assert len(homes) == len(OBJECTIVES)
+    assert names - homes == {"mcrank", "recipes", "schedules"}
 
 
 def test_a_name_is_taken_once():

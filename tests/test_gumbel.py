@@ -124,9 +124,9 @@ def test_values():
     ("error", "message", "make"),
     [
         (TypeError, "expected one whose pair weights depend on ranks", lambda: GumbelRanks(RankNet())),
-        (TypeError, "by any measure but PairAccuracy", lambda: GumbelRanks(LambdaRank(PairAccuracy()))),
+        (TypeError, "with any measure except PairAccuracy", lambda: GumbelRanks(LambdaRank(PairAccuracy()))),
         (TypeError, "the paper's convention", lambda: GumbelRanks(LambdaRank(convention="lightgbm"))),
-        (TypeError, "expected one whose pairs", lambda: GumbelRanks(GradientStep(LambdaRank()))),
+        (TypeError, "expected one whose pair weights", lambda: GumbelRanks(GradientStep(LambdaRank()))),
         (TypeError, "objective is None, expected an objective", lambda: GumbelRanks(None)),
         (ValueError, "beta is -0.5", lambda: GumbelRanks(LambdaRank(), -0.5)),
         (ValueError, "draws is 0", lambda: GumbelRanks(LambdaRank(), draws=0)),

@@ -38,10 +38,10 @@ LAYERS = (
     },
     {"objectives.base"},
     {"objectives"},
-    {"diagnostics", "engines", "linear", "linear_search", "torch"},
+    {"engines", "linear", "linear_search", "torch"},
     {""},  # the package itself, which hands on public names
     {"lightgbm", "xgboost"},
-    {"dask", "ray"},
+    {"dask", "diagnostics", "ray"},
     {"cli"},
     {"__main__"},
 )

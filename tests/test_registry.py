@@ -50,6 +50,7 @@ def test_what_is_registered_is_public(registry):
 def test_what_is_registered_is_in_the_documentation():
     for registry, page in (
         (OBJECTIVES, "objectives"),
+        (GRADE_MODELS, "objectives"),
         (RECIPES, "objectives"),
         (SCHEDULES, "objectives"),
         (MEASURES, "evaluation"),
@@ -60,7 +61,7 @@ def test_what_is_registered_is_in_the_documentation():
 
 
 def test_public_objectives_stand_one_a_file():
-    """Besides them a file of `objectives` holds recipes or schedules; helpers stand in packages."""
+    """The other files hold models of grades, recipes and schedules; helpers are in packages."""
     names = {info.name for info in iter_modules(objectives.__path__) if not info.ispkg}
     homes = {entry.__module__.rpartition(".")[2] for entry in (*OBJECTIVES.values(), *GRADE_MODELS.values())}
     assert names - homes == {"recipes", "schedules"}

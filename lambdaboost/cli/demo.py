@@ -16,7 +16,7 @@ from lambdaboost.cli.demo_systems import DOCUMENTS, Contender, Outcome, Parts
 from lambdaboost.cli.progress import Rounds, progress_bars
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets._files import check_place
-from lambdaboost.engines.engine import Engine, OnRound, Training, engine_named
+from lambdaboost.engines.engine import Engine, OnRound, Trainer, Training, engine_named, trainer_named
 from lambdaboost.engines.leaves import stepped
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
@@ -64,13 +64,14 @@ def run_demo(
 def _outcomes(
     engine: Engine, contenders: tuple[Contender, ...], parts: Parts, rounds: int, seed: int
 ) -> list[Outcome]:
-    data = engine.data(parts.train)
+    trainer = trainer_named(engine.name)
+    data = trainer.data(parts.train)
     outcomes: list[Outcome] = []
     trainers = []
     with progress_bars() as progress:
         for contender in contenders:
             bar = Rounds(progress, contender.name, (len(LEARNING_RATES) + TIMED) * rounds)
-            train = _trainer(engine, contender, data, rounds, seed, bar.advance)
+            train = _trainer(trainer, contender, data, rounds, seed, bar.advance)
             outcome = Outcome(contender)
             for rate in LEARNING_RATES:
                 scores = engine.scores(train(rate), parts.valid.features)
@@ -88,16 +89,16 @@ def _outcomes(
 
 
 def _trainer(
-    engine: Engine, contender: Contender, data: Any, rounds: int, seed: int, on_round: OnRound
+    trainer: Trainer, contender: Contender, data: Any, rounds: int, seed: int, on_round: OnRound
 ) -> Callable[[float], Any]:
     """A function that trains a contender at a learning rate, with the engine's defaults otherwise."""
 
     def train(rate: float) -> Any:
         params = {"learning_rate": rate, "seed": seed}
         if contender.leaves is None:
-            return engine.train_native(params, data, rounds, on_round)
+            return trainer.train_native(params, data, rounds, on_round)
         training = Training(contender.objective, contender.leaves, rounds, params)
-        return engine.train(training, data, None, on_round)
+        return trainer.train(training, data, None, on_round)
 
     return train
 

@@ -25,7 +25,7 @@ from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
-from lambdaboost.engines.engine import Engine, Training, engine_named
+from lambdaboost.engines.engine import Engine, Training, engine_named, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
@@ -166,11 +166,12 @@ def _trained(
     train = parts["train"].shuffled(seed)
     measured = () if training.measure is None else (training.measure,)
     warm_up(train.queries, [stepped(training.objective, training.leaves)], measured)
-    data = engine.data(train)
-    valid = engine.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
+    trainer = trainer_named(engine.name)
+    data = trainer.data(train)
+    valid = trainer.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
     start = time.perf_counter()
     history = History(training.rounds, training.objective, training.measure)
-    booster = engine.train(training, data, valid, history.advance)
+    booster = trainer.train(training, data, valid, history.advance)
     history.end()
     return booster, time.perf_counter() - start, history
 

@@ -79,18 +79,6 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def data(self, collection: Collection, reference: Any = None) -> Any:
-        """Convert a collection to the engine's data set with label sources; `reference` is the training data."""
-
-    @abstractmethod
-    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """Train a booster, truncated at its best round after early stopping."""
-
-    @abstractmethod
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """Train a booster with the engine's own ranking objective."""
-
-    @abstractmethod
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
         """The booster's scores, shape (n_documents,)."""
 
@@ -123,10 +111,32 @@ class Engine(ABC):
         """Number of rounds of the booster."""
 
 
+class Trainer(ABC):
+    """How the command line trains on an engine: its data set, its `train` and its own objective."""
+
+    @abstractmethod
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """Convert a collection to the engine's data set with label sources; `reference` is the training data."""
+
+    @abstractmethod
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """Train a booster, truncated at its best round after early stopping."""
+
+    @abstractmethod
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """Train a booster with the engine's own ranking objective."""
+
+
 def engine_named(name: str) -> Engine:
     """The engine; its package is imported only now."""
     engine: Engine = import_module(f"lambdaboost.{name}._engine").ENGINE
     return engine
+
+
+def trainer_named(name: str) -> Trainer:
+    """How the command line trains on the engine; its package is imported only now."""
+    trainer: Trainer = import_module(f"lambdaboost.{name}._trainer").TRAINER
+    return trainer
 
 
 def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,8 +10,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import Engine, OnRound, Training, sources_of
+from lambdaboost.engines.engine import Engine
 from lambdaboost.lightgbm._private import parameter_names
 
 TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
@@ -69,39 +68,6 @@ class LightGBM(Engine):
         close = get_close_matches(key, known, 2)
         return f"did you mean {' or '.join(close)}?" if close else "see LightGBM's list of parameters"
 
-    def data(self, collection: Collection, reference: Any = None) -> Any:
-        """A Dataset."""
-        from lambdaboost.lightgbm import Dataset
-
-        q = collection.queries
-        return Dataset(
-            collection.features, q.relevance, reference, group=q.sizes, sources=sources_of(collection)
-        )
-
-    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """By `lambdaboost.lightgbm.train`."""
-        from lambdaboost.lightgbm import train
-
-        callbacks: list[Any] = [_each_round(on_round)]
-        if training.early_stopping is not None:
-            callbacks.append(lgb.early_stopping(training.early_stopping, verbose=False))
-        return train(
-            {"verbosity": -1, **training.params, "metric": "None"},
-            data,
-            training.rounds,
-            objective=training.objective,
-            leaves=training.leaves,
-            valid_sets=None if valid is None else [valid],
-            valid_names=None if valid is None else ["valid"],
-            feval=training.measure,
-            callbacks=callbacks,
-        )
-
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective lambdarank."""
-        own = {"verbosity": -1, **params, "objective": self.native, "metric": "None"}
-        return lgb.train(own, data, rounds, callbacks=[_each_round(on_round)])
-
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
         """Raw scores, float64."""
         return np.asarray(booster.predict(features, raw_score=True))
@@ -137,11 +103,3 @@ class LightGBM(Engine):
 
 
 ENGINE = LightGBM()
-
-
-def _each_round(on_round: OnRound) -> Callable[[Any], None]:
-    def callback(env: Any) -> None:
-        results = env.evaluation_result_list
-        on_round(float(results[0][2]) if results else None)
-
-    return callback

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
-from xgboost.callback import TrainingCallback
 
-from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import Engine, OnRound, Training, sources_of
+from lambdaboost.engines.engine import Engine
 
 # Of XGBoost 2.1 to 3.2, which gives Python no list: general, of trees, of DART and lines, of objectives, and those of
 # its estimators.
@@ -71,37 +69,6 @@ class XGBoost(Engine):
         """The list above: XGBoost gives Python none."""
         return frozenset(_PARAMETERS.split())
 
-    def data(self, collection: Collection, reference: Any = None) -> Any:
-        """A DMatrix."""
-        from lambdaboost.xgboost import DMatrix
-
-        q = collection.queries
-        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
-
-    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """By `lambdaboost.xgboost.train`."""
-        from lambdaboost.xgboost import train
-
-        booster = train(
-            {**training.params, "disable_default_eval_metric": True},
-            data,
-            training.rounds,
-            objective=training.objective,
-            leaves=training.leaves,
-            evals=None if valid is None else [(valid, "valid")],
-            custom_metric=training.measure,
-            early_stopping_rounds=training.early_stopping,
-            callbacks=[_each_round(on_round)],
-            verbose_eval=False,
-        )
-        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
-        return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
-
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective rank:ndcg."""
-        own = {**params, "objective": self.native, "disable_default_eval_metric": True}
-        return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
-
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
         """Scores, float32; of a model that stopped early up to its best round, as XGBRanker predicts."""
         best = booster.attr("best_iteration")
@@ -148,13 +115,3 @@ class XGBoost(Engine):
 
 
 ENGINE = XGBoost()
-
-
-def _each_round(on_round: OnRound) -> Any:
-    class EachRound(TrainingCallback):
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            figures = [values for of_set in evals_log.values() for values in of_set.values()]
-            on_round(float(figures[0][-1]) if figures else None)
-            return False
-
-    return EachRound()

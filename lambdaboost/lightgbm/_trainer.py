@@ -1,0 +1,58 @@
+"""How the command line trains on LightGBM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import lightgbm as lgb
+
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
+from lambdaboost.lightgbm._engine import ENGINE
+from lambdaboost.lightgbm.dataset import Dataset
+from lambdaboost.lightgbm.training import train
+
+
+class LightGBMTrainer(Trainer):
+    """By `lambdaboost.lightgbm.train`, or with the engine's own objective."""
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """A Dataset."""
+        q = collection.queries
+        return Dataset(
+            collection.features, q.relevance, reference, group=q.sizes, sources=sources_of(collection)
+        )
+
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """By `lambdaboost.lightgbm.train`."""
+        callbacks: list[Any] = [_each_round(on_round)]
+        if training.early_stopping is not None:
+            callbacks.append(lgb.early_stopping(training.early_stopping, verbose=False))
+        return train(
+            {"verbosity": -1, **training.params, "metric": "None"},
+            data,
+            training.rounds,
+            objective=training.objective,
+            leaves=training.leaves,
+            valid_sets=None if valid is None else [valid],
+            valid_names=None if valid is None else ["valid"],
+            feval=training.measure,
+            callbacks=callbacks,
+        )
+
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """With objective lambdarank."""
+        own = {"verbosity": -1, **params, "objective": ENGINE.native, "metric": "None"}
+        return lgb.train(own, data, rounds, callbacks=[_each_round(on_round)])
+
+
+TRAINER = LightGBMTrainer()
+
+
+def _each_round(on_round: OnRound) -> Callable[[Any], None]:
+    def callback(env: Any) -> None:
+        results = env.evaluation_result_list
+        on_round(float(results[0][2]) if results else None)
+
+    return callback

@@ -1,0 +1,59 @@
+"""How the command line trains on XGBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import xgboost as xgb
+from xgboost.callback import TrainingCallback
+
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
+from lambdaboost.xgboost._engine import ENGINE
+from lambdaboost.xgboost.dmatrix import DMatrix
+from lambdaboost.xgboost.training import train
+
+
+class XGBoostTrainer(Trainer):
+    """By `lambdaboost.xgboost.train`, or with the engine's own objective."""
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """A DMatrix."""
+        q = collection.queries
+        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
+
+    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
+        """By `lambdaboost.xgboost.train`."""
+        booster = train(
+            {**training.params, "disable_default_eval_metric": True},
+            data,
+            training.rounds,
+            objective=training.objective,
+            leaves=training.leaves,
+            evals=None if valid is None else [(valid, "valid")],
+            custom_metric=training.measure,
+            early_stopping_rounds=training.early_stopping,
+            callbacks=[_each_round(on_round)],
+            verbose_eval=False,
+        )
+        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
+        return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
+
+    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
+        """With objective rank:ndcg."""
+        own = {**params, "objective": ENGINE.native, "disable_default_eval_metric": True}
+        return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
+
+
+TRAINER = XGBoostTrainer()
+
+
+def _each_round(on_round: OnRound) -> Any:
+    class EachRound(TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            figures = [values for of_set in evals_log.values() for values in of_set.values()]
+            on_round(float(figures[0][-1]) if figures else None)
+            return False
+
+    return EachRound()

@@ -94,11 +94,11 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
         3,
         *measures,
     )
-    about = json.loads((tmp_path / "model.json").read_text())
+    about = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     assert about["objective"] == "LambdaRank()" and about["engine"] == engine
     assert about["data"]["train"]["queries"] == 20 and about["rounds_kept"] <= 5
     assert call(capsys, "predict", model, test, "--out", scores) == (0, "", "")
-    assert call(capsys, "predict", model, test)[1] == scores.read_text()
+    assert call(capsys, "predict", model, test)[1] == scores.read_text(encoding="utf-8")
     by_scores = json.loads(call(capsys, "evaluate", test, "--scores", scores, "--json", *measures)[1])
     by_model = json.loads(call(capsys, "evaluate", test, "--model", model, "--json", *measures)[1])
     assert by_scores == by_model
@@ -133,7 +133,7 @@ def test_model_is_the_engines_own(capsys, folder, tmp_path, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_kind_of_leaves(capsys, folder, tmp_path, engine, leaves):
     trained(capsys, folder, tmp_path / "m", engine, "--leaves", leaves, "--valid", folder / "valid.txt")
-    about = json.loads((tmp_path / "m.json").read_text())
+    about = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert about["leaves"] == leaves and about["rounds_kept"] == 5
 
 
@@ -151,7 +151,7 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
         "CNDCG(k=3)",
     )
     trained(capsys, folder, model, engine, *options, "--valid", folder / "valid.txt")
-    about = json.loads((tmp_path / "model.json").read_text())
+    about = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     assert about["columns"] == {
         "sources": [{"name": "clicks", "column": "17", "rate": True}],
         "dropped": ["15", "16"],
@@ -200,7 +200,7 @@ def test_a_sorted_file_gains_nothing_from_ties(capsys, tmp_path):
 
 def test_lightgbms_form_without_qid(capsys, folder, tmp_path):
     part = read_letor(folder / "train.txt")
-    lines = (folder / "train.txt").read_text().splitlines()
+    lines = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
     (tmp_path / "rank.train").write_text(
         "\n".join(" ".join(w for w in line.split() if "qid" not in w) for line in lines)
     )
@@ -257,7 +257,7 @@ def test_sparse_training_scores_dense_files_alike(capsys, tmp_path):
         model = tmp_path / engine
         command = ("train", tmp_path / "sparse.txt", "--features", 30, "--engine", engine, *SMALL[engine])
         assert call(capsys, *command, "--rounds", 3, "--out", model)[0] == 0
-        assert json.loads((tmp_path / f"{engine}.json").read_text())["columns"]["sparse"]
+        assert json.loads((tmp_path / f"{engine}.json").read_text(encoding="utf-8"))["columns"]["sparse"]
         scores = [call(capsys, "predict", model, tmp_path / name)[1] for name in ("sparse.txt", "dense.txt")]
         assert scores[0] == scores[1] and len(set(scores[0].split())) > 1
 
@@ -305,7 +305,7 @@ def test_train_refuses(capfd, folder, tmp_path, wrong, message):
     out = tmp_path / "model"
     out.write_text("an older model")
     assert message in refused(capfd, "train", folder / "train.txt", "--out", out, *wrong)
-    assert out.read_text() == "an older model" and os.listdir(tmp_path) == ["model"]
+    assert out.read_text(encoding="utf-8") == "an older model" and os.listdir(tmp_path) == ["model"]
 
 
 def test_an_engines_refusal_is_told(capsys, folder, tmp_path):
@@ -374,8 +374,8 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     assert f"{scores}:{n}: 'high' is not a finite number" in refused(
         capsys, "evaluate", test, "--scores", scores
     )
-    about = (tmp_path / "m.json").read_text()
-    model.write_text(model.read_text() + "\n")
+    about = (tmp_path / "m.json").read_text(encoding="utf-8")
+    model.write_text(model.read_text(encoding="utf-8") + "\n")
     assert "describes another model" in refused(capsys, "predict", model, test)
     (tmp_path / "m.json").write_text(about[:50])
     assert "is no description of a model" in refused(capsys, "predict", model, test)
@@ -477,7 +477,7 @@ def test_trec_runs(capsys, tmp_path):
 
 def test_train_tells_json(capsys, folder, tmp_path):
     out = trained(capsys, folder, tmp_path / "m", "lightgbm", "--valid", folder / "valid.txt", "--json")
-    assert json.loads(out) == json.loads((tmp_path / "m.json").read_text())
+    assert json.loads(out) == json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert json.loads(out)["measures"]["valid"]["NDCG(k=10)"] > 0
 
 

@@ -85,7 +85,7 @@ def test_a_csv_trains_predicts_and_measures_like_the_same_letor_text(capsys, fol
                 folder / "log.csv", "--out", model)  # fmt: skip
     assert told[0] == 0, told[2]
     assert "CNDCG(k=10)" in told[1]  # of the source, without being asked for
-    about = json.loads((tmp_path / "m.json").read_text())
+    about = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert about["columns"]["features"] == FEATURES[:10] and about["columns"]["query"] == "query"
     assert call(capsys, "predict", model, folder / "log.csv", "--out", scores)[0] == 0
     # In the order of the file, whatever the order of the queries.
@@ -263,7 +263,7 @@ def test_a_report_on_segments(capsys, folder, tmp_path):
     command = ("report", folder / "market.csv", "--model", model, "--out", tmp_path / "page.html")
     code, _, err = call(capsys, *command, "--segment", "market", "--segment", "f0")
     assert code == 0 and "--segment f0 differs between the documents of a query" in err
-    text = (tmp_path / "page.html").read_text()
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<td>market: shop</td><td>8</td>" in text and "<td>market: news</td><td>16</td>" in text
     assert "title, f10, f11" in text and "clicks=ctr" in text  # what was dropped, and what is a label
     assert "has no column nowhere" in refused(capsys, *command, "--segment", "nowhere")

@@ -405,7 +405,7 @@ def test_what_cannot_be_written(tmp_path, grades, names, problem):
     path.write_text("as it was")
     with pytest.raises(ValueError, match=problem):
         write_letor(path, Collection(np.eye(2), Queries(grades, sizes=[2]), names))
-    assert path.read_text() == "as it was" and len(list(tmp_path.iterdir())) == 1
+    assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
@@ -418,4 +418,4 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="disk full"):
         write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2])))
-    assert path.read_text() == "as it was" and len(list(tmp_path.iterdir())) == 1
+    assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1

@@ -12,7 +12,7 @@ from lambdaboost.cli.run import OK, run
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-PAGES = sorted(page for page in DOCS.rglob("*.md") if BLOCK.search(page.read_text()))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if BLOCK.search(page.read_text(encoding="utf-8")))
 # What installs, or takes minutes, is shown and not run.
 NOT_RUN = (
     "pip ",
@@ -38,7 +38,7 @@ PACKAGES = (
 
 def blocks(page):
     """(language, line, code) of each block that runs."""
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     return [(b[1], text[: b.start(2)].count("\n"), b[2]) for b in BLOCK.finditer(text)]
 
 
@@ -79,7 +79,7 @@ def documented():
     names = set()
     for page in DOCS.glob("api/*"):
         module = ""
-        for line in page.read_text().splitlines():
+        for line in page.read_text(encoding="utf-8").splitlines():
             if found := re.match(r"\.\. currentmodule:: (\S+)", line):
                 module = found[1]
             elif found := re.match(r"\.\. (?:auto\w+|py:data):: (\S+)", line):
@@ -107,13 +107,13 @@ def test_documented_names_are_there():
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
 def test_links_and_shown_code_are_there(page):
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
     shown = re.findall(r"```\{literalinclude\} (\S+)\n:pyobject: (\S+)", text)
     for file, name in shown:
-        assert name in definitions((page.parent / file).read_text()), f"{name} in {file}"
+        assert name in definitions((page.parent / file).read_text(encoding="utf-8")), f"{name} in {file}"
 
 
 def definitions(code):

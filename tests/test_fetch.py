@@ -126,7 +126,7 @@ def test_downloaded_once_and_read_at_once(server, mslr, cache):
     assert {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*.txt")} == TEXTS
     assert read_letor(home / "Fold1" / "train.txt").queries.n_documents == 400
     assert sorted(os.listdir(cache)) == ["mslr-web10k", "mslr-web10k.lock.json"]
-    lock = json.loads((cache / "mslr-web10k.lock.json").read_text())
+    lock = json.loads((cache / "mslr-web10k.lock.json").read_text(encoding="utf-8"))
     assert lock["published_archive_sha256"] == mslr.sha256
     assert lock["files"] == {name: hashlib.sha256(content).hexdigest() for name, content in TEXTS.items()}
 
@@ -331,7 +331,10 @@ def test_texts_from_a_folder_are_copied_plain(cache, tmp_path):
     home = fetch("mq2008", tmp_path / "letor")
     assert (home / "Fold1" / "train.txt").read_bytes() == TEXTS["Fold1/train.txt"]
     assert len(list(have.rglob("*.txt*"))) == len(FOLDS)  # what the user has is as it was
-    assert json.loads((cache / "mq2008.lock.json").read_text())["published_archive_sha256"] is None
+    assert (
+        json.loads((cache / "mq2008.lock.json").read_text(encoding="utf-8"))["published_archive_sha256"]
+        is None
+    )
 
 
 def test_an_archive_in_an_archive(cache, tmp_path):
@@ -471,7 +474,7 @@ def test_a_folder_that_cannot_be_checked_does_not_pass(cache, tmp_path):
     write(tmp_path / "have", TEXTS)
     home = fetch("mq2008", tmp_path / "have")
     lock = cache / "mq2008.lock.json"
-    recorded = lock.read_text()
+    recorded = lock.read_text(encoding="utf-8")
     lock.unlink()
     with pytest.raises(
         ValueError, match=r"cannot be verified: .*mq2008\.lock\.json does not exist; remove the folder"

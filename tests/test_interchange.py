@@ -273,7 +273,7 @@ def test_run_files_read_back_bit_by_bit(tmp_path):
 def test_lines_of_a_run_file(tmp_path):
     run = pd.DataFrame({"query_id": [2, 1, 2, 2], "doc_id": list("abcd"), "score": [1, 0.5, 3, 1]})
     write_trec_run(tmp_path / "run", run)
-    assert (tmp_path / "run").read_text() == (
+    assert (tmp_path / "run").read_text(encoding="utf-8") == (
         "2 Q0 c 1 3.0 lambdaboost\n2 Q0 d 2 1.0 lambdaboost\n2 Q0 a 3 1.0 lambdaboost\n1 Q0 b 1 0.5 lambdaboost\n"
     )
 
@@ -294,7 +294,7 @@ def test_a_failure_leaves_the_old_file_alone(tmp_path):
         write_trec_run(path, RUN.assign(doc_id=[*"abc", "d e"]))
     with pytest.raises(ValueError, match="whole numbers"):
         write_trec_qrels(path, QRELS.assign(relevance=0.5))
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    assert path.read_text(encoding="utf-8") == "old" and list(tmp_path.iterdir()) == [path]
 
 
 # Several runs

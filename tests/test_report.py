@@ -157,7 +157,9 @@ def test_a_lone_system_and_chosen_measures(tmp_path):
     # (1 + 1/2 + 0) / 3
     assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 2
     both = report(tmp_path / "page", System("x", [2, 1, 1, 2, 1, 2], q), System("y", [2, 1, 2, 1, 1, 2], q))
-    assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by id" in both.read_text()
+    assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by id" in both.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_labels_are_escaped_everywhere(tmp_path):
@@ -205,10 +207,10 @@ def test_a_failure_leaves_the_old_page(tmp_path):
     path.write_text("old")
     with pytest.raises(ZeroDivisionError):
         report(path, BEFORE, AFTER, diagnostics={"bad": lambda axes: 1 / 0})
-    assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+    assert path.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["page.html"]
     with file_size.limited(4096), pytest.raises(OSError):
         report(path, BEFORE, AFTER)
-    assert path.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+    assert path.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["page.html"]
 
 
 SHORT = Queries([1, 0], sizes=[2])
@@ -382,7 +384,7 @@ def test_report_command(capsys, folder, tmp_path):
         "What was run",
     ]
     shown = "\n".join(page.texts)
-    about = json.loads((folder / "xgboost.model.json").read_text())
+    about = json.loads((folder / "xgboost.model.json").read_text(encoding="utf-8"))
     for expected in (
         "2 systems against plain on 15 queries",
         about["objective"],
@@ -416,7 +418,7 @@ def test_report_of_models_agrees_with_evaluate(capsys, folder, tmp_path):
     figures = json.loads(
         call(capsys, "evaluate", test, "--model", model, "--measure", "NDCG(k=3)", "--json")[1]
     )
-    assert f"<td>{100 * figures['measures']['NDCG(k=3)']:.2f}</td>" in out.read_text()
+    assert f"<td>{100 * figures['measures']['NDCG(k=3)']:.2f}</td>" in out.read_text(encoding="utf-8")
 
 
 def test_mistakes_of_the_command(capsys, folder, tmp_path):

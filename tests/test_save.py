@@ -301,8 +301,8 @@ def test_errors_before_anything_is_written(tmp_path):
 def test_files_that_do_not_belong_together_are_refused(tmp_path):
     model = tmp_path / "m"
     save(trained("lightgbm", rounds=1), model, objective=OBJECTIVE)
-    text = (tmp_path / "m.json").read_text()
-    model.write_text(model.read_text() + "\n")
+    text = (tmp_path / "m.json").read_text(encoding="utf-8")
+    model.write_text(model.read_text(encoding="utf-8") + "\n")
     with pytest.raises(ValueError, match="describes another model"):
         load(model)
     (tmp_path / "m.json").write_text(text[:40])

@@ -549,10 +549,12 @@ def test_folds_of_rows():
 
 def test_the_page_names_tests_that_exist():
     root = Path(__file__).parent
-    page = (root.parent / "docs" / "traps.md").read_text()
+    page = (root.parent / "docs" / "traps.md").read_text(encoding="utf-8")
     named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", page)
     assert len(named) >= 20
     for file, test in named:
-        assert f"def {test}(" in (root / file).read_text(), f"docs/traps.md names {file}::{test}"
+        assert f"def {test}(" in (root / file).read_text(encoding="utf-8"), (
+            f"docs/traps.md names {file}::{test}"
+        )
     here = re.findall(r"^def (test_\w+)\(", Path(__file__).read_text(encoding="utf-8"), re.MULTILINE)
     assert set(here) - {test for _, test in named} <= {"test_the_page_names_tests_that_exist"}

@@ -31,7 +31,7 @@ demo: .venv/installed
 	$(BIN)/lambdaboost demo
 
 test: .venv/developing
-	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n logical --dist loadfile
+	$(BIN)/python -m pytest -n logical --dist loadfile
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest

@@ -334,7 +334,7 @@ def test_replay_refuses_dart():
         lightgbm.train({"verbose": -1, "boosting": "dart"}, data, 3),
         xgboost.train({"booster": "dart", "rate_drop": 0.5, "min_child_weight": 0}, matrix, 3),
     ):
-        with pytest.raises(ValueError, match="no sum of trees"):
+        with pytest.raises(ValueError, match="not a sum of fixed trees"):
             replay(recorder, booster)
 
 

@@ -52,7 +52,7 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     if (bad := ~((a >= 0) & (a <= FLOAT32_MAX))).any():
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"{name}[{at}] is {a[at]:g}: weights must be finite, ≥ 0, and at most 3.4e38 as float32"
+            f"{name}[{at}] is {a[at]:g}: weights must be finite and ≥ 0, and at most 3.4e38 as float32"
         )
     return a.astype(np.float32)
 

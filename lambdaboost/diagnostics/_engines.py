@@ -49,12 +49,14 @@ def xgboost_callback(recorder: Follower) -> Any:
     """A callback for ``callbacks=[…]`` of xgboost.train that reports to the recorder."""
     import xgboost as xgb
 
+    from lambdaboost.xgboost._private import trained
+
     class RecorderCallback(xgb.callback.TrainingCallback):
         """Passes each round to its recorder."""
 
         def before_training(self, model: Any) -> Any:
             """Check the booster and reset the recorder."""
-            if hasattr(model, "cvfolds"):
+            if trained(model, None)[0][0] is not model:
                 raise TypeError(ONE_BOOSTER)
             config = json.loads(model.save_config())
             if config["learner"]["gradient_booster"]["name"] == "dart":

@@ -44,6 +44,6 @@ def _reader(model: Any) -> Callable[[Any, Any], Weights]:
     if hasattr(model, "coef_"):
         return lambda model, X: LinearWeights(model.coef_, X)
     raise TypeError(
-        f"model is {type(model).__name__}, which offers no weights: give a trained linear model with coef_, "
+        f"model is {type(model).__name__}, which has no readable weights: give a trained linear model with coef_, "
         "or a LightGBM or XGBoost booster or ranker"
     )

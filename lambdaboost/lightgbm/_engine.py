@@ -73,8 +73,9 @@ class LightGBM(Engine):
         return np.asarray(booster.predict(features, raw_score=True))
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-        """As LGBMRanker does."""
-        return booster.predict(X)
+        """As LGBMRanker does, which takes polars frames where a booster of LightGBM 4.6 does not."""
+        polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
+        return booster.predict(X.to_numpy() if polars else X)
 
     def write(self, booster: Any, suffix: str) -> bytes:
         """Text, up to the best round."""

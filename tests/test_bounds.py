@@ -64,6 +64,8 @@ def edges():
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
 def test_each_query_is_computed_as_if_it_were_alone(objective, edges):
     scores, q = edges
+    if isinstance(objective, StructuredHinge):  # NDCG's knows grades 0 and 1 alone
+        q = Queries(np.minimum(q.relevance, 1), sizes=q.sizes)
     together = objective.gradient(scores, q, iteration=3)
     for query, (rows, _) in enumerate(drawn.rows(q)):
         alone = objective.gradient(scores[rows], q.take([query]), iteration=3)

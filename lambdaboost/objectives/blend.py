@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule, no_order
 from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
 from lambdaboost.objectives.schedules import Schedule
 
@@ -78,8 +78,9 @@ def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries
     together = one.blended(two, w)
     if together is not None:
         return together.lambdas(scores, q)
-    lam, mu, order = one.lambdas_and_order(scores, q)
-    lam_2, mu_2, _ = two.lambdas_and_order(scores, q, order)
+    order = no_order(q)
+    lam, mu = one.lambdas(scores, q, order)
+    lam_2, mu_2 = two.lambdas(scores, q, order)
     for first, second in ((lam, lam_2), (mu, mu_2)):
         first *= 1 - w
         second *= w

@@ -13,9 +13,9 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation._checks import LAST_RANK
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.kernels.tiles import Logistic
+from lambdaboost.objectives.kernels.loss import Logistic, Loss
 from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
-from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
+from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, pair_weights
 
 Over = Literal["all", "top", "static"]
 
@@ -102,19 +102,17 @@ class NormalizedPairs(Objective):
         return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
 
     def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
-        swap, gains, by_rank, cutoff = parts(self.metric, q)
+        weights, loss = pair_weights(self.metric, q), Loss(Logistic(), sigma)
         if self.k is not None:
-            cutoff = self.k
+            weights = weights._replace(cutoff=self.k)
         pairs = levels(q, self.metric.source)
-        return pair_gradient(
-            scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma, drops_to_0=self.k is None
-        )[:2]
+        return pair_gradient(scores, q, pairs, weights, loss, drops_to_0=self.k is None)
 
     def _weights(self, scores: Floats, q: Queries) -> NDArray[np.float64]:
         """The sum of w over the pairs of each query, (n_queries,)."""
         # At σ = 0 every ρ is 1/2: each pair gives w/4 to the μ of both its documents.
         _, mu = self._pairs(scores, q, 0.0)
-        return 2 * np.add.reduceat(mu, q.offsets[:-1])
+        return 2 * np.add.reduceat(mu, q.offsets[:-1], dtype=np.float64)
 
     def _ideal(self, q: Queries) -> Floats:
         """Scores of the best order: by label, those without one last."""

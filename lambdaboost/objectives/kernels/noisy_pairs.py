@@ -14,15 +14,15 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.pairs import figures
-from lambdaboost.objectives.kernels.tiles import NOTHING, gap, step
+from lambdaboost.objectives.kernels.pair_weight import gap, rank_terms, step
+from lambdaboost.objectives.kernels.tiles import NOTHING
 from lambdaboost.objectives.objective import Floats
-from lambdaboost.objectives.swaps.of_measure import parts
+from lambdaboost.objectives.swaps.of_measure import pair_weights
 
 
 def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Queries) -> tuple[Floats, Floats]:
     """λ and μ of a rule, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
-    swap, gains, discounts, cutoff = parts(rule.metric, q)
+    swap, gains, discounts, cutoff = pair_weights(rule.metric, q)
     pairs = levels(q, rule.source, rule.within, rule.skip_zero)
     of_levels = pairs.of_document, pairs.first, pairs.start, pairs.run_end
     lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
@@ -54,7 +54,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         n = b - a
         for draw in range(draws):
             by_rank = np.argsort(-rankers[draw, a:b], kind="mergesort").astype(np.int32)
-            d_of_rank, h_of_rank, cut = figures(
+            d_of_rank, h_of_rank, cut = rank_terms(
                 swap, a, gains[0][a:b], by_rank, discounts, cutoff, d_room[:n], h_room[:n]
             )
             for rank in range(n):

@@ -18,40 +18,34 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._order import order_documents, room_to_order
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import Loss, curvature_of, force_of
+from lambdaboost.objectives.kernels.pair_weight import (
+    Dcg,
+    PairWeights,
+    TwoFloatDcg,
+    Unit,
+    gap,
+    has_h,
+    rank_terms,
+    step,
+)
+from lambdaboost.objectives.kernels.short_lists import in_batches, lists_in_lanes
 from lambdaboost.objectives.kernels.tiles import (
     BLOCK,
     LANES,
     RANGE,
     ROWS,
-    Dcg,
-    TwoFloatDcg,
-    Unit,
     carry,
-    curvature_of,
-    force_of,
-    gap,
     rows_by_columns,
     run_stop,
-    step,
 )
 from lambdaboost.objectives.kernels.tree import lists_by_tree, worth_a_tree
-from lambdaboost.objectives.kernels.two_floats import TwoFloats
 from lambdaboost.objectives.swaps.pair_accuracy import (
     RightPairs,
     by_rank_and_level,
     no_better,
     no_better_at_rows,
 )
-
-
-def has_h(swap: Any) -> bool:
-    """Whether a swap reads the figure h; known to the compiler."""
-    return bool(type(swap).has_h())
-
-
-@overload(has_h, inline="always")
-def _has_h(swap):  # type: ignore[no-untyped-def]
-    return (lambda swap: True) if swap.instance_class.has_h() else (lambda swap: False)
 
 
 def layout(swap: Any, e: Any, g: Any, rest: Any, d: Any, h: Any) -> Any:
@@ -64,6 +58,9 @@ def _layout(swap, e, g, rest, d, h):  # type: ignore[no-untyped-def]
     if swap.instance_class.has_h():
         return lambda swap, e, g, rest, d, h: (e, g, rest, d, h)
     return lambda swap, e, g, rest, d, h: (e, g, rest, d)
+
+
+Figures = NDArray[np.float32]
 
 
 @borrowing
@@ -262,21 +259,6 @@ def _all_pairs_of(swap, force, wide, cut, sigma, center, levels, top, s, rows, c
     return all_pairs
 
 
-def figures(
-    swap: Any, first: Any, gains: Any, by_rank: Any, discounts: Any, cutoff: Any, d_room: Any, h_room: Any
-) -> Any:
-    """What the ranking of a query, whose documents start at `first`, contributes to its swaps.
-
-    d and h of each rank, and the rank past which two documents have nothing to swap for.
-    """
-    return type(swap).figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room)
-
-
-@overload(figures)
-def _figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
-    return swap.instance_class.figures
-
-
 def any_order(swap: Any) -> bool:
     """Whether a swap can do with the documents of a level in any order; known to the compiler."""
     return type(swap) is not RightPairs
@@ -420,11 +402,12 @@ def _one_query(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block_of_queries(  # type: ignore[no-untyped-def]
-    q0, q1, offsets, swap, force, sigma, center, cutoff,
-    scores, gains, discounts, levels, by_tree, order, ordered, out_lam, out_mu,
-):  # fmt: skip
-    """λ and μ of queries q0:q1, one query after the other through the same scratch memory."""
+def _block_of_queries(q0, q1, offsets, weights, loss, scores, levels, elsewhere, order, ordered, out):  # type: ignore[no-untyped-def]
+    """λ and μ of queries q0:q1, one after the other through the same scratch memory, of those not done `elsewhere`."""
+    swap, gains, discounts, cutoff = weights
+    force, sigma, center = loss
+    in_lanes, by_tree = elsewhere
+    out_lam, out_mu = out
     level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
     longest = most_levels = 0
     for q in range(q0, q1):
@@ -432,6 +415,8 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
     work = _scratch(swap, longest, most_levels)
     for q in range(q0, q1):
+        if in_lanes[q]:
+            continue
         a, b = offsets[q], offsets[q + 1]
         here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]
         if ordered:
@@ -446,15 +431,8 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
             for i in range(a, b):
                 out_lam[i] = out_mu[i] = 0
             continue
-        d_of_rank, h_of_rank, cut = figures(
-            swap,
-            a,
-            gains[0][a:b],
-            by_rank,
-            discounts,
-            cutoff,
-            work.d_of_rank[: b - a],
-            work.h_of_rank[: b - a],
+        d_of_rank, h_of_rank, cut = rank_terms(
+            swap, a, gains[0][a:b], by_rank, discounts, cutoff, work.d_of_rank[: b - a], work.h_of_rank[: b - a]
         )
         _one_query(
             swap, force, sigma, center, a, b,
@@ -467,38 +445,38 @@ def pair_gradient(
     scores: NDArray[np.float64],
     q: Queries,
     levels: Levels,
-    swap: Any,
-    force: Any,
-    gains: TwoFloats,
-    discounts: TwoFloats,
-    cutoff: int,
-    sigma: float = 1.0,
-    center: float = 0.0,
-    by_score: NDArray[np.int32] | None = None,
+    weights: PairWeights,
+    loss: Loss,
+    order: NDArray[np.int32] | None = None,
     drops_to_0: bool = True,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float64 (n_documents,), and their order.
+) -> tuple[Figures, Figures]:
+    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float32 (n_documents,).
 
-    Pairs of two documents past `cutoff` do not count. Say where discounts do not drop to 0 there.
-    The order is the documents of each query by score, counted within the query; `by_score` is one that is known.
+    Pairs of two documents past the cutoff do not count. Say where discounts do not drop to 0 there. What another call
+    over the same scores is to share as `order`, the documents of each query by score, is filled by the first: its
+    first figure is -1 until then.
     """
-    lam, mu = np.empty(q.n_documents), np.empty(q.n_documents)
-    order = np.empty(q.n_documents, dtype=np.int32) if by_score is None else by_score
-    by_tree = (
-        worth_a_tree(q, levels, cutoff)
-        if isinstance(swap, Unit | Dcg | TwoFloatDcg)
-        and drops_to_0  # the tree takes all pairs, by their discounts
-        else np.zeros(q.n_queries, dtype=bool)
-    )
+    swap = weights.swap
+    out = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
+    in_lanes, by_tree = np.zeros(q.n_queries, dtype=bool), np.zeros(q.n_queries, dtype=bool)
+    ordered = order is not None and order[0] >= 0
+    if drops_to_0 and not isinstance(swap, RightPairs):  # a lane knows neither a cutoff nor pairs of levels
+        to_fill = np.empty(0, dtype=np.int32) if order is None or ordered else order
+        lists_in_lanes(scores, q, in_batches(q, levels), weights, loss, (*out, to_fill, in_lanes))
+        if in_lanes.all():
+            return out
+    if order is None:
+        order = np.empty(q.n_documents, dtype=np.int32)
+    if drops_to_0 and isinstance(swap, Unit | Dcg | TwoFloatDcg):  # the tree takes all pairs, by their discounts
+        by_tree = worth_a_tree(q, levels, weights.cutoff)
     over_queries(
-        _block_of_queries, q.offsets, swap, force, sigma, center, cutoff,
-        scores, gains, discounts, levels, by_tree, order, by_score is not None, lam, mu,
-    )  # fmt: skip
+        _block_of_queries, q.offsets, weights, loss, scores, levels, (in_lanes, by_tree), order, ordered, out
+    )
     if by_tree.any():
         queries = np.flatnonzero(by_tree)
         over_queries(
-            lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, force,
-            not isinstance(swap, Unit), sigma, center,
-            scores, gains, discounts, levels.of_document, order, lam, mu,
+            lists_by_tree, np.append(0, np.cumsum(q.sizes[queries])), queries, q.offsets, swap, loss.force,
+            not isinstance(swap, Unit), loss.sigma, loss.center,
+            scores, weights.gains, weights.discounts, levels.of_document, order, *out,
         )  # fmt: skip
-    return lam, mu, order
+    return out

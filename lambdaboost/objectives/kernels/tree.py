@@ -21,14 +21,12 @@ from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.exp import exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import curvature_of, force_of
+from lambdaboost.objectives.kernels.pair_weight import ONE, gap
 from lambdaboost.objectives.kernels.tiles import (
     LANES,
     NOTHING,
-    ONE,
     RANGE,
-    curvature_of,
-    force_of,
-    gap,
     rows_by_columns,
     run_stop,
 )

@@ -24,7 +24,7 @@ SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
 @inlined
-def _expected_reciprocal_rank_figures(satisfaction, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
+def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
     n = by_rank.size
     depth = min(cutoff, n)
     still_reading = np.empty(n)  # below each rank
@@ -53,6 +53,11 @@ class ExpectedReciprocalRank(NamedTuple):
         return True
 
     @staticmethod
+    def fixed_by_rank() -> bool:
+        """Whether d and h of a rank are the same whichever documents a query has."""
+        return False
+
+    @staticmethod
     def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
         return difference(gain_i, rest_i, gain_j, rest_j)
@@ -63,7 +68,7 @@ class ExpectedReciprocalRank(NamedTuple):
         return max((d_i - d_j) * h_i, (d_j - d_i) * h_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
         """V and 1/(1 − R) of each rank."""
         here = swap.satisfaction[first : first + by_rank.size]
-        return d_room, h_room, _expected_reciprocal_rank_figures(here, by_rank, cutoff, d_room, h_room)
+        return d_memory, h_memory, _expected_reciprocal_rank_terms(here, by_rank, cutoff, d_memory, h_memory)

@@ -20,7 +20,7 @@ from lambdaboost._jit import inlined
 
 
 @inlined
-def _average_precision_figures(gains, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
+def _average_precision_terms(gains, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
     relevant, reciprocals = 0, 0.0
     depth = min(cutoff, by_rank.size)
     for r in range(depth):
@@ -43,6 +43,11 @@ class AveragePrecision(NamedTuple):
         return True
 
     @staticmethod
+    def fixed_by_rank() -> bool:
+        """Whether d and h of a rank are the same whichever documents a query has."""
+        return False
+
+    @staticmethod
     def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
@@ -53,6 +58,6 @@ class AveragePrecision(NamedTuple):
         return abs(d_i - d_j) - (h_i - h_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
         """C v − S + v/2 and v/2 of each rank."""
-        return d_room, h_room, _average_precision_figures(gains, by_rank, cutoff, d_room, h_room)
+        return d_memory, h_memory, _average_precision_terms(gains, by_rank, cutoff, d_memory, h_memory)

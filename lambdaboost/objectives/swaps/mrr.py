@@ -14,7 +14,7 @@ from lambdaboost._jit import inlined
 
 
 @inlined
-def _reciprocal_rank_figures(gains, by_rank, cutoff, d):  # type: ignore[no-untyped-def]
+def _reciprocal_rank_terms(gains, by_rank, cutoff, d):  # type: ignore[no-untyped-def]
     n = by_rank.size
     first = second = n
     for r in range(n):
@@ -44,6 +44,11 @@ class ReciprocalRank(NamedTuple):
         return False
 
     @staticmethod
+    def fixed_by_rank() -> bool:
+        """Whether d and h of a rank are the same whichever documents a query has."""
+        return False
+
+    @staticmethod
     def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
@@ -54,6 +59,6 @@ class ReciprocalRank(NamedTuple):
         return abs(max(d_i, d_j))
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
         """What x − Z or v − Z is of each rank's document; no h."""
-        return d_room, d_room, _reciprocal_rank_figures(gains, by_rank, cutoff, d_room)
+        return d_memory, d_memory, _reciprocal_rank_terms(gains, by_rank, cutoff, d_memory)

@@ -40,6 +40,11 @@ class NearRanks(NamedTuple):
         return True
 
     @staticmethod
+    def fixed_by_rank() -> bool:
+        """Whether d and h of a rank are the same whichever documents a query has."""
+        return True
+
+    @staticmethod
     def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """The gain of the better document less that of the other."""
         return difference(gain_i, rest_i, gain_j, rest_j)
@@ -51,10 +56,10 @@ class NearRanks(NamedTuple):
         return swap.swap * abs(h_i - h_j) + swap.near * near
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
         """The ranks themselves and their discounts."""
-        _count_ranks(d_room)
-        return d_room, discounts[0], cutoff
+        _count_ranks(d_memory)
+        return d_memory, discounts[0], cutoff
 
 
 def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks:

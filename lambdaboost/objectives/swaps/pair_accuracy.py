@@ -84,6 +84,11 @@ class RightPairs(NamedTuple):
         return True
 
     @staticmethod
+    def fixed_by_rank() -> bool:
+        """Whether d and h of a rank are the same whichever documents a query has."""
+        return False
+
+    @staticmethod
     def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
         """One over the pairs of the query."""
         return gain_i
@@ -94,7 +99,7 @@ class RightPairs(NamedTuple):
         return abs(d_i - d_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
         """The rank, of which `_pairs` makes d."""
-        _ranks(h_room)
-        return h_room, h_room, cutoff
+        _ranks(h_memory)
+        return h_memory, h_memory, cutoff

@@ -174,7 +174,7 @@ def lambda_jacobian(
             f"λ have no slope at these scores, at least none that two steps agree on (they differ by {error:.1e}): "
             f"they are as close as {gap:.1e}, or the rule has an edge here, as hinges have; give other scores"
         )
-    return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0], matrix, error)
+    return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0].astype(np.float64), matrix, error)
 
 
 def one_query(objective: Objective, scores: ArrayLike, q: Queries, iteration: int) -> Floats:

@@ -12,7 +12,7 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
-from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
+from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 

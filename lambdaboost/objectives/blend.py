@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule, no_order
-from lambdaboost.objectives.objective import Floats, Objective, check_number, check_objective
+from lambdaboost.objectives.objective import Derivatives, Floats, Objective, check_number, check_objective
 from lambdaboost.objectives.schedules import Schedule
 
 
@@ -58,7 +58,7 @@ class Blend(Objective):
         """The label sources that it reads."""
         return tuple(dict.fromkeys(self.first.sources + self.second.sources))
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
         w = weight_at(self.weight, iteration)
         if w == 0:
@@ -73,7 +73,9 @@ class Blend(Objective):
         return (1 - w) * lam_1 + w * lam_2, (1 - w) * mu_1 + w * mu_2
 
 
-def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+def _of_rules(
+    one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries
+) -> tuple[Derivatives, Derivatives]:
     """Both in one pass over the pairs where they differ in the force alone, else after one sort."""
     together = one.blended(two, w)
     if together is not None:

@@ -8,7 +8,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Derivatives, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
@@ -75,6 +75,6 @@ class ClickTier(Objective):
         """The pairs, swap and force."""
         return PairRule(self.source, self.metric, self.within, skip_zero=True, sigma=self.sigma)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

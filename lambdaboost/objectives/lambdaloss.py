@@ -11,11 +11,11 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest, ranking
+from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Derivatives, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.near import near_ranks
 from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_weights
 
@@ -90,7 +90,7 @@ class LambdaLoss(Objective):
         """The label sources that it reads."""
         return (self.metric.source,)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         lam, mu = self._loss_1(scores, q) if self.scheme == "1" else self._loss_2(scores, q)
         return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
@@ -104,7 +104,7 @@ class LambdaLoss(Objective):
         )  # fmt: skip
         return lam, mu
 
-    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Derivatives, Derivatives]:
         swap, near = (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
         weights = dcg_weights(self.metric, q)._replace(
             swap=near_ranks(q, self.metric.k, swap, near),  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from lambdaboost.evaluation._checks import LAST_RANK
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.native import lightgbm as _native_lightgbm
 from lambdaboost.objectives.native import xgboost as _native_xgboost
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Derivatives, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
@@ -137,7 +137,7 @@ class LambdaRank(Objective):
             else None
         )
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         if self.rule is not None:
             return self.rule.lambdas(scores, q)

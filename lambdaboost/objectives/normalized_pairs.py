@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation._checks import LAST_RANK
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pairs import pair_gradient
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Derivatives, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, pair_weights
 
 Over = Literal["all", "top", "static"]
@@ -91,7 +91,7 @@ class NormalizedPairs(Objective):
         """The label sources that it reads."""
         return (self.metric.source,)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         lam, mu = self._pairs(scores, q, float(self.sigma))
         if self.over == "static":
@@ -101,7 +101,7 @@ class NormalizedPairs(Objective):
         per_weight = np.repeat(np.divide(1, weight, where=weight > 0, out=np.zeros(weight.size)), q.sizes)
         return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
 
-    def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
+    def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Derivatives, Derivatives]:
         weights, loss = pair_weights(self.metric, q), Loss(Logistic(), sigma)
         if self.k is not None:
             weights = weights._replace(cutoff=self.k)

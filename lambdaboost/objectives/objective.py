@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 Floats = NDArray[np.float64]
-Derivatives = NDArray[np.floating]  # λ or μ, (n_documents,)
+Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
 FARTHEST_APART = 1e290  # the most that two scores of a query may differ by

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import STEEPEST, Floats, Objective, check_number
+from lambdaboost.objectives.objective import STEEPEST, Derivatives, Floats, Objective, check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +48,6 @@ class RankNet(Objective):
         """The pairs, swap and force."""
         return PairRule(RELEVANCE, sigma=self.sigma)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

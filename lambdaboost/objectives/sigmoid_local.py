@@ -8,7 +8,7 @@ from typing import ClassVar
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.objective import Floats, Objective, check_number
+from lambdaboost.objectives.objective import Derivatives, Floats, Objective, check_number
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 
@@ -56,6 +56,6 @@ class SigmoidLocal(Objective):
         """The pairs, swap and force."""
         return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

@@ -37,7 +37,7 @@ class Loss(NamedTuple):
 
 
 @inlined_exact
-def _times(a, b):  # type: ignore[no-untyped-def]
+def _times(a, b):
     """A product as it is written: never through v², which is no float32 when scores lie far apart."""
     return a * b
 
@@ -52,7 +52,7 @@ def force_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
 
 
 @overload(force_of, inline="always")
-def _force_of(force, wr, rho, rest):  # type: ignore[no-untyped-def]
+def _force_of(force, wr, rho, rest):
     if force.instance_class is Logistic:
         return lambda force, wr, rho, rest: wr
     if force.instance_class is Local:
@@ -70,7 +70,7 @@ def curvature_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
 
 
 @overload(curvature_of, inline="always")
-def _curvature_of(force, wr, rho, rest):  # type: ignore[no-untyped-def]
+def _curvature_of(force, wr, rho, rest):
     if force.instance_class is Logistic:
         return lambda force, wr, rho, rest: _times(wr, rest)
     if force.instance_class is Local:

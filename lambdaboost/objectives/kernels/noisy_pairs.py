@@ -36,7 +36,7 @@ def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Quer
 
 
 @kernel
-def _block_of_queries(  # type: ignore[no-untyped-def]
+def _block_of_queries(
     q0, q1, offsets, swap, logistic, local, sigma, center,
     cutoff, scores, rankers, gains, discounts, of_levels, out_lam, out_mu,
 ):  # fmt: skip

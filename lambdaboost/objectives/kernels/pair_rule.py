@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Local, Logistic, Loss, Mixed
-from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.objective import Floats
+from lambdaboost.objectives.objective import Derivatives, Floats
 from lambdaboost.objectives.swaps.of_measure import pair_weights, unweighted
 
 
@@ -51,7 +51,7 @@ class PairRule:
 
     def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document; rules over the same scores can share an `order` from `no_order`."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
         weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)

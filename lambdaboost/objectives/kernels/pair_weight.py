@@ -5,7 +5,7 @@ its type, with static functions:
 
 - `rank_terms`: d and h of each rank of a query, and the rank past which two documents have nothing to swap for;
 - `gap` and `step`, whose product weighs a pair: `gap` by the two gains, `step` by the d and h of the two ranks;
-- `has_h`: whether h is read at all; `fixed_by_rank`: whether d and h are the same in every query.
+- and its `Traits`.
 
 `gap` and `step` do not branch: `min`, `max` and `abs` fill vector lanes, conditions do not. `Unit` and `Dcg` stand
 here, the swaps of other measures in `objectives.swaps`, one a file.
@@ -32,89 +32,80 @@ class PairWeights(NamedTuple):
     cutoff: int  # two documents past this rank have nothing to swap for
 
 
+class Traits(NamedTuple):
+    """What the loops know of a swap when they are compiled."""
+
+    has_h: bool  # whether `step` reads h
+    fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
+    by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
+
+
+def traits(has_h: bool = False, fixed_by_rank: bool = False, by_levels: bool = False) -> Any:
+    """Decorate a swap with its traits."""
+
+    def decorated(swap: Any) -> Any:
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels)
+        return swap
+
+    return decorated
+
+
+@traits(fixed_by_rank=True)
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return False
-
-    @staticmethod
-    def fixed_by_rank() -> bool:
-        """Whether d and h of a rank are the same whichever documents a query has."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """One."""
         return ONE
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """One."""
         return ONE
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """D of each rank, whichever document stands there; no h."""
         return discounts[0], discounts[0], cutoff
 
 
+@traits(fixed_by_rank=True)
 class Dcg(NamedTuple):
     """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return False
-
-    @staticmethod
-    def fixed_by_rank() -> bool:
-        """Whether d and h of a rank are the same whichever documents a query has."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """The difference of the discounts."""
         return abs(d_i - d_j)
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """D of each rank, whichever document stands there; no h."""
         return discounts[0], discounts[0], cutoff
 
 
+@traits(has_h=True, fixed_by_rank=True)
 class TwoFloatDcg(NamedTuple):
     """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return True
-
-    @staticmethod
-    def fixed_by_rank() -> bool:
-        """Whether d and h of a rank are the same whichever documents a query has."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """The difference of the discounts."""
         return abs(difference(d_i, h_i, d_j, h_j))
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """D of each rank, whichever document stands there, its rest as h."""
         return discounts[0], discounts[1], cutoff
 
@@ -125,7 +116,7 @@ def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
 
 
 @overload(gap, inline="always")
-def _gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+def _gap(swap, gain_i, rest_i, gain_j, rest_j):
     return swap.instance_class.gap
 
 
@@ -135,28 +126,28 @@ def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
 
 
 @overload(step, inline="always")
-def _step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+def _step(swap, d_i, h_i, d_j, h_j):
     return swap.instance_class.step
 
 
-def has_h(swap: Any) -> bool:
-    """Whether a swap reads h; known to the compiler."""
-    return bool(type(swap).has_h())
+def _known(trait: str) -> Any:
+    """A function of a swap that says whether it has a trait; known to the compiler."""
+
+    def has(swap: Any) -> bool:
+        return bool(getattr(type(swap).traits, trait))
+
+    @overload(has, inline="always")
+    def _has(swap: Any) -> Any:
+        if getattr(swap.instance_class.traits, trait):
+            return lambda swap: True
+        return lambda swap: False
+
+    return has
 
 
-@overload(has_h, inline="always")
-def _has_h(swap):  # type: ignore[no-untyped-def]
-    return (lambda swap: True) if swap.instance_class.has_h() else (lambda swap: False)
-
-
-def fixed_by_rank(swap: Any) -> bool:
-    """Whether d and h of a rank are the same in every query; known to the compiler."""
-    return bool(type(swap).fixed_by_rank())
-
-
-@overload(fixed_by_rank, inline="always")
-def _fixed_by_rank(swap):  # type: ignore[no-untyped-def]
-    return (lambda swap: True) if swap.instance_class.fixed_by_rank() else (lambda swap: False)
+has_h = _known("has_h")
+fixed_by_rank = _known("fixed_by_rank")
+by_levels = _known("by_levels")
 
 
 def rank_terms(
@@ -170,5 +161,5 @@ def rank_terms(
 
 
 @overload(rank_terms)
-def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):  # type: ignore[no-untyped-def]
+def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
     return swap.instance_class.rank_terms

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import borrowing, inlined, kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.exp import exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
@@ -124,7 +124,7 @@ def _by_slot(q: Queries, batches: Batches, figures: NDArray[np.float32]) -> NDAr
     return q.memo(("by slot", id(batches.query), id(figures)), build)[0]
 
 
-@borrowing
+@uncounted
 def _scores_by_position(query, n, scores, offsets, s, best, worst):
     """Bring scores to their lanes, the place of no document as low as nothing else."""
     for lane in range(LANES):
@@ -144,7 +144,7 @@ def _scores_by_position(query, n, scores, offsets, s, best, worst):
             worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
 
 
-@borrowing
+@uncounted
 def _exponentials(n, sigma, best, s, e):
     """E = exp(σ(s − s_max)) by position, as far as float32 carries."""
     for p in range(n):
@@ -153,7 +153,7 @@ def _exponentials(n, sigma, best, s, e):
             out[lane] = exp_minus(min(sigma * min(best[lane] - here[lane], FARTHEST_APART), RANGE))
 
 
-@borrowing
+@uncounted
 def _count_ranks(n, s, rank):
     """The rank of every position, from 0: the documents that score higher, and of equal ones the earlier."""
     for x in range(n * LANES):
@@ -168,7 +168,7 @@ def _count_ranks(n, s, rank):
                 rank_r[lane] += np.int32(1) - later_first
 
 
-@borrowing
+@uncounted
 def _to_slots(n, level, reach, position, e, slots):
     """Fill the slots with what does not depend on ranks."""
     for i in range(n):
@@ -181,7 +181,7 @@ def _to_slots(n, level, reach, position, e, slots):
             row[LAM + lane] = row[MU + lane] = 0
 
 
-@borrowing
+@uncounted
 def _gains_to_slots(n, field, gains, slots):
     for i in range(n):
         row, gains_i = slots[i * SLOT : (i + 1) * SLOT], gains[i]
@@ -189,7 +189,7 @@ def _gains_to_slots(n, field, gains, slots):
             row[field + lane] = gains_i[lane]
 
 
-@borrowing
+@uncounted
 def _ranked_to_slots(n, field, position, rank, of_rank, slots):
     """A figure of each rank in the slots of the documents there."""
     for i in range(n):
@@ -198,7 +198,7 @@ def _ranked_to_slots(n, field, position, rank, of_rank, slots):
             row[field + lane] = of_rank[rank[np.int32(position_i[lane]) * LANES + lane]]
 
 
-@borrowing
+@uncounted
 def _pairs(swap, force, shift, n, slots):
     """λ and μ of every slot, pair by pair."""
     for i in range(n - 1):
@@ -222,7 +222,7 @@ def _pairs(swap, force, shift, n, slots):
 
 @inlined
 def _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff, rank, memory, slots):
-    """d and h of each slot where they depend on the ranking of its query."""
+    """D and h of each slot where they depend on the ranking of its query."""
     by_rank, d_memory, h_memory = memory
     for lane in range(LANES):
         q = query[lane]

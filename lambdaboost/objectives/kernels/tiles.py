@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import borrowing, inlined
+from lambdaboost._jit import inlined, uncounted
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
 from lambdaboost.objectives.kernels.pair_weight import ONE, gap, step
 
@@ -22,8 +22,8 @@ BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carr
 CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
 
 
-@borrowing
-def _tile(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
+@uncounted
+def _tile(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):
     """Four rows of one level from row i (E in re, d in rd, h in rh) against a run of columns.
 
     What all pairs of a column share, u = E_j times the gap of the gains, is multiplied in once for each row's sum and
@@ -59,8 +59,8 @@ def _tile(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type:
     return a0, a1, a2, a3, b0, b1, b2, b3
 
 
-@borrowing
-def _row(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type: ignore[no-untyped-def]
+@uncounted
+def _row(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):
     """One row against a run of columns, for what is left of a level after its tiles."""
     a = b = np.float32(0)
     for j in range(e.size):
@@ -76,8 +76,8 @@ def _row(swap, force, gain, rest, re, rd, rh, e, g, r, d, h, lam, mu):  # type: 
     return a, b
 
 
-@borrowing
-def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums):  # type: ignore[no-untyped-def]
+@uncounted
+def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, column_sums):
     """Rows first:last of one level, each to be above all of the columns lo:hi.
 
     `rows` and `columns` are layouts (E, gain, its rest, d, h), or without h for swaps that have none; `row_sums` and
@@ -112,8 +112,8 @@ def rows_by_columns(swap, force, first, last, rows, lo, hi, columns, row_sums, c
             i += 1
 
 
-@borrowing
-def carry(sums, totals, first, last):  # type: ignore[no-untyped-def]
+@uncounted
+def carry(sums, totals, first, last):
     """Move the float32 sums of first:last to their float64 totals."""
     for x in range(2):
         part, total = sums[x], totals[x]
@@ -123,11 +123,11 @@ def carry(sums, totals, first, last):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pad(n):  # type: ignore[no-untyped-def]
+def _pad(n):
     return (n + LANES - 1) // LANES * LANES
 
 
 @inlined
-def run_stop(lo, hi, m):  # type: ignore[no-untyped-def]
+def run_stop(lo, hi, m):
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
     return lo + _pad(hi - lo) if hi == m else hi

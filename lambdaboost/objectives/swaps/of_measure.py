@@ -93,7 +93,7 @@ def _top(k: int, metric: Any, q: Queries) -> PairWeights:
 
 
 def _by_ranking(swap: Any) -> Callable[[Any, Queries], PairWeights]:
-    """d and h of the ranks depend on the documents there: the swap makes them itself."""
+    """D and h of the ranks depend on the documents there: the swap makes them itself."""
 
     def build(metric: Any, q: Queries) -> PairWeights:
         none = np.zeros(0, dtype=np.float32)

@@ -137,7 +137,7 @@ def _known(trait: str) -> Any:
         return bool(getattr(type(swap).traits, trait))
 
     @overload(has, inline="always")
-    def _has(swap: Any) -> Any:
+    def _has(swap):
         if getattr(swap.instance_class.traits, trait):
             return lambda swap: True
         return lambda swap: False

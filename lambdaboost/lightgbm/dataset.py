@@ -154,7 +154,7 @@ class Dataset(lgb.Dataset):
 
 
 def _adopt(made: Any, sources: Labels) -> None:
-    """Make what LightGBM made one of ours: it names its own class when it makes subsets and validation sets."""
+    """Turn what LightGBM made into this class: it names its own for subsets and validation sets."""
     made.__class__ = Dataset
     made.sources = sources
 

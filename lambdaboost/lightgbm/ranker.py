@@ -29,7 +29,7 @@ from lambdaboost.objectives.mcrank import GradeModel
 
 
 class LambdaRanker(lgb.LGBMRanker):
-    """`lightgbm.LGBMRanker` with an objective of ours.
+    """`lightgbm.LGBMRanker` with objectives of lambdaboost.
 
     Parameters
     ----------

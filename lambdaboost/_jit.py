@@ -52,12 +52,12 @@ def inlined(function: F) -> F:
     A function of its own would be optimised once by itself and once more inside its callers, and which of the two ran
     would depend on whether they were just compiled or came from the cache: the sums would differ in their last bits.
     """
-    # _nrt is given since it would be inherited from a caller that borrows.
+    # _nrt is given since it would be inherited from a caller that is `uncounted`.
     return _compiled(function, nogil=True, fastmath=set(FASTMATH), forceinline=True, _nrt=True)
 
 
-def borrowing(function: F) -> F:
-    """Compile like `inlined`, without counting who holds an array: for functions that neither make nor return one.
+def uncounted(function: F) -> F:
+    """Compile like `inlined`, without reference counts of arrays: for functions that neither make nor return one.
 
     Counting is an atomic operation for every slice and every array in a tuple, a third of the time of a short query.
     """

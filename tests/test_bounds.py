@@ -115,7 +115,7 @@ def _of(decorator):
 
 @pytest.mark.skipif(not CHECKED, reason="make test-bounds sets NUMBA_BOUNDSCHECK")
 @pytest.mark.parametrize(
-    "decorator", [_jit.kernel, _jit.inlined, _jit.borrowing, _jit.inlined_exact, _jit.exact]
+    "decorator", [_jit.kernel, _jit.inlined, _jit.uncounted, _jit.inlined_exact, _jit.exact]
 )
 @pytest.mark.parametrize("n", [10, 100_000], ids=["one thread", "a pool of threads"])
 def test_a_write_past_the_end_surfaces(decorator, n):

@@ -98,7 +98,7 @@ def test_imports_only_point_down(module):
 
 def test_layers_are_those_of_the_package():
     assert [
-        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.pairs")
+        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.gradient")
     ] == [0, 1, 2, 3]
     assert layer_of("objectives.base.hinge") < layer_of("objectives.lambdarank") < layer_of("engines.rounds")
     assert layer_of("xgboost.ranker") < layer_of("dask") < layer_of("cli.app")
@@ -154,8 +154,8 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
         "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"
         "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "from lambdaboost.objectives.kernels import pairs as _pairs\n"
-        "assert not _pairs._block_of_queries.signatures\n"
+        "from lambdaboost.objectives.kernels import gradient\n"
+        "assert not gradient._block_of_queries.signatures\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 

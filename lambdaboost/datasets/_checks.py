@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Names of other fields of `Queries` and of the engines' data sets.
 RESERVED = ("ids", "offsets", "relevance", "self", "sizes", "weight")
+
+
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def check_source_name(name: object, taken: Container[str] = ()) -> None:

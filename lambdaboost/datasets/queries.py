@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets._checks import check_source_name
+from lambdaboost.datasets._checks import all_finite, check_source_name
 from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
 
 RELEVANCE = "relevance"
@@ -225,7 +225,7 @@ class Queries:
             raise ValueError(
                 f"scores has shape {s.shape}, expected ({self.n_documents},): one score per document"
             )
-        if not np.isfinite(s).all():
+        if not all_finite(s):
             row = int(np.flatnonzero(~np.isfinite(s))[0])
             raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
         return s

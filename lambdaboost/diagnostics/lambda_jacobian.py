@@ -173,7 +173,7 @@ def lambda_jacobian(
             f"λ have no derivative at these scores: two step sizes disagree by {error:.1e}, since scores are only "
             f"{gap:.1e} apart or the rule has a kink here, as hinges have; give other scores"
         )
-    return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0], matrix, error)
+    return LambdaJacobian(objective, objective.lambdas(s, q, iteration)[0].astype(np.float64), matrix, error)
 
 
 def one_query(objective: Objective, scores: ArrayLike, q: Queries, iteration: int) -> Floats:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import borrowing, inlined
+from lambdaboost._jit import inlined, uncounted
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 PATIENCE = 8  # moves per document, after which clustered scores are sorted by comparison
 WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
-@borrowing
+@uncounted
 def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
@@ -49,7 +49,7 @@ def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
         order[r], ranked[r] = by_score[r], scores[by_score[r]]
 
 
-@borrowing
+@uncounted
 def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
     """Write the documents by bucket, best first; inside a bucket by index."""
     n = scores.size
@@ -69,7 +69,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  
         order[r], ranked[r] = i, scores[i]
 
 
-@borrowing
+@uncounted
 def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
     """Stable insertion sort; False if it takes more than `moves` moves."""
     for r in range(1, order.size):

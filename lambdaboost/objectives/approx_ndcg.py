@@ -15,7 +15,7 @@ from lambdaboost.evaluation.ranking import longest
 from lambdaboost.objectives.base.checks import STEEPEST, check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
+from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 

@@ -9,7 +9,7 @@ from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.gradient_step import GradientStep
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule, no_order
 from lambdaboost.objectives.schedules import Schedule, weight_at
 
 
@@ -59,7 +59,7 @@ class Blend(Objective):
         """The label sources that it reads."""
         return tuple(dict.fromkeys(self.first.sources + self.second.sources))
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
         w = weight_at(self.weight, iteration)
         if w == 0:
@@ -74,13 +74,16 @@ class Blend(Objective):
         return (1 - w) * lam_1 + w * lam_2, (1 - w) * mu_1 + w * mu_2
 
 
-def _of_rules(one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+def _of_rules(
+    one: PairRule, two: PairRule, w: float, scores: Floats, q: Queries
+) -> tuple[Derivatives, Derivatives]:
     """Both in one pass over the pairs where only their forces differ, otherwise in two passes after one sort."""
     together = one.blended(two, w)
     if together is not None:
         return together.lambdas(scores, q)
-    lam, mu, order = one.lambdas_and_order(scores, q)
-    lam_2, mu_2, _ = two.lambdas_and_order(scores, q, order)
+    order = no_order(q)
+    lam, mu = one.lambdas(scores, q, order)
+    lam_2, mu_2 = two.lambdas(scores, q, order)
     for first, second in ((lam, lam_2), (mu, mu_2)):
         first *= 1 - w
         second *= w

@@ -10,7 +10,7 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.base.checks import check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.swaps.of_measure import check_dcg
 
 
@@ -78,6 +78,6 @@ class ClickTier(Objective):
         """The pairs, swap and force."""
         return PairRule(self.source, self.metric, self.within, skip_zero=True, sigma=self.sigma)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

@@ -14,12 +14,13 @@ from lambdaboost.evaluation.ranking import longest, ranking
 from lambdaboost.objectives.base.checks import check_number, check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.kernels.rivals import chances_above, scale_scores
-from lambdaboost.objectives.kernels.tiles import Logistic
+from lambdaboost.objectives.kernels.loss import Logistic, Loss
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
 from lambdaboost.objectives.swaps.near import near_ranks
-from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_parts
+from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_weights
 
 Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ
@@ -93,7 +94,7 @@ class LambdaLoss(Objective):
         """The label sources that it reads."""
         return (self.metric.source,)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         lam, mu = self._loss_1(scores, q) if self.scheme == "1" else self._loss_2(scores, q)
         return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
@@ -107,14 +108,14 @@ class LambdaLoss(Objective):
         )  # fmt: skip
         return lam, mu
 
-    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Derivatives, Derivatives]:
         swap, near = (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
-        _, gains, by_rank, _ = dcg_parts(self.metric, q)
-        weights = near_ranks(q, self.metric.k, swap, near)  # type: ignore[attr-defined]
+        weights = dcg_weights(self.metric, q)._replace(
+            swap=near_ranks(q, self.metric.k, swap, near),  # type: ignore[attr-defined]
+            cutoff=q.n_documents,
+        )
         pairs = levels(q, self.metric.source)
-        return pair_gradient(
-            scores, q, pairs, weights, Logistic(), gains, by_rank, q.n_documents, float(self.sigma)
-        )[:2]
+        return pair_gradient(scores, q, pairs, weights, Loss(Logistic(), float(self.sigma)))
 
 
 @kernel

@@ -13,7 +13,7 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.checks import check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.native.conventions import NativeConvention, convention_of
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
@@ -104,7 +104,7 @@ class LambdaRank(Objective):
         native = self._native
         return q.weight if native is None else native.row_weights(q)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         native = self._native
         if native is None:

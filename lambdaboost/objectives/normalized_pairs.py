@@ -13,10 +13,11 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.checks import check_rank, check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.kernels.tiles import Logistic
-from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, parts
+from lambdaboost.objectives.kernels.loss import Logistic, Loss
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
+from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, pair_weights
 
 Over = Literal["all", "top", "static"]
 
@@ -91,7 +92,7 @@ class NormalizedPairs(Objective):
         """The label sources that it reads."""
         return (self.metric.source,)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         lam, mu = self._pairs(scores, q, float(self.sigma))
         if self.over == "static":
@@ -101,20 +102,18 @@ class NormalizedPairs(Objective):
         per_weight = np.repeat(np.divide(1, weight, where=weight > 0, out=np.zeros(weight.size)), q.sizes)
         return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
 
-    def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Floats, Floats]:
-        swap, gains, by_rank, cutoff = parts(self.metric, q)
+    def _pairs(self, scores: Floats, q: Queries, sigma: float) -> tuple[Derivatives, Derivatives]:
+        weights, loss = pair_weights(self.metric, q), Loss(Logistic(), sigma)
         if self.k is not None:
-            cutoff = self.k
+            weights = weights._replace(cutoff=self.k)
         pairs = levels(q, self.metric.source)
-        return pair_gradient(
-            scores, q, pairs, swap, Logistic(), gains, by_rank, cutoff, sigma, drops_to_0=self.k is None
-        )[:2]
+        return pair_gradient(scores, q, pairs, weights, loss, drops_to_0=self.k is None)
 
     def _weights(self, scores: Floats, q: Queries) -> NDArray[np.float64]:
         """The sum of w over the pairs of each query, (n_queries,)."""
         # At σ = 0 every ρ is 1/2: each pair gives w/4 to the μ of both its documents.
         _, mu = self._pairs(scores, q, 0.0)
-        return 2 * np.add.reduceat(mu, q.offsets[:-1])
+        return 2 * np.add.reduceat(mu, q.offsets[:-1], dtype=np.float64)
 
     def _ideal(self, q: Queries) -> Floats:
         """Scores of the ideal order: the labels, with −1 where one is missing."""

@@ -9,7 +9,7 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.objectives.base.checks import check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 
 
 @OBJECTIVES.add
@@ -51,6 +51,6 @@ class RankNet(Objective):
         """The pairs, swap and force."""
         return PairRule(RELEVANCE, sigma=self.sigma)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

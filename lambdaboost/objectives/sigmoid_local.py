@@ -10,7 +10,7 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.swaps.of_measure import check_swap
 
 
@@ -59,6 +59,6 @@ class SigmoidLocal(Objective):
         """The pairs, swap and force."""
         return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document."""
         return self.rule.lambdas(scores, q)

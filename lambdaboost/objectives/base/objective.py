@@ -11,8 +11,9 @@ from lambdaboost._engine_threads import engine_threads
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets._checks import all_finite
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.stock.call import stock_call
 from lambdaboost.objectives.stock.traps import check_stock_training
 
@@ -43,7 +44,7 @@ class Objective(Value):
         """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
         return None
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document before weights, from checked float64 scores."""
         raise NotImplementedError
 
@@ -85,11 +86,12 @@ class Objective(Value):
         for name in self.sources:
             q.source(name)
         lam, mu = self.lambdas(s, q, int(iteration))
-        grad, hess = (0.0 - lam).astype(np.float32), mu.astype(np.float32)
+        # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0.
+        grad, hess = (0.0 - lam).astype(np.float32, copy=False), mu.astype(np.float32, copy=False)
         weights = self.row_weights(q)
         if weights is not None:
-            grad *= weights
-            hess *= weights
+            grad = (grad * weights).astype(np.float32, copy=False)
+            hess = (hess * weights).astype(np.float32, copy=False)
         _check_finite(self, iteration, grad=grad, hess=hess)
         return grad, hess
 
@@ -152,8 +154,8 @@ def _check_span(scores: Floats, q: Queries) -> None:
 
 def _check_finite(objective: Objective, iteration: int, **derivatives: NDArray[np.float32]) -> None:
     for name, values in derivatives.items():
-        finite = np.isfinite(values)
-        if not finite.all():
+        if not all_finite(values):
+            finite = np.isfinite(values)
             row = int(finite.argmin())
             raise ValueError(
                 f"{name}[{row}] of {objective!r} is {values[row]} in round {iteration}: both engines would train on "

@@ -17,7 +17,7 @@ def auc_violators(scores: NDArray[np.float64], q: Queries, threshold: float) -> 
 
 
 @inlined
-def _place(s_good, s_bad, above):  # type: ignore[no-untyped-def]
+def _place(s_good, s_bad, above):
     """Bad documents within ½ below a good one stand above it; Δ is the share of such pairs."""
     j, wrong = 0, 0
     for i in range(s_good.size):
@@ -29,7 +29,7 @@ def _place(s_good, s_bad, above):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _query(order, scores, classes, direction):  # type: ignore[no-untyped-def]
+def _query(order, scores, classes, direction):
     goods, bads = of_class(order, classes, GOOD), of_class(order, classes, BAD)
     if goods.size == 0:
         return 0.0
@@ -40,7 +40,7 @@ def _query(order, scores, classes, direction):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block(first, last, offsets, order, scores, classes, loss, direction):  # type: ignore[no-untyped-def]
+def _block(first, last, offsets, order, scores, classes, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query(order[a:b], scores[a:b], classes[a:b], direction[a:b])

@@ -19,7 +19,7 @@ def map_violators(scores: NDArray[np.float64], q: Queries, threshold: float) -> 
 
 
 @inlined
-def _query(order, scores, classes, reciprocals, direction):  # type: ignore[no-untyped-def]
+def _query(order, scores, classes, reciprocals, direction):
     goods, bads = of_class(order, classes, GOOD), of_class(order, classes, BAD)
     if goods.size == 0:
         return 0.0
@@ -33,7 +33,7 @@ def _query(order, scores, classes, reciprocals, direction):  # type: ignore[no-u
 
 
 @kernel
-def _block(first, last, offsets, order, scores, classes, reciprocals, loss, direction):  # type: ignore[no-untyped-def]
+def _block(first, last, offsets, order, scores, classes, reciprocals, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query(order[a:b], scores[a:b], classes[a:b], reciprocals, direction[a:b])

@@ -15,7 +15,7 @@ from lambdaboost._jit import inlined
 
 
 @inlined
-def merge(s_good, s_bad, worth, value, above):  # type: ignore[no-untyped-def]
+def merge(s_good, s_bad, worth, value, above):
     """Write how many bad documents stand above each good one in ŷ; O(n⁺n⁻), less where few rise far."""
     scale = 2.0 / (s_good.size * s_bad.size)
     for i in range(s_good.size):
@@ -36,7 +36,7 @@ def merge(s_good, s_bad, worth, value, above):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def merge_loss(worth, value, above):  # type: ignore[no-untyped-def]
+def merge_loss(worth, value, above):
     """Δ: what is earned less than in the ideal order."""
     loss = 0.0
     for i in range(above.size):

@@ -38,12 +38,12 @@ def mrr_po_violators(scores: NDArray[np.float64], q: Queries, threshold: float, 
 
 
 @inlined
-def _loss(r, k):  # type: ignore[no-untyped-def]
+def _loss(r, k):
     return 1.0 - 1.0 / (1 + r) if r < k else 1.0
 
 
 @inlined
-def _first_good(s_low, s_bad, k):  # type: ignore[no-untyped-def]
+def _first_good(s_low, s_bad, k):
     """How many bad documents stand above the good one of lowest score."""
     total, best, at = 0.0, 0.0, 0
     for r in range(1, s_bad.size + 1):
@@ -54,7 +54,7 @@ def _first_good(s_low, s_bad, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _query(order, scores, classes, k, direction):  # type: ignore[no-untyped-def]
+def _query(order, scores, classes, k, direction):
     goods, bads = of_class(order, classes, GOOD), of_class(order, classes, BAD)
     if goods.size == 0:
         return 0.0
@@ -67,7 +67,7 @@ def _query(order, scores, classes, k, direction):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _first_good_po(s_good, s_bad, own, k):  # type: ignore[no-untyped-def]
+def _first_good_po(s_good, s_bad, own, k):
     """How many bad documents stand above the good one of highest score."""
     scale = 2.0 / (s_good.size * s_bad.size)
     sum_good, sum_bad = sums(s_good), sums(s_bad)
@@ -82,7 +82,7 @@ def _first_good_po(s_good, s_bad, own, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _query_po(order, scores, classes, k, direction):  # type: ignore[no-untyped-def]
+def _query_po(order, scores, classes, k, direction):
     goods, bads = of_class(order, classes, GOOD), of_class(order, classes, BAD)
     if goods.size == 0:
         return 0.0
@@ -97,14 +97,14 @@ def _query_po(order, scores, classes, k, direction):  # type: ignore[no-untyped-
 
 
 @kernel
-def _block(first, last, offsets, order, scores, classes, k, loss, direction):  # type: ignore[no-untyped-def]
+def _block(first, last, offsets, order, scores, classes, k, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query(order[a:b], scores[a:b], classes[a:b], k, direction[a:b])
 
 
 @kernel
-def _block_po(first, last, offsets, order, scores, classes, k, loss, direction):  # type: ignore[no-untyped-def]
+def _block_po(first, last, offsets, order, scores, classes, k, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query_po(order[a:b], scores[a:b], classes[a:b], k, direction[a:b])

@@ -42,7 +42,7 @@ def ndcg_violators(scores: NDArray[np.float64], q: Queries, k: int | None) -> Vi
 
 
 @inlined
-def _fill(s_good, s_bad, discount, ideal, k, rows, risen, best):  # type: ignore[no-untyped-def]
+def _fill(s_good, s_bad, discount, ideal, k, rows, risen, best):
     """Fill the table row by row.
 
     best[g]: the highest sum over the first g good documents, all before the cutoff. risen[g, b]: whether of the columns
@@ -63,7 +63,7 @@ def _fill(s_good, s_bad, discount, ideal, k, rows, risen, best):  # type: ignore
 
 
 @inlined
-def _split(s_good, s_bad, k, rows, own, best):  # type: ignore[no-untyped-def]
+def _split(s_good, s_bad, k, rows, own, best):
     """How many good documents stand before the cutoff in the best order."""
     scale = 2.0 / (s_good.size * s_bad.size)
     sum_good, sum_bad = sums(s_good), sums(s_bad)
@@ -81,7 +81,7 @@ def _split(s_good, s_bad, k, rows, own, best):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _clipped(s_good, s_bad, discount, ideal, k, above):  # type: ignore[no-untyped-def]
+def _clipped(s_good, s_bad, discount, ideal, k, above):
     """Write how many bad documents stand above each good one in ŷ."""
     rows = min(s_good.size, k)
     risen = np.zeros((rows, min(s_bad.size, k - 1) + 1), dtype=np.bool_)
@@ -99,7 +99,7 @@ def _clipped(s_good, s_bad, discount, ideal, k, above):  # type: ignore[no-untyp
 
 
 @inlined
-def _query(order, scores, classes, discount, k, direction):  # type: ignore[no-untyped-def]
+def _query(order, scores, classes, discount, k, direction):
     goods, bads = of_class(order, classes, GOOD), of_class(order, classes, BAD)
     if goods.size == 0:
         return 0.0
@@ -122,7 +122,7 @@ def _query(order, scores, classes, discount, k, direction):  # type: ignore[no-u
 
 
 @kernel
-def _block(first, last, offsets, order, scores, classes, discount, k, loss, direction):  # type: ignore[no-untyped-def]
+def _block(first, last, offsets, order, scores, classes, discount, k, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query(order[a:b], scores[a:b], classes[a:b], discount, k, direction[a:b])

@@ -70,7 +70,7 @@ def discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
 
 
 @inlined
-def of_class(order, classes, which):  # type: ignore[no-untyped-def]
+def of_class(order, classes, which):
     """The documents of a class by score, highest first."""
     n = 0
     for r in range(order.size):
@@ -85,7 +85,7 @@ def of_class(order, classes, which):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def taken(scores, documents):  # type: ignore[no-untyped-def]
+def taken(scores, documents):
     """Scores of some documents."""
     out = np.empty(documents.size)
     for i in range(documents.size):
@@ -94,7 +94,7 @@ def taken(scores, documents):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def write_forces(goods, bads, above, direction):  # type: ignore[no-untyped-def]
+def write_forces(goods, bads, above, direction):
     """The derivative of δφ_po (eq. 4): a bad document above a good one takes 2/(n⁺n⁻), and the good one gives it."""
     scale = 2.0 / (goods.size * bads.size)
     j = 0
@@ -106,7 +106,7 @@ def write_forces(goods, bads, above, direction):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sums(values):  # type: ignore[no-untyped-def]
+def sums(values):
     """Sums of the first 0, 1, …, n values."""
     out = np.zeros(values.size + 1)
     for i in range(values.size):
@@ -115,7 +115,7 @@ def sums(values):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def higher(s_good, s_bad):  # type: ignore[no-untyped-def]
+def higher(s_good, s_bad):
     """How many bad documents score higher than each good one: where φ_po by itself would put it."""
     out = np.empty(s_good.size, dtype=np.int64)
     j = 0
@@ -127,7 +127,7 @@ def higher(s_good, s_bad):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sunk_from(own, s_good, sum_bad):  # type: ignore[no-untyped-def]
+def sunk_from(own, s_good, sum_bad):
     """For each i, the sum over goods from i on of Σ_{b above g} (s_b − s_g), each at its own place."""
     out = np.zeros(s_good.size + 1)
     for i in range(s_good.size - 1, -1, -1):
@@ -136,7 +136,7 @@ def sunk_from(own, s_good, sum_bad):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sunk(first, least, own, sum_good, sum_bad, at_own):  # type: ignore[no-untyped-def]
+def sunk(first, least, own, sum_good, sum_bad, at_own):
     """Σ_{b above g} (s_b − s_g) over goods from `first` on, each below `least` bad documents or at its own lower place.
 
     That is where φ_po puts them best, given that they stand so low: their sums are concave in the place.

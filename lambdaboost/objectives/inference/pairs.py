@@ -53,14 +53,14 @@ def _count_pairs(q: Queries) -> NDArray[np.float64]:
 
 
 @inlined
-def _add(tree, grade):  # type: ignore[no-untyped-def]
+def _add(tree, grade):
     while grade < tree.size:
         tree[grade] += 1
         grade += grade & -grade
 
 
 @inlined
-def _up_to(tree, grade):  # type: ignore[no-untyped-def]
+def _up_to(tree, grade):
     n = 0
     while grade > 0:
         n += tree[grade]
@@ -69,7 +69,7 @@ def _up_to(tree, grade):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _query(order, scores, grade, direction):  # type: ignore[no-untyped-def]
+def _query(order, scores, grade, direction):
     n, active, n_grades = order.size, 0, 0
     for i in range(n):
         n_grades = max(n_grades, grade[i])
@@ -100,7 +100,7 @@ def _query(order, scores, grade, direction):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block(first, last, offsets, order, scores, grade, loss, direction):  # type: ignore[no-untyped-def]
+def _block(first, last, offsets, order, scores, grade, loss, direction):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         loss[q] = _query(order[a:b], scores[a:b], grade[a:b], direction[a:b])

@@ -16,7 +16,7 @@ LN_2 = math.log(2)
 
 
 @inlined
-def exp_minus(x):  # type: ignore[no-untyped-def]
+def exp_minus(x):
     """e^{−x} for x in [0, 87], right to float32."""
     k = np.int32(x * LOG2_E + 0.5)
     r = k * LN_2 - x

@@ -14,14 +14,14 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pair_rule import Floats, PairRule
-from lambdaboost.objectives.kernels.pairs import figures
-from lambdaboost.objectives.kernels.tiles import NOTHING, Dcg, TwoFloatDcg, gap, step
-from lambdaboost.objectives.swaps.of_measure import parts
+from lambdaboost.objectives.kernels.pair_weight import Dcg, TwoFloatDcg, gap, rank_terms, step
+from lambdaboost.objectives.kernels.tiles import NOTHING
+from lambdaboost.objectives.swaps.of_measure import pair_weights
 
 
 def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Queries) -> tuple[Floats, Floats]:
     """λ and μ of a rule, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
-    swap, gains, discounts, cutoff = parts(rule.metric, q)
+    swap, gains, discounts, cutoff = pair_weights(rule.metric, q)
     if isinstance(swap, Dcg):
         swap = TwoFloatDcg()
     pairs = levels(q, rule.source, rule.within, rule.skip_zero)
@@ -37,7 +37,7 @@ def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Quer
 
 
 @kernel
-def _block_of_queries(  # type: ignore[no-untyped-def]
+def _block_of_queries(
     q0, q1, offsets, swap, logistic, local, sigma, center,
     cutoff, scores, rankers, gains, discounts, of_levels, out_lam, out_mu,
 ):  # fmt: skip
@@ -55,7 +55,7 @@ def _block_of_queries(  # type: ignore[no-untyped-def]
         n = b - a
         for draw in range(draws):
             by_rank = np.argsort(-rankers[draw, a:b], kind="mergesort").astype(np.int32)
-            d_of_rank, h_of_rank, cut = figures(
+            d_of_rank, h_of_rank, cut = rank_terms(
                 swap, a, gains[0][a:b], by_rank, discounts, cutoff, d_room[:n], h_room[:n]
             )
             for rank in range(n):

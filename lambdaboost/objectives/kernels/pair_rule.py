@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pairs import pair_gradient
-from lambdaboost.objectives.kernels.tiles import Local, Logistic, Mixed
-from lambdaboost.objectives.swaps.of_measure import no_measure, parts
+from lambdaboost.objectives.kernels.loss import Local, Logistic, Loss, Mixed
+from lambdaboost.objectives.swaps.of_measure import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
+Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 
 @dataclass(frozen=True)
@@ -50,20 +51,20 @@ class PairRule:
             return Local()
         return Mixed(np.float32(self.logistic), np.float32(self.local))
 
-    def lambdas(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-        """λ and μ of every document."""
-        return self.lambdas_and_order(scores, q)[:2]
-
-    def lambdas_and_order(
+    def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
-    ) -> tuple[Floats, Floats, NDArray[np.int32]]:
-        """λ, μ and the documents by score, which another rule over the same scores can be handed as `order`."""
+    ) -> tuple[Derivatives, Derivatives]:
+        """λ and μ of every document; rules over the same scores can share an `order` from `no_order`."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
-        swap, gains, discounts, cutoff = no_measure(q) if self.metric is None else parts(self.metric, q)
-        lam, mu, order = pair_gradient(
-            scores, q, pairs, swap, self._force(), gains, discounts, cutoff, self.sigma, self.center, order
-        )
+        weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
+        loss = Loss(self._force(), float(self.sigma), float(self.center))
+        lam, mu = pair_gradient(scores, q, pairs, weights, loss, order)
         if self.sigma != 1:
-            lam *= self.sigma
-            mu *= self.sigma**2
-        return lam, mu, order
+            lam *= np.float32(self.sigma)
+            mu *= np.float32(self.sigma**2)
+        return lam, mu
+
+
+def no_order(q: Queries) -> NDArray[np.int32]:
+    """Memory for an order that is not known yet."""
+    return np.full(q.n_documents, -1, dtype=np.int32)

@@ -21,14 +21,12 @@ from lambdaboost._jit import inlined, kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.exp import exp_minus
 from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import curvature_of, force_of
+from lambdaboost.objectives.kernels.pair_weight import ONE, gap
 from lambdaboost.objectives.kernels.tiles import (
     LANES,
     NOTHING,
-    ONE,
     RANGE,
-    curvature_of,
-    force_of,
-    gap,
     rows_by_columns,
     run_stop,
 )
@@ -50,7 +48,7 @@ TO_POINTS = T * np.where(np.arange(POINTS) == 0, 1.0, 2.0)[:, None] / POINTS
 
 
 @inlined
-def _chebyshev(x, out):  # type: ignore[no-untyped-def]
+def _chebyshev(x, out):
     """T_0(x), …, T_{POINTS−1}(x)."""
     out[0] = 1.0
     out[1] = x
@@ -59,7 +57,7 @@ def _chebyshev(x, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _boundary(node, m):  # type: ignore[no-untyped-def]
+def _boundary(node, m):
     """First and last + 1 document of a node; node 1 is the root, 2k and 2k + 1 the halves of k."""
     depth = 0
     k = node
@@ -72,13 +70,13 @@ def _boundary(node, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _middle_half(t, first, last):  # type: ignore[no-untyped-def]
+def _middle_half(t, first, last):
     """Middle and half width of a run's interval of t; never of no width."""
     return 0.5 * (t[first] + t[last - 1]), max(0.5 * (t[last - 1] - t[first]), 1e-9)
 
 
 @inlined
-def _leaf_charges(t, d, grade, first, last, charge):  # type: ignore[no-untyped-def]
+def _leaf_charges(t, d, grade, first, last, charge):
     """Charges of a leaf: charge[grade, 0] stands for Σ 1 and charge[grade, 1] for Σ D of its documents."""
     moments = np.zeros(charge.shape)
     basis = np.empty(POINTS)
@@ -92,7 +90,7 @@ def _leaf_charges(t, d, grade, first, last, charge):  # type: ignore[no-untyped-
 
 
 @inlined
-def _mapped(vectors, matrix, out):  # type: ignore[no-untyped-def]
+def _mapped(vectors, matrix, out):
     """Add to out[…, u] the sum over k of vectors[…, k] matrix[k, u]."""
     for a in range(vectors.shape[0]):
         for b in range(vectors.shape[1]):
@@ -104,7 +102,7 @@ def _mapped(vectors, matrix, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _child_to_parent(t, child, parent, m, matrix):  # type: ignore[no-untyped-def]
+def _child_to_parent(t, child, parent, m, matrix):
     """matrix[u, v]: the parent's Lagrange polynomial of point v at the child's point u."""
     a, b = _boundary(child, m)
     middle, half = _middle_half(t, a, b)
@@ -121,7 +119,7 @@ def _child_to_parent(t, child, parent, m, matrix):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _force(force, o, center):  # type: ignore[no-untyped-def]
+def _force(force, o, center):
     """Force and curvature at a difference of t."""
     apart = o + center
     rho = rest = 1.0
@@ -135,7 +133,7 @@ def _force(force, o, center):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _meet(force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work):  # type: ignore[no-untyped-def]
+def _meet(force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work):
     """Two runs act on each other: charges at one's points become a field at the other's.
 
     field[node, grade, 0:2] are the λ that a document of that grade feels per unit and per D of its own weight,
@@ -180,7 +178,7 @@ def _meet(force, above, below, weight, center, by_rank, above_points, below_poin
 
 
 @inlined
-def _figures(room):  # type: ignore[no-untyped-def]
+def _empty_columns(room):
     """Memory for E, gain and its rest, discount and its rest."""
     return (
         np.empty(room, np.float32),
@@ -192,8 +190,8 @@ def _figures(room):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):  # type: ignore[no-untyped-def]
-    """A run level by level: the figures that tiles read, where each level starts, and the document in each slot."""
+def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):
+    """A run level by level: what tiles read, where each level starts, and the document in each slot."""
     e, gain, gain_rest, discount, discount_rest = layout
     start[:] = 0
     for i in range(first, last):
@@ -212,7 +210,7 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document): 
 
 
 @inlined
-def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums):  # type: ignore[no-untyped-def]
+def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums):
     """Every level of the rows against all worse levels of the columns."""
     e, g, g_rest, d, d_rest = rows
     shifted = (e * shift if shift != ONE else e, g, g_rest, d, d_rest)
@@ -227,21 +225,21 @@ def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row
 
 
 @inlined
-def _collect(document, n, sums, lam, mu):  # type: ignore[no-untyped-def]
+def _collect(document, n, sums, lam, mu):
     for slot in range(n):
         lam[document[slot]] += sums[0][slot]
         mu[document[slot]] += sums[1][slot]
 
 
 @inlined
-def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
+def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):
     """All pairs of documents a0:a1 with documents b0:b1, a run with itself or with a later one, as pairs."""
     if t[b1 - 1] - t[a0] + abs(center) > RANGE:
-        _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu)
+        _pairs_one_by_one(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu)
         return
     room = LEAF + 2 * LANES
     n_levels = weight.shape[0]
-    above = _figures(room)
+    above = _empty_columns(room)
     above_start, above_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
     above_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
     shift = np.float32(math.exp(center))
@@ -249,7 +247,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
     if a0 == b0:
         _levels_meet(swap, force, shift, above, above_start, above, above_start, above_sums, above_sums)
     else:
-        below = _figures(room)
+        below = _empty_columns(room)
         below_start, below_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
         below_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
         _leaf_layout(b0, b1, t, g, d, grade, t[a0], below, below_start, below_document)
@@ -260,7 +258,7 @@ def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, we
 
 
 @inlined
-def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu):  # type: ignore[no-untyped-def]
+def _pairs_one_by_one(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu):
     """Pairs of two runs one by one: for scores too far apart for E."""
     for i in range(a0, a1):
         for j in range(max(b0, i + 1), b1):
@@ -277,7 +275,7 @@ def _wide_pairs(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam
 
 
 @inlined
-def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):  # type: ignore[no-untyped-def]
+def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):
     """Add the field of a leaf to its documents."""
     coefficients = np.zeros(field.shape)
     for a in range(field.shape[0]):
@@ -302,7 +300,7 @@ def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):  # type: ig
 
 
 @inlined
-def _rise(t, leaves, d, grade, charge):  # type: ignore[no-untyped-def]
+def _rise(t, leaves, d, grade, charge):
     """Charges of all nodes, from the leaves up."""
     matrix = np.empty((POINTS, POINTS))
     for node in range(leaves, 2 * leaves):
@@ -314,7 +312,7 @@ def _rise(t, leaves, d, grade, charge):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):  # type: ignore[no-untyped-def]
+def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):
     """Every pair of runs once: siblings, cut down until both are narrow, or far apart, or leaves."""
     m = t.size
     square = (POINTS, POINTS)
@@ -345,7 +343,7 @@ def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, char
 
 
 @inlined
-def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
+def _descend(t, leaves, field):
     """Hand every node's field down to its children."""
     matrix = np.empty((POINTS, POINTS))
     for node in range(4, 2 * leaves):
@@ -360,7 +358,7 @@ def _descend(t, leaves, field):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  # type: ignore[no-untyped-def]
+def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):
     """Add the pairs of one list; t ascending, discounts d and grades (0 best) by rank, gains g by grade."""
     m = t.size
     leaves = 1
@@ -378,7 +376,7 @@ def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):  #
 
 
 @kernel
-def lists_by_tree(  # type: ignore[no-untyped-def]
+def lists_by_tree(
     first, last, lengths, queries, offsets, swap, force, by_rank,
     sigma, center, scores, gains, discounts, level_of, order, out_lam, out_mu,
 ):  # fmt: skip

@@ -23,13 +23,13 @@ def split(x: NDArray[Any]) -> TwoFloats:
 
 
 @inlined_exact
-def split_one(x):  # type: ignore[no-untyped-def]
+def split_one(x):
     """The nearest float32 of a number and what is left."""
     nearest = np.float32(x)
     return nearest, np.float32(x - nearest)
 
 
 @inlined_exact
-def difference(a, a_rest, b, b_rest):  # type: ignore[no-untyped-def]
+def difference(a, a_rest, b, b_rest):
     """One number less another, right to float32's last digit of the difference; summed in this order only."""
     return (a - b) + (a_rest - b_rest)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.pair_weight import traits
 from lambdaboost.objectives.kernels.two_floats import difference
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
@@ -24,7 +25,7 @@ SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
 
 
 @inlined
-def _expected_reciprocal_rank_figures(satisfaction, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
+def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
     n = by_rank.size
     depth = min(cutoff, n)
     still_reading = np.empty(n)  # below each rank
@@ -42,28 +43,24 @@ def _expected_reciprocal_rank_figures(satisfaction, by_rank, cutoff, d, h):  # t
     return depth
 
 
+@traits(has_h=True)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction, here once more in float64."""
 
     satisfaction: NDArray[np.float64]  # (n_documents,)
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
         return max((d_i - d_j) * h_i, (d_j - d_i) * h_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """V and 1/(1 − R) of each rank."""
         here = swap.satisfaction[first : first + by_rank.size]
-        return d_room, h_room, _expected_reciprocal_rank_figures(here, by_rank, cutoff, d_room, h_room)
+        return d_memory, h_memory, _expected_reciprocal_rank_terms(here, by_rank, cutoff, d_memory, h_memory)

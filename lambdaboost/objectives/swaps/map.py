@@ -17,10 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.pair_weight import traits
 
 
 @inlined
-def _average_precision_figures(gains, by_rank, cutoff, d, h):  # type: ignore[no-untyped-def]
+def _average_precision_terms(gains, by_rank, cutoff, d, h):
     relevant, reciprocals = 0, 0.0
     depth = min(cutoff, by_rank.size)
     for r in range(depth):
@@ -34,25 +35,21 @@ def _average_precision_figures(gains, by_rank, cutoff, d, h):  # type: ignore[no
     return depth
 
 
+@traits(has_h=True)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """M w of a relevant document i and another j."""
         return abs(d_i - d_j) - (h_i - h_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """C v − S + v/2 and v/2 of each rank."""
-        return d_room, h_room, _average_precision_figures(gains, by_rank, cutoff, d_room, h_room)
+        return d_memory, h_memory, _average_precision_terms(gains, by_rank, cutoff, d_memory, h_memory)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.pair_weight import traits
 
 
 @inlined
-def _reciprocal_rank_figures(gains, by_rank, cutoff, d):  # type: ignore[no-untyped-def]
+def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
     n = by_rank.size
     first = second = n
     for r in range(n):
@@ -35,25 +36,21 @@ def _reciprocal_rank_figures(gains, by_rank, cutoff, d):  # type: ignore[no-unty
     return min(depth, first + 1)
 
 
+@traits()
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return False
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return gain_i - gain_j
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """What the swap of a relevant document and another is worth, whichever of them is i."""
         return abs(max(d_i, d_j))
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """What x − Z or v − Z is of each rank's document; no h."""
-        return d_room, d_room, _reciprocal_rank_figures(gains, by_rank, cutoff, d_room)
+        return d_memory, d_memory, _reciprocal_rank_terms(gains, by_rank, cutoff, d_memory)

@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.pair_weight import traits
 from lambdaboost.objectives.kernels.two_floats import difference
 
 
 @inlined
-def _count_ranks(d):  # type: ignore[no-untyped-def]
+def _count_ranks(d):
     for r in range(d.size):
         d[r] = r
 
 
+@traits(has_h=True, fixed_by_rank=True)
 class NearRanks(NamedTuple):
     """Pairs of near ranks weigh most; d is the rank from 0, h its discount."""
 
@@ -35,26 +37,21 @@ class NearRanks(NamedTuple):
     near: np.float32  # b
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """The gain of the better document less that of the other."""
         return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """What the discounts differ by, and what a distance of the ranks is worth."""
         near = swap.by_distance[np.int32(abs(d_i - d_j))] * swap.by_lower[np.int32(max(d_i, d_j))]
         return swap.swap * abs(h_i - h_j) + swap.near * near
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """The ranks themselves and their discounts."""
-        _count_ranks(d_room)
-        return d_room, discounts[0], cutoff
+        _count_ranks(d_memory)
+        return d_memory, discounts[0], cutoff
 
 
 def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks:

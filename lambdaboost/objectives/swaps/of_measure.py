@@ -10,15 +10,13 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, ERR, MAP, MRR, NDCG, WTA, Measure, PairAccuracy, Precision
-from lambdaboost.objectives.kernels.tiles import LONGEST, Dcg, Unit
+from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights, Unit
+from lambdaboost.objectives.kernels.precision import LONGEST
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 from lambdaboost.objectives.swaps.err import ExpectedReciprocalRank
 from lambdaboost.objectives.swaps.map import AveragePrecision
 from lambdaboost.objectives.swaps.mrr import ReciprocalRank
 from lambdaboost.objectives.swaps.pair_accuracy import RightPairs
-
-# (swap, gains of the documents, discounts of the ranks, the rank past which nothing counts)
-Parts = tuple[Any, TwoFloats, TwoFloats, int]
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -36,13 +34,13 @@ def check_swap(name: str, metric: object) -> None:
         raise TypeError(f"{name} is {metric!r}, expected a measure whose swaps weigh pairs: one of {known}")
 
 
-def no_measure(q: Queries) -> Parts:
+def unweighted(q: Queries) -> PairWeights:
     """Every pair weighs 1."""
     none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
-    return Unit(), (none, none), (none, none), q.n_documents
+    return PairWeights(Unit(), (none, none), (none, none), q.n_documents)
 
 
-def parts(metric: Any, q: Queries) -> Parts:
+def pair_weights(metric: Any, q: Queries) -> PairWeights:
     """The swap of a measure, and what it reads besides the scores."""
     return next(build for measure, build in SWAPS.items() if isinstance(metric, measure))(metric, q)
 
@@ -67,41 +65,41 @@ def _discounts(q: Queries, k: int | None) -> TwoFloats:
     return q.memo(("discounts", k), build)
 
 
-def dcg_parts(metric: Any, q: Queries) -> Parts:
+def dcg_weights(metric: Any, q: Queries) -> PairWeights:
     """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
-    return Dcg(), _gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents
+    return PairWeights(Dcg(), _gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents)
 
 
-def _top(k: int, metric: Any, q: Queries) -> Parts:
+def _top(k: int, metric: Any, q: Queries) -> PairWeights:
     """A document counts its gain in the first k ranks, and nothing below."""
 
     def build() -> TwoFloats:
         return split((np.arange(q.sizes.max()) < k) * 1.0)
 
-    return Dcg(), _gains(metric, q), q.memo(("top", k), build), k
+    return PairWeights(Dcg(), _gains(metric, q), q.memo(("top", k), build), k)
 
 
-def _by_figures(swap: Any) -> Callable[[Any, Queries], Parts]:
-    """The figures of the ranks depend on the ranking: the swap makes them itself."""
+def _by_ranking(swap: Any) -> Callable[[Any, Queries], PairWeights]:
+    """D and h of the ranks depend on the documents there: the swap makes them itself."""
 
-    def build(metric: Any, q: Queries) -> Parts:
+    def build(metric: Any, q: Queries) -> PairWeights:
         none = np.zeros(0, dtype=np.float32)
-        return swap, _gains(metric, q), (none, none), getattr(metric, "k", None) or q.n_documents
+        return PairWeights(swap, _gains(metric, q), (none, none), getattr(metric, "k", None) or q.n_documents)
 
     return build
 
 
-def _err(metric: ERR, q: Queries) -> Parts:
-    return _by_figures(ExpectedReciprocalRank(metric.satisfaction(q)))(metric, q)
+def _err(metric: ERR, q: Queries) -> PairWeights:
+    return _by_ranking(ExpectedReciprocalRank(metric.satisfaction(q)))(metric, q)
 
 
-SWAPS: dict[type[Measure], Callable[[Any, Queries], Parts]] = {
-    NDCG: dcg_parts,
-    CNDCG: dcg_parts,
-    MAP: _by_figures(AveragePrecision()),
-    MRR: _by_figures(ReciprocalRank()),
+SWAPS: dict[type[Measure], Callable[[Any, Queries], PairWeights]] = {
+    NDCG: dcg_weights,
+    CNDCG: dcg_weights,
+    MAP: _by_ranking(AveragePrecision()),
+    MRR: _by_ranking(ReciprocalRank()),
     ERR: _err,
     WTA: lambda metric, q: _top(1, metric, q),
     Precision: lambda metric, q: _top(metric.k, metric, q),
-    PairAccuracy: _by_figures(RightPairs()),
+    PairAccuracy: _by_ranking(RightPairs()),
 }

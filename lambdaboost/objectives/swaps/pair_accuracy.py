@@ -17,16 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.pair_weight import traits
 
 
 @inlined
-def _ranks(d):  # type: ignore[no-untyped-def]
+def _ranks(d):
     for r in range(d.size):
         d[r] = r
 
 
 @inlined
-def by_rank_and_level(start, end, ranks):  # type: ignore[no-untyped-def]
+def by_rank_and_level(start, end, ranks):
     """The slots of a layout by rank, and the level of each slot."""
     m = end[-1]
     level = np.empty(m, np.int32)
@@ -47,7 +48,7 @@ def by_rank_and_level(start, end, ranks):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def no_better(a, by_rank, level, now):  # type: ignore[no-untyped-def]
+def no_better(a, by_rank, level, now):
     """V_a at the rank of every slot."""
     v = 0
     for slot in by_rank:
@@ -56,7 +57,7 @@ def no_better(a, by_rank, level, now):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def no_better_at_rows(first, last, a, at, by_rank, level, passed, v):  # type: ignore[no-untyped-def]
+def no_better_at_rows(first, last, a, at, by_rank, level, passed, v):
     """Write V_b at the rank of each of the rows first:last of level a to v[b], for all worse levels b.
 
     `passed` counts the documents of each level down to rank `at`, where the rows before these end; returns where these
@@ -75,26 +76,22 @@ def no_better_at_rows(first, last, a, at, by_rank, level, passed, v):  # type: i
     return at
 
 
+@traits(has_h=True, by_levels=True)
 class RightPairs(NamedTuple):
     """PairAccuracy; every document's gain is 1/N."""
 
     @staticmethod
-    def has_h() -> bool:
-        """Whether `step` reads h."""
-        return True
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):  # type: ignore[no-untyped-def]
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
         """One over the pairs of the query."""
         return gain_i
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):  # type: ignore[no-untyped-def]
+    def step(swap, d_i, h_i, d_j, h_j):
         """How many pairs the swap turns."""
         return abs(d_i - d_j)
 
     @staticmethod
-    def figures(swap, first, gains, by_rank, discounts, cutoff, d_room, h_room):  # type: ignore[no-untyped-def]
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """The rank, of which `_pairs` makes d."""
-        _ranks(h_room)
-        return h_room, h_room, cutoff
+        _ranks(h_memory)
+        return h_memory, h_memory, cutoff

@@ -10,7 +10,7 @@ NEAR = 600.0  # e^{−x} up to here is a normal float64
 
 
 @inlined
-def scale_scores(steepness, s, x, e):  # type: ignore[no-untyped-def]
+def scale_scores(steepness, s, x, e):
     """Fill x = steepness · (s − highest s) and e^x; whether all of these are normal numbers."""
     highest = lowest = s[0]
     for i in range(s.size):
@@ -23,7 +23,7 @@ def scale_scores(steepness, s, x, e):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def chances_above(i, near, x, e, rho, rest):  # type: ignore[no-untyped-def]
+def chances_above(i, near, x, e, rho, rest):
     """ρ_ij = 1/(1 + e^{x_i − x_j}) of every other j in rho, 1 − ρ_ij in rest; 0 for i itself."""
     if near:
         e_i = e[i]

@@ -1,0 +1,165 @@
+"""What weighs a pair: two functions of a swap that are compiled into the loops, and what they read.
+
+A *swap* says what exchanging two documents is worth in a measure. It is a NamedTuple, so that the compiler knows it by
+its type, with static functions:
+
+- `rank_terms`: d and h of each rank of a query, and the rank past which two documents have nothing to swap for;
+- `gap` and `step`, whose product weighs a pair: `gap` by the two gains, `step` by the d and h of the two ranks;
+- and its `Traits`.
+
+`gap` and `step` do not branch: `min`, `max` and `abs` fill vector lanes, conditions do not. `Unit` and `Dcg` stand
+here, the swaps of other measures in `objectives.swaps`, one a file.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from lambdaboost.objectives.kernels.two_floats import TwoFloats, difference
+
+ONE = np.float32(1)
+
+
+class PairWeights(NamedTuple):
+    """A swap and what it reads of documents and ranks."""
+
+    swap: Any
+    gains: TwoFloats  # (n_documents,)
+    discounts: TwoFloats  # by rank, as long as the longest query; of no length where the swap makes its own
+    cutoff: int  # two documents past this rank have nothing to swap for
+
+
+class Traits(NamedTuple):
+    """What the loops know of a swap when they are compiled."""
+
+    has_h: bool  # whether `step` reads h
+    fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
+    by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
+
+
+def traits(has_h: bool = False, fixed_by_rank: bool = False, by_levels: bool = False) -> Any:
+    """Decorate a swap with its traits."""
+
+    def decorated(swap: Any) -> Any:
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels)
+        return swap
+
+    return decorated
+
+
+@traits(fixed_by_rank=True)
+class Unit(NamedTuple):
+    """Every pair weighs 1 (RankNet)."""
+
+    @staticmethod
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
+        """One."""
+        return ONE
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):
+        """One."""
+        return ONE
+
+    @staticmethod
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
+        """D of each rank, whichever document stands there; no h."""
+        return discounts[0], discounts[0], cutoff
+
+
+@traits(fixed_by_rank=True)
+class Dcg(NamedTuple):
+    """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
+
+    @staticmethod
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
+        """The gain of the better document less that of the other."""
+        return gain_i - gain_j
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):
+        """The difference of the discounts."""
+        return abs(d_i - d_j)
+
+    @staticmethod
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
+        """D of each rank, whichever document stands there; no h."""
+        return discounts[0], discounts[0], cutoff
+
+
+@traits(has_h=True, fixed_by_rank=True)
+class TwoFloatDcg(NamedTuple):
+    """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
+
+    @staticmethod
+    def gap(swap, gain_i, rest_i, gain_j, rest_j):
+        """The gain of the better document less that of the other."""
+        return difference(gain_i, rest_i, gain_j, rest_j)
+
+    @staticmethod
+    def step(swap, d_i, h_i, d_j, h_j):
+        """The difference of the discounts."""
+        return abs(difference(d_i, h_i, d_j, h_j))
+
+    @staticmethod
+    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
+        """D of each rank, whichever document stands there, its rest as h."""
+        return discounts[0], discounts[1], cutoff
+
+
+def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
+    """The factor of a pair's weight that all rows of one level share; gains come as two floats."""
+    return type(swap).gap(swap, gain_i, rest_i, gain_j, rest_j)
+
+
+@overload(gap, inline="always")
+def _gap(swap, gain_i, rest_i, gain_j, rest_j):
+    return swap.instance_class.gap
+
+
+def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
+    """The factor of a pair's weight that its two ranks decide."""
+    return type(swap).step(swap, d_i, h_i, d_j, h_j)
+
+
+@overload(step, inline="always")
+def _step(swap, d_i, h_i, d_j, h_j):
+    return swap.instance_class.step
+
+
+def _known(trait: str) -> Any:
+    """A function of a swap that says whether it has a trait; known to the compiler."""
+
+    def has(swap: Any) -> bool:
+        return bool(getattr(type(swap).traits, trait))
+
+    @overload(has, inline="always")
+    def _has(swap):
+        if getattr(swap.instance_class.traits, trait):
+            return lambda swap: True
+        return lambda swap: False
+
+    return has
+
+
+has_h = _known("has_h")
+fixed_by_rank = _known("fixed_by_rank")
+by_levels = _known("by_levels")
+
+
+def rank_terms(
+    swap: Any, first: Any, gains: Any, by_rank: Any, discounts: Any, cutoff: Any, d_memory: Any, h_memory: Any
+) -> Any:
+    """What the ranking of a query, whose documents start at `first`, contributes to its swaps.
+
+    d and h of each rank, and the rank past which two documents have nothing to swap for.
+    """
+    return type(swap).rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory)
+
+
+@overload(rank_terms)
+def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
+    return swap.instance_class.rank_terms

@@ -1,0 +1,312 @@
+"""λ and μ over all pairs of short lists, one query a vector lane.
+
+The tiles of `tiles` fill vector lanes with the partners of one document; a list of ten documents has too few of them.
+Here a lane is a query: LANES lists of about the same length lie side by side, and every step (exponentials, ranks,
+pairs) runs over a row of lanes:
+
+    slot 0   d d d d d d …   the documents of the best level
+    slot 1   d d d d d d …
+    slot 2   d d d d d - …   - pads a shorter list
+             lane = query
+
+Documents stand level by level, so that i < j leaves j the worse of a pair; a mask drops pairs that do not exist. Ranks
+are counted, a comparison a pair, which for short lists is cheaper than sorting; that goes by *position*, the input
+order, in which a tie needs no comparison of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import inlined, kernel, over_queries, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.kernels.exp import exp_minus
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import Loss, curvature_of, force_of
+from lambdaboost.objectives.kernels.pair_weight import (
+    ONE,
+    PairWeights,
+    fixed_by_rank,
+    gap,
+    has_h,
+    rank_terms,
+    step,
+)
+from lambdaboost.objectives.kernels.tiles import RANGE
+
+LANES = 64  # queries of a batch: enough to hide what a row of lanes costs to begin
+NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
+FARTHEST_APART = 1e291  # scores of a list are nearer to each other
+LONGEST = 40  # documents of a list: from here on tiles are faster
+
+# A slot is a row of FIELDS · LANES figures in one array, so that the compiler sees at one comparison that the row of i
+# and the rows of j do not overlap: with an array for each it compares all with all, at every pair.
+LEVEL, REACH, E, GAIN, D, LAM, MU, REST, H = (np.int64(LANES * x) for x in range(9))
+SLOT = 9 * LANES
+
+
+class Batches(NamedTuple):
+    """The short lists of some `Queries`, LANES side by side."""
+
+    documents: NDArray[np.int64]  # (n_batches + 1,) how many there are in the batches before each
+    first: NDArray[np.int64]  # (n_batches + 1,) the slots of batch b are the rows first[b]:first[b + 1]
+    query: NDArray[np.int32]  # (n_batches, LANES) the query of each lane, -1 where there is none
+    position: NDArray[np.int8]  # (n_slots, LANES) where the document of each slot stands in its query
+    level: NDArray[np.int8]  # (n_slots, LANES) its level within the query, -1 where it pairs with none
+    reach: NDArray[np.int8]  # (n_slots, LANES) it pairs with the levels after its own and before this one
+
+
+def in_batches(q: Queries, levels: Levels, which: NDArray[np.bool_]) -> Batches:
+    """Those lists of up to LONGEST documents in batches by length; longer ones are left out."""
+    # Their identities name the levels and the lists as long as they live, and what is kept holds them.
+    key = ("in batches", id(levels.of_document), id(which))
+    return q.memo(key, lambda: (_in_batches(q, levels, which), levels, which))[0]
+
+
+def _in_batches(q: Queries, levels: Levels, which: NDArray[np.bool_]) -> Batches:
+    sizes = q.sizes
+    short = np.flatnonzero((sizes <= LONGEST) & which)
+    short = short[np.argsort(sizes[short], kind="stable")]
+    of_short = sizes[short]
+    n_batches = -(-short.size // LANES)
+    query = np.full((n_batches, LANES), -1, dtype=np.int32)
+    query.ravel()[: short.size] = short
+    size = np.zeros((n_batches, LANES), dtype=np.int64)
+    size.ravel()[: short.size] = of_short
+    first = np.append(0, np.cumsum(size.max(axis=1)))
+    documents = np.append(0, np.cumsum(size.sum(axis=1)))
+
+    lane = np.repeat(np.arange(short.size), of_short)
+    start = np.cumsum(of_short) - of_short
+    position = np.arange(lane.size) - np.repeat(start, of_short)
+    level = levels.of_document[np.repeat(q.offsets[short], of_short) + position]
+    # Level by level, documents that pair with none last.
+    order = np.lexsort((np.where(level < 0, LONGEST, level), lane))
+    level = level[order]
+    paired = level >= 0
+    own = levels.first[short[lane]] + level
+    reach = np.full(level.size, -1)
+    reach[paired] = _reach(levels)[own[paired]]
+    row = first[lane // LANES] + position
+    at = row, lane % LANES
+    slots = (int(first[-1]), LANES)
+    # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
+    batch = np.repeat(np.arange(n_batches), np.diff(first))
+    position_of_slot = np.repeat(np.arange(slots[0]) - first[batch], LANES).reshape(slots).astype(np.int8)
+    level_of_slot, reach_of_slot = np.full(slots, -1, dtype=np.int8), np.full(slots, -1, dtype=np.int8)
+    position_of_slot[at], level_of_slot[at], reach_of_slot[at] = position[order], level, reach
+    return Batches(documents, first, query, position_of_slot, level_of_slot, reach_of_slot)
+
+
+def _reach(levels: Levels) -> NDArray[np.int64]:
+    """For each level the first, counted within its query, that starts at or after the end of its run of partners."""
+    n_levels = np.diff(levels.first)
+    query = np.repeat(np.arange(n_levels.size), n_levels)
+    # Starts ascend within a query; made to ascend over all of them, one search serves every level.
+    longest = int(levels.run_end.max(initial=0)) + 1
+    found = np.searchsorted(query * longest + levels.start, query * longest + levels.run_end)
+    counted: NDArray[np.int64] = found - levels.first[query]
+    return counted
+
+
+def _by_slot(q: Queries, batches: Batches, figures: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A figure of each document in each slot, 0 where there is none."""
+
+    def build() -> Any:
+        query = np.repeat(batches.query, np.diff(batches.first), axis=0)
+        there = (query >= 0) & (batches.position < q.sizes[query])
+        rows = np.where(there, q.offsets[query] + batches.position, 0)
+        return np.where(there, figures[rows], np.float32(0)), batches, figures
+
+    return q.memo(("by slot", id(batches.query), id(figures)), build)[0]
+
+
+@uncounted
+def _scores_by_position(query, n, scores, offsets, s, best, worst):
+    """Bring scores to their lanes, the place of no document as low as nothing else."""
+    for lane in range(LANES):
+        q = query[lane]
+        a, b = (offsets[q], offsets[q + 1]) if q >= 0 else (0, 0)
+        here = scores[a:b]
+        for p in range(here.size):
+            s[p * LANES + lane] = here[p]
+        for p in range(here.size, n):
+            s[p * LANES + lane] = NO_DOCUMENT
+    for lane in range(LANES):
+        best[lane], worst[lane] = s[lane], np.inf
+    for p in range(n):
+        row = s[p * LANES : (p + 1) * LANES]
+        for lane in range(LANES):
+            best[lane] = max(best[lane], row[lane])
+            worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
+
+
+@uncounted
+def _exponentials(n, sigma, best, s, e):
+    """E = exp(σ(s − s_max)) by position, as far as float32 carries."""
+    for p in range(n):
+        here, out = s[p * LANES : (p + 1) * LANES], e[p * LANES : (p + 1) * LANES]
+        for lane in range(LANES):
+            out[lane] = exp_minus(min(sigma * min(best[lane] - here[lane], FARTHEST_APART), RANGE))
+
+
+@uncounted
+def _count_ranks(n, s, rank):
+    """The rank of every position, from 0: the documents that score higher, and of equal ones the earlier."""
+    for x in range(n * LANES):
+        rank[x] = 0
+    for p in range(n):
+        s_p, rank_p = s[p * LANES : (p + 1) * LANES], rank[p * LANES : (p + 1) * LANES]
+        for r in range(p + 1, n):
+            s_r, rank_r = s[r * LANES : (r + 1) * LANES], rank[r * LANES : (r + 1) * LANES]
+            for lane in range(LANES):
+                later_first = np.int32(s_r[lane] > s_p[lane])
+                rank_p[lane] += later_first
+                rank_r[lane] += np.int32(1) - later_first
+
+
+@uncounted
+def _to_slots(n, level, reach, position, e, slots):
+    """Fill the slots with what does not depend on ranks."""
+    for i in range(n):
+        row, level_i, reach_i, position_i = slots[i * SLOT : (i + 1) * SLOT], level[i], reach[i], position[i]
+        for lane in range(LANES):
+            row[LEVEL + lane], row[REACH + lane] = level_i[lane], reach_i[lane]
+        for lane in range(LANES):
+            row[E + lane] = e[np.int32(position_i[lane]) * LANES + lane]
+        for lane in range(LANES):
+            row[LAM + lane] = row[MU + lane] = 0
+
+
+@uncounted
+def _gains_to_slots(n, field, gains, slots):
+    for i in range(n):
+        row, gains_i = slots[i * SLOT : (i + 1) * SLOT], gains[i]
+        for lane in range(LANES):
+            row[field + lane] = gains_i[lane]
+
+
+@uncounted
+def _ranked_to_slots(n, field, position, rank, of_rank, slots):
+    """A figure of each rank in the slots of the documents there."""
+    for i in range(n):
+        row, position_i = slots[i * SLOT : (i + 1) * SLOT], position[i]
+        for lane in range(LANES):
+            row[field + lane] = of_rank[rank[np.int32(position_i[lane]) * LANES + lane]]
+
+
+@uncounted
+def _pairs(swap, force, shift, n, slots):
+    """λ and μ of every slot, pair by pair."""
+    for i in range(n - 1):
+        one = slots[i * SLOT : (i + 1) * SLOT]
+        for j in range(i + 1, n):
+            other = slots[j * SLOT : (j + 1) * SLOT]
+            for lane in range(LANES):
+                e_i, e_j = shift * one[E + lane], other[E + lane]
+                v = ONE / (e_i + e_j)
+                rho, rest = e_j * v, e_i * v
+                w = gap(swap, one[GAIN + lane], one[REST + lane], other[GAIN + lane], other[REST + lane])
+                w *= step(swap, one[D + lane], one[H + lane], other[D + lane], other[H + lane])
+                level = other[LEVEL + lane]
+                w = w * rho if (level > one[LEVEL + lane]) & (level < one[REACH + lane]) else np.float32(0)
+                f, c = force_of(force, w, rho, rest), curvature_of(force, w, rho, rest)
+                one[LAM + lane] += f
+                other[LAM + lane] -= f
+                one[MU + lane] += c
+                other[MU + lane] += c
+
+
+@inlined
+def _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff, rank, memory, slots):
+    """D and h of each slot where they depend on the ranking of its query."""
+    by_rank, d_memory, h_memory = memory
+    for lane in range(LANES):
+        q = query[lane]
+        for i in range(n):
+            slots[i * SLOT + D + lane] = slots[i * SLOT + H + lane] = 0
+        if q < 0:
+            continue
+        a, b = offsets[q], offsets[q + 1]
+        for p in range(b - a):
+            by_rank[rank[p * LANES + lane]] = p
+        d, h, _ = rank_terms(
+            swap, a, gains[0][a:b], by_rank[: b - a], discounts, cutoff, d_memory[: b - a], h_memory[: b - a]
+        )
+        for i in range(b - a):
+            r = rank[np.int32(position[i, lane]) * LANES + lane]
+            slots[i * SLOT + D + lane], slots[i * SLOT + H + lane] = d[r], h[r]
+
+
+@kernel
+def _block_of_batches(b0, b1, documents, offsets, batches, weights, gains_of_slot, loss, scores, out):
+    """λ and μ of batches b0:b1, one after the other through the same scratch memory."""
+    swap, gains, discounts, cutoff = weights
+    force, sigma, center = loss
+    out_lam, out_mu, out_order, done = out
+    figures_of_most = LONGEST * LANES
+    s, e = np.empty(figures_of_most), np.empty(figures_of_most, np.float32)
+    rank = np.empty(figures_of_most, np.int32)
+    slots = np.zeros(LONGEST * SLOT, np.float32)
+    best, worst = np.empty(LANES), np.empty(LANES)
+    memory = np.empty(LONGEST, np.int32), np.zeros(LONGEST, np.float32), np.zeros(LONGEST, np.float32)
+    shift = np.float32(math.exp(min(center, RANGE)))
+    d_of_rank, h_of_rank = memory[1], memory[2]
+    if fixed_by_rank(swap):
+        d_of_rank, h_of_rank, _ = rank_terms(
+            swap, 0, gains[0][:0], memory[0][:0], discounts, cutoff, memory[1], memory[2]
+        )
+    for b in range(b0, b1):
+        rows = slice(batches.first[b], batches.first[b + 1])
+        query, position = batches.query[b], batches.position[rows]
+        n = position.shape[0]
+        _scores_by_position(query, n, scores, offsets, s, best, worst)
+        _exponentials(n, sigma, best, s, e)
+        _count_ranks(n, s, rank)
+        _to_slots(n, batches.level[rows], batches.reach[rows], position, e, slots)
+        _gains_to_slots(n, GAIN, gains_of_slot[0][rows], slots)
+        if has_h(swap):
+            _gains_to_slots(n, REST, gains_of_slot[1][rows], slots)
+        if fixed_by_rank(swap):
+            _ranked_to_slots(n, D, position, rank, d_of_rank, slots)
+            if has_h(swap):
+                _ranked_to_slots(n, H, position, rank, h_of_rank, slots)
+        else:
+            _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff, rank, memory, slots)
+        _pairs(swap, force, shift, n, slots)
+        for lane in range(LANES):
+            q = query[lane]
+            if q < 0 or not sigma * (best[lane] - worst[lane]) + abs(center) <= RANGE:
+                continue
+            done[q] = True
+            a, m = offsets[q], offsets[q + 1] - offsets[q]
+            lam, mu = out_lam[a : a + m], out_mu[a : a + m]
+            for i in range(m):
+                p = position[i, lane]
+                lam[p], mu[p] = slots[i * SLOT + LAM + lane], slots[i * SLOT + MU + lane]
+            if out_order.size:
+                for p in range(m):
+                    out_order[a + rank[p * LANES + lane]] = p
+
+
+def lists_in_lanes(
+    scores: NDArray[np.float64],
+    q: Queries,
+    batches: Batches,
+    weights: PairWeights,
+    loss: Loss,
+    out: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int32], NDArray[np.bool_]],
+) -> None:
+    """Write λ and μ of the short lists to `out`, their order if it has a length, and which queries are done.
+
+    Lists whose scores lie too far apart for float32 are left out, as are those longer than LONGEST.
+    """
+    if batches.query.size:
+        gains = _by_slot(q, batches, weights.gains[0]), _by_slot(q, batches, weights.gains[1])
+        over_queries(
+            _block_of_batches, batches.documents, q.offsets, batches, weights, gains, loss, scores, out
+        )

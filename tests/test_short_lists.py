@@ -1,0 +1,112 @@
+"""Short lists, one query a vector lane: against float64 sums, and whatever stands beside them."""
+
+import drawn
+import numpy as np
+import pytest
+from rules import RULES
+
+from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
+from lambdaboost.objectives.kernels import short_lists
+from lambdaboost.objectives.kernels.levels import levels
+
+SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
+BY_PAIRS = [
+    RankNet(),
+    LambdaRank(),
+    LambdaRank(NDCG(k=3)),
+    LambdaRank(ERR(k=3, max_grade=5)),
+    SigmoidLocal(NDCG(k=10), center=-0.7),
+    ClickTier(),
+    ClickTier(source="fresh", within=("relevance", "clicks")),
+    Blend(RankNet(), LambdaRank(NDCG(k=3)), 0.3),
+]
+EACH = [rule for rule in RULES if rule.objective in BY_PAIRS]
+
+
+@pytest.mark.parametrize("rule", EACH, ids=lambda rule: repr(rule.objective))
+@pytest.mark.parametrize(("spread", "decimals"), [(1.0, None), (1.0, 0), (60.0, 1)])
+def test_every_figure_is_right_to_a_millionth_of_the_largest(rule, spread, decimals):
+    scores, q = drawn.make(1, SIZES * 3, spread, decimals, missing=True)
+    grad, hess = rule.objective.gradient(scores, q)
+    for rows, labels in drawn.rows(q):
+        expected = rule.reference(scores[rows], labels, 0)
+        largest = max(np.abs(figure).max() for figure in expected)
+        for got, e in zip((-grad[rows], hess[rows]), expected, strict=True):
+            np.testing.assert_allclose(got, e, rtol=0, atol=1e-6 * largest + 1e-20)
+
+
+@pytest.mark.parametrize("objective", BY_PAIRS, ids=repr)
+def test_a_query_has_the_same_bits_whatever_stands_beside_it(objective):
+    scores, q = drawn.make(2, SIZES * 20, 8.0)
+    together = objective.gradient(scores, q)
+    order = np.random.default_rng(3).permutation(q.n_queries)
+    rows = q.rows_of(order)
+    shuffled = objective.gradient(scores[rows], q.take(order))
+    for t, s in zip(together, shuffled, strict=True):
+        np.testing.assert_array_equal(t[rows], s)
+
+
+def test_the_bits_are_the_same_for_any_number_of_threads():
+    scores, q = drawn.make(4, SIZES * 40, 2.0)
+    found = []
+    for threads in (1, 2, 3):
+        with _threads.using(threads):
+            found.append(LambdaRank().gradient(scores, q))
+    for grad, hess in found[1:]:
+        np.testing.assert_array_equal(grad, found[0][0])
+        np.testing.assert_array_equal(hess, found[0][1])
+
+
+def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
+    """Their gains are read as two floats, those of the others as one."""
+    scores, q = drawn.make(7, [5, 30, 40, 41, 12], 4.0)
+    rows = slice(*q.offsets[1:3])
+    relevance = q.source("relevance").copy()
+    relevance[rows] = np.tile([0.5, 0.50005], 15)
+    mixed = Queries(relevance, sizes=q.sizes)
+    together = LambdaRank().gradient(scores, mixed)
+    for query in range(q.n_queries):
+        here = slice(*q.offsets[query : query + 2])
+        alone = LambdaRank().gradient(scores[here], Queries(relevance[here], sizes=q.sizes[[query]]))
+        for t, a in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(t[here], a)
+    assert np.abs(together[0][rows]).max() > 0
+
+
+def in_lanes(scores, q, monkeypatch):
+    """Which queries the lanes took."""
+    seen = []
+
+    def watched(scores, q, batches, weights, loss, out):
+        taken(scores, q, batches, weights, loss, out)
+        seen.append(out[-1].copy())
+
+    taken = short_lists.lists_in_lanes
+    monkeypatch.setattr("lambdaboost.objectives.kernels.gradient.lists_in_lanes", watched)
+    LambdaRank().gradient(scores, q)
+    return seen[0]
+
+
+def test_lists_too_long_or_with_scores_too_far_apart_leave_the_lanes_one_by_one(monkeypatch):
+    scores, q = drawn.make(5, [5, 5, 5, short_lists.LONGEST, short_lists.LONGEST + 1], 1.0)
+    scores[7] += 1e3
+    np.testing.assert_array_equal(in_lanes(scores, q, monkeypatch), [True, False, True, True, False])
+
+
+def test_batches_hold_every_short_list_once_and_are_made_once():
+    _, q = drawn.make(6, SIZES * 30)
+    of_query, every = levels(q, "relevance"), np.ones(q.n_queries, dtype=bool)
+    batches = short_lists.in_batches(q, of_query, every)
+    held = batches.query[batches.query >= 0]
+    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= short_lists.LONGEST))
+    assert batches.documents[-1] == q.sizes[held].sum()
+    assert short_lists.in_batches(q, of_query, every) is batches
+
+
+def test_a_weight_counts_and_no_gradient_is_minus_zero():
+    q = Queries([1, 0, 0, 0], sizes=[2, 2], weight=[2.0, 3.0])
+    grad, hess = LambdaRank().gradient(np.zeros(4), q)
+    alone, _ = LambdaRank().gradient(np.zeros(2), Queries([1, 0], sizes=[2]))
+    np.testing.assert_array_equal(grad, [2 * alone[0], 2 * alone[1], 0, 0])
+    assert not np.signbit(grad[2:]).any()
+    assert grad.dtype == hess.dtype == np.float32

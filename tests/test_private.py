@@ -7,20 +7,25 @@ that engine and raise the bound in pyproject.toml.
 import inspect
 import re
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from sklearn.model_selection import GroupKFold
 
+from lambdaboost import RankNet
+from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
 from lambdaboost.lightgbm import _private as of_lightgbm
 from lambdaboost.xgboost import _private as of_xgboost
 
 ROOT = Path(__file__).parent.parent
 X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
 PRIVATE = {
-    "lightgbm": r"_Booster__|\b_handle\b|\b_predictor\b|_ConfigAliases|\bCallbackEnv\b|\bEvalResult\b|_n_features_in\b",
+    "lightgbm": r"_Booster__|\b_handle\b|\b_predictor\b|_ConfigAliases|\bCallbackEnv\b|\bEvalResult\b|_n_features_in\b"
+    r'|"fobj"',
     "xgboost": r"\bcvfolds\b|\bdel stock\b|_wrap_evaluation_matrices|\b_set_evaluation_result\b|\bleaf_weights\b",
 }
 
@@ -56,6 +61,41 @@ def test_lightgbm_keeps_what_is_used_of_it():
     source = inspect.getsource(lgb.LGBMModel)
     gone = {name for name in read if name != "_fitted_with_feature_names" and f"self.{name}" not in source}
     assert not gone, f"LGBMModel {gone}, {seen}"
+
+
+LIGHTGBM = {"verbosity": -1, "min_data_in_leaf": 2}
+XGBOOST = {"min_child_weight": 0, "base_score": 0.0, "nthread": 1}
+
+
+@pytest.mark.parametrize("function", ["train", "cv"])
+def test_lightgbm_holds_the_objective_in_the_variable_that_is_read(function):
+    objective, seen = RankNet(), []
+    seen_there = partial(seen_in_training, of_lightgbm.OBJECTIVE_VARIABLE, seen)
+    folds = {"folds": GroupKFold(2)} if function == "cv" else {}
+    getattr(lgb, function)(
+        LIGHTGBM | {"objective": objective, "metric": "None"},
+        lgb.Dataset(X, Y, group=SIZES), 1, callbacks=[seen_there], **folds,
+    )  # fmt: skip
+    assert seen == [objective], "mend OBJECTIVE_VARIABLE of lambdaboost/lightgbm/_private.py"
+
+
+@pytest.mark.parametrize("function", ["train", "cv"])
+def test_xgboost_holds_objective_and_rounds_in_the_variables_that_are_read(function):
+    objective, seen, rounds = RankNet(), [], []
+
+    class Look(xgb.callback.TrainingCallback):
+        def before_training(self, model):
+            seen_in_training(of_xgboost.OBJECTIVE_VARIABLE, seen, None)
+            rounds.append(rounds_in_training(of_xgboost.ROUNDS_VARIABLE))
+            return model
+
+    getattr(xgb, function)(XGBOOST, xgb.DMatrix(X, Y), 0, obj=objective, callbacks=[Look()])
+    assert (seen, rounds) == ([objective], [0]), "mend the variables of lambdaboost/xgboost/_private.py"
+
+
+def seen_in_training(variable, seen, env):
+    """Note the objective that a callback finds."""
+    seen.append(objective_in_training(variable))
 
 
 def test_lightgbm_callbacks_see_what_it_would_show():

@@ -267,7 +267,7 @@ def test_callbacks_are_copied_and_pickled():
 
 
 def test_what_is_in_training_is_asked_of_it_alone():
-    assert objective_in_training() is None and rounds_in_training() is None
+    assert objective_in_training("obj") is None and rounds_in_training("num_boost_round") is None
 
 
 def test_a_notebook_has_one_output_without_further_packages(tmp_path):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from lambdaboost.engines.engine import Engine
-from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.plan import read_objective
 from lambdaboost.objectives import GradientStep, Objective
 
@@ -24,16 +22,6 @@ def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
         )
     _refuse_sums_over_all(rule)
     return rule
-
-
-def with_least_leaf(
-    engine: Engine, params: Mapping[str, Any], rule: Objective, documents: int
-) -> dict[str, Any]:
-    """The parameters, with the least leaf that suits the documents of all workers, where none is given."""
-    least, names = least_documents(rule, documents), engine.aliases["least leaf"]
-    if least is None or any(params.get(name) is not None for name in names):
-        return dict(params)
-    return {**params, names[0]: least}
 
 
 def _refuse_sums_over_all(objective: Objective) -> None:

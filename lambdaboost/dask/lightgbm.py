@@ -6,9 +6,10 @@ import traceback
 from typing import Any
 from urllib.parse import urlparse
 
-from lambdaboost.dask._objective import Lasting, distributed, with_least_leaf
+from lambdaboost.dask._objective import Lasting, distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import with_least_leaf
 from lambdaboost.objectives import LambdaRank, Objective
 
 # What the model's text says of the network, as a model of one machine says it.

@@ -9,10 +9,11 @@ from urllib.parse import urlparse
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask._objective import distributed, with_least_leaf
+from lambdaboost.dask._objective import distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
 from lambdaboost.dask._results import results
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import with_least_leaf
 from lambdaboost.objectives import LambdaRank, Objective
 
 

@@ -51,7 +51,9 @@ def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
         if taken is None:
             return []
         values, own_names = taken
-        called = names if names is not None and len(names) == values.shape[1] else own_names
+        called = own_names
+        if names is not None and len(names) == values.shape[1]:
+            called = [f"feature {name!r}" for name in names]
         wanted = labels[rows][:, None]
         few = slice(0, int(np.searchsorted(query, query[min(SCREEN, rows.size) - 1], side="right")))
         near = np.flatnonzero(

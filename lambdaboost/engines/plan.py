@@ -34,8 +34,8 @@ class Plan:
         How trees are made of it.
     params : dict
         The engine's parameters, with the least leaf that suits the rule where none was given.
-    least_documents : int or None
-        That least leaf, where it was not given.
+    adds_least_leaf : bool
+        Whether `params` did not have it.
     measures : tuple of measures and callables
         What to evaluate; `DEFAULT_MEASURE` where nothing was asked for.
 
@@ -45,7 +45,7 @@ class Plan:
     rule: Any
     leaves: Leaves
     params: dict[str, Any]
-    least_documents: int | None
+    adds_least_leaf: bool
     measures: tuple[Metric, ...]
 
     @property
@@ -92,11 +92,17 @@ def planned(
     _check_params(engine, params)
     warn_of_native_parameters(params, engine.only_native)
     warn_of_slow_steps(rule, params, engine.aliases["rate"])
-    least = least_documents(rule, documents)
-    if any(params.get(name) is not None for name in engine.aliases["least leaf"]):
-        least = None
-    more = {} if least is None else {engine.aliases["least leaf"][0]: least}
-    return Plan(engine, rule, leaves, {**params, **more}, least, _measures(engine, params, metrics))
+    complete, least = with_least_leaf(engine, params, rule, documents), engine.aliases["least leaf"][0]
+    adds_least_leaf = complete.get(least) is not params.get(least)
+    return Plan(engine, rule, leaves, complete, adds_least_leaf, _measures(engine, params, metrics))
+
+
+def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
+    """The parameters, with the least leaf that suits `rule` and the number of documents, unless they name one."""
+    least, names = least_documents(rule, documents), engine.aliases["least leaf"]
+    if least is None or any(params.get(name) is not None for name in names):
+        return dict(params)
+    return {**params, names[0]: least}
 
 
 def read_objective(objective: Objective | GradeModel | str) -> Any:

@@ -21,4 +21,4 @@ def warn_of_leaking_features(data: Any) -> None:
     except (TypeError, ValueError):
         return  # of which training says what is wrong
     names = data.feature_name
-    warn_of_leaks(data.data, q, [f"feature {name!r}" for name in names] if isinstance(names, list) else None)
+    warn_of_leaks(data.data, q, names if isinstance(names, list) else None)

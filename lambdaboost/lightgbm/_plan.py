@@ -83,7 +83,7 @@ def arguments(
         step = NewtonStep(plan.rule, told) if plan.leaves == "newton" else None
         own += step.callbacks if step else []
         params = {**params, "objective": step or told}
-    if plan.least_documents is not None and not is_constructed(data):
+    if plan.adds_least_leaf and not is_constructed(data):
         # A data set constructed now must not drop features for a later training with smaller leaves.
         params["feature_pre_filter"] = False
     if asked:

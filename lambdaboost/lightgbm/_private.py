@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 # Where `Booster.update` notes that the booster has no objective of its own, after resetting the booster's parameters.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 
+# The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
+OBJECTIVE_VARIABLE = "fobj"
+
 # The class is not public, and `lightgbm.early_stopping` is a function.
 EarlyStopping = type(lgb.early_stopping(1))
 

@@ -11,9 +11,9 @@ import lightgbm as lgb
 
 from lambdaboost.datasets._files import sha256
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.checkpoint import digest, warn_of_chance
+from lambdaboost.engines.checkpoint import digest
 from lambdaboost.engines.plan import Plan
-from lambdaboost.engines.resume import Resumed
+from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.lightgbm._callbacks import Callback
 from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._newton import training_scores
@@ -21,8 +21,8 @@ from lambdaboost.lightgbm._private import callback_env, eval_result, is_continue
 
 # Parameters that may differ between a training and one that takes it up.
 FREE = ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
-# Draws by chance, by the values that draw nothing.
-CHANCE = {
+# Parameters that make LightGBM sample, with the values that do not.
+SAMPLING = {
     "feature_fraction": "1",
     "feature_fraction_bynode": "1",
     "extra_trees": "0",
@@ -109,7 +109,7 @@ class ResumeCallbacks:
         if self.resumed.state is not None:
             self.resumed.check_scores(training_scores(booster))
             self._replay(env)
-        warn_of_chance(_chance(params))
+        warn_of_sampling(_sampling(params))
 
     def _replay(self, env: Any) -> None:
         """Show LightGBM's own callbacks the rounds of the checkpoint: early stopping and records go on from them."""
@@ -160,9 +160,9 @@ def _digests(booster: Any) -> dict[str, str]:
     return digests
 
 
-def _chance(params: Mapping[str, str]) -> list[str]:
-    """The parameters that make LightGBM draw rows, features or splits by chance."""
-    names = [name for name, none in CHANCE.items() if params.get(name, none) != none]
+def _sampling(params: Mapping[str, str]) -> list[str]:
+    """The parameters that make LightGBM sample rows, features or splits."""
+    names = [name for name, none in SAMPLING.items() if params.get(name, none) != none]
     if params.get("bagging_freq", "0") != "0":
         names += [name for name in ALIASES["bagging"] if params.get(name, "1") != "1"]
     return names

@@ -7,24 +7,22 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost.datasets._given import weights_of
 from lambdaboost.datasets.columns import (
     check_no_dates,
-    checked_sources,
     grades_of,
     row_weights,
     sizes_of,
-    sources_by_name,
     whole_queries,
 )
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.labels import Labels, known_rows, labels_by_source
 from lambdaboost.engines.traps import warn_of_narrow_labels
 from lambdaboost.lightgbm._private import is_constructed
 
 Sources = Mapping[str, ArrayLike]
-Labels = dict[str, NDArray[np.float32]]
 
 
 class Dataset(lgb.Dataset):
@@ -78,7 +76,7 @@ class Dataset(lgb.Dataset):
         sources: Sources | None = None,
     ) -> None:
         check_no_dates("data", data)
-        rows = _rows(data, label, qid)
+        rows = known_rows(label, qid, data)
         group = sizes_of(group, qid, rows)
         super().__init__(
             data,
@@ -125,7 +123,7 @@ class Dataset(lgb.Dataset):
     ) -> Dataset:
         """Validation data aligned with this data set; arguments as of `Dataset`."""
         check_no_dates("data", data)
-        rows = _rows(data, label, qid)
+        rows = known_rows(label, qid, data)
         group = sizes_of(group, qid, rows)
         sources = _labels(sources, rows)
         weight = _row_weights(weight, group, rows)
@@ -169,22 +167,7 @@ def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:
 
 def _labels(sources: Sources | None, rows: int | None) -> Labels:
     """Further labels, checked."""
-    if sources is None:
-        return {}
-    given = sources_by_name(sources)
-    if RELEVANCE in given:
+    labels = labels_by_source(sources, rows)
+    if RELEVANCE in labels:
         raise ValueError("sources has 'relevance': that is what label= gives, with NaN where it is missing")
-    for name, values in given.items():
-        warn_of_narrow_labels(name, values)
-    return checked_sources(given, rows)
-
-
-def _rows(data: Any, label: Any, qid: Any) -> int | None:
-    """The number of rows, where it can be told without reading files."""
-    for known in (label, qid, data):
-        shape = getattr(known, "shape", None)
-        if shape:
-            return int(shape[0])
-        if isinstance(known, list | tuple) and known and np.isscalar(known[0]):
-            return len(known)
-    return None
+    return labels

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lambdaboost.engines.training_frame import objective_in_training
+from lambdaboost.lightgbm._private import OBJECTIVE_VARIABLE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +62,9 @@ class _Progress:
 
         if self.view is None or env.iteration == env.begin_iteration:
             self.view = LiveView(self.console)
-            self.view.start(env.end_iteration - env.begin_iteration, objective_in_training())
+            self.view.start(
+                env.end_iteration - env.begin_iteration, objective_in_training(OBJECTIVE_VARIABLE)
+            )
         self.view.round_done(
             env.iteration, [Figure(*result[:4]) for result in env.evaluation_result_list or ()]
         )

@@ -10,18 +10,14 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaks import warn_of_leaks
+from lambdaboost.xgboost.dmatrix import features_of
 
 
 def warn_of_leaking_features(data: xgb.DMatrix, names: tuple[str, ...]) -> None:
     """Warn of them where XGBoost gives single rows; it does not of a QuantileDMatrix."""
     if isinstance(data, xgb.QuantileDMatrix):
         return
-    of_features = data.feature_names
-    warn_of_leaks(
-        _Rows(data),
-        queries_of(data, names),
-        None if of_features is None else [f"feature {n!r}" for n in of_features],
-    )
+    warn_of_leaks(_Rows(data), queries_of(data, names), data.feature_names)
 
 
 class _Rows:
@@ -33,4 +29,4 @@ class _Rows:
         self.data = data
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Any:
-        return xgb.DMatrix.slice(self.data, rows, allow_groups=True).get_data()
+        return features_of(self.data, rows)

@@ -16,7 +16,19 @@ import xgboost as xgb
 from xgboost.sklearn import _wrap_evaluation_matrices as evaluation_matrices
 from xgboost.sklearn import ltr_metric_decorator
 
-__all__ = ["evaluation_matrices", "ltr_metric_decorator", "move_handle", "rewritten", "take_over", "trained"]
+__all__ = [
+    "OBJECTIVE_VARIABLE",
+    "ROUNDS_VARIABLE",
+    "evaluation_matrices",
+    "ltr_metric_decorator",
+    "move_handle",
+    "rewritten",
+    "take_over",
+    "trained",
+]
+
+# The local variables of `xgboost.train` and `xgboost.cv` that hold the objective and the number of rounds.
+OBJECTIVE_VARIABLE, ROUNDS_VARIABLE = "obj", "num_boost_round"
 
 _NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
 

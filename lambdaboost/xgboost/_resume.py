@@ -10,17 +10,17 @@ import xgboost as xgb
 from xgboost.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
 
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.checkpoint import State, digest, warn_of_chance
+from lambdaboost.engines.checkpoint import State, digest
 from lambdaboost.engines.plan import Plan
-from lambdaboost.engines.resume import Resumed
+from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.xgboost import newton
-from lambdaboost.xgboost.dmatrix import BOUNDS
+from lambdaboost.xgboost.dmatrix import BOUNDS, features_of
 
 # Parameters that may differ between a training and one that takes it up.
 FREE = ("nthread", "n_jobs", "verbosity")
 ROWS = 100_000  # read at a time to compare features
-# Draws by chance, by the values that draw nothing.
-CHANCE = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
+# Parameters that make XGBoost sample where they are not 1.
+SAMPLING = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
 
 
 def resume_callbacks(
@@ -44,7 +44,7 @@ def resume_callbacks(
         f"validation data {name!r}": _digest(matrix) for matrix, name in evals if matrix is not data
     }
     resumed.check(plan, params, queries_of(data, plan.rule.sources), digests)
-    warn_of_chance([name for name in CHANCE if float(params.get(name, 1)) != 1])
+    warn_of_sampling([name for name in SAMPLING if float(params.get(name, 1)) != 1])
     in_rounds = [cb if resumed.begin == 0 else _InRounds(cb, resumed.begin) for cb in given]
     # Saving comes last, for a training that is over has not to be taken up.
     return [_Begin(resumed, data, given), *in_rounds, _Save(resumed, data)]
@@ -141,7 +141,7 @@ def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:
             return
         for start in range(0, data.num_row(), ROWS):
             rows = np.arange(start, min(start + ROWS, data.num_row()))
-            yield _arrays(xgb.DMatrix.slice(data, rows, allow_groups=True).get_data())
+            yield _arrays(features_of(data, rows))
     except xgb.core.XGBoostError:
         yield data.get_quantile_cut()
 

@@ -12,18 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.datasets._given import weights_of
 from lambdaboost.datasets.columns import (
     check_no_dates,
-    checked_sources,
     grades_of,
     query_weights,
     sizes_of,
-    sources_by_name,
     whole_queries,
 )
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.labels import Labels, known_rows, labels_by_source
 from lambdaboost.engines.traps import warn_of_narrow_labels
 from lambdaboost.xgboost._private import move_handle
-
-Sources = dict[str, NDArray[np.float32]]
 
 BOUNDS = ("label_lower_bound", "label_upper_bound")
 
@@ -67,7 +64,7 @@ class DMatrix(xgb.DMatrix):
 
     """
 
-    sources: Sources | None
+    sources: Labels | None
 
     def __init__(
         self,
@@ -85,7 +82,7 @@ class DMatrix(xgb.DMatrix):
             if fields.get(field) is not None:
                 raise ValueError(f"{field} and sources are both given: name that label in sources too")
             fields[field] = values
-        super().__init__(data, label, **_by_query(fields, _rows(data)))
+        super().__init__(data, label, **_by_query(fields, known_rows(data)))
         for name, values in labels.items():
             if values.size != self.num_row():
                 raise ValueError(
@@ -105,12 +102,6 @@ class DMatrix(xgb.DMatrix):
         return take(self, rindex)
 
 
-def _rows(data: Any) -> int | None:
-    """The number of rows, where it can be told without reading files."""
-    shape = getattr(data, "shape", None)
-    return int(shape[0]) if shape else None
-
-
 def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
     """The same fields, with the sizes of queries in place of their ids, and weights of queries."""
     qid, group, weight = (fields.get(name) for name in ("qid", "group", "weight"))
@@ -124,9 +115,9 @@ def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
     return {**fields, "qid": None, "group": sizes, "weight": weight}
 
 
-def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Sources]:
+def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Labels]:
     """The label for XGBoost, which takes no NaN, and every source that has to be kept beside it."""
-    labels = _named(sources)
+    labels = labels_by_source(sources)
     if RELEVANCE in labels:
         if label is not None:
             raise ValueError("label and sources['relevance'] are both given: give the grades in one of them")
@@ -138,17 +129,6 @@ def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[A
     if np.isnan(grades).any():
         labels = {RELEVANCE: grades} | labels
     return np.nan_to_num(grades), labels
-
-
-def _named(sources: Mapping[str, ArrayLike] | None) -> Sources:
-    if sources is None:
-        return {}
-    given = sources_by_name(sources)
-    for name, values in given.items():
-        warn_of_narrow_labels(name, values)
-    further = {name: values for name, values in given.items() if name != RELEVANCE}
-    labels = checked_sources(further, None)
-    return {RELEVANCE: grades_of(given[RELEVANCE])} | labels if RELEVANCE in given else labels
 
 
 def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
@@ -171,6 +151,11 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
         if weight.size == pointer.size - 1:  # XGBoost's slice drops these
             taken.set_weight(weight[queries])
     return taken
+
+
+def features_of(data: xgb.DMatrix, rows: NDArray[np.int64]) -> Any:
+    """The features of some rows as a CSR matrix."""
+    return xgb.DMatrix.slice(data, rows, allow_groups=True).get_data()
 
 
 def _adopt(stock: xgb.DMatrix) -> DMatrix:

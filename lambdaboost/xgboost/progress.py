@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from xgboost.callback import TrainingCallback
 
 from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
+from lambdaboost.xgboost._private import OBJECTIVE_VARIABLE, ROUNDS_VARIABLE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from lambdaboost.engines.progress import Figure, LiveView
 
-# What XGBoost's early stopping maximises; measures of ours are named to be among these.
+# What XGBoost's early stopping maximises; lambdaboost names its measures to begin with one of these.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
 
 
@@ -53,7 +54,8 @@ class Progress(TrainingCallback):
         from lambdaboost.engines.progress import LiveView
 
         self._view = LiveView(self.console)
-        self._view.start(rounds_in_training(), objective_in_training())
+        rounds, objective = rounds_in_training(ROUNDS_VARIABLE), objective_in_training(OBJECTIVE_VARIABLE)
+        self._view.start(rounds, objective)
         return model
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:

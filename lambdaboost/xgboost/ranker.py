@@ -14,6 +14,7 @@ from lambdaboost.datasets.columns import features_and_qid, query_weights, sizes_
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
+from lambdaboost.engines.labels import Labels
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import DEFAULT_MEASURE, Metric, read_objective
@@ -23,12 +24,12 @@ from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost._engine import ENGINE
 from lambdaboost.xgboost._private import evaluation_matrices, ltr_metric_decorator, take_over
-from lambdaboost.xgboost.dmatrix import Sources, split_labels
+from lambdaboost.xgboost.dmatrix import split_labels
 from lambdaboost.xgboost.training import train
 
 LabelSources = Mapping[str, ArrayLike] | None
-# Arguments of ours that are no parameters of the engine.
-_OURS = ("objective", "leaves", "eval_metric")
+# Parameters that XGBoost does not know.
+_OWN = ("objective", "leaves", "eval_metric")
 
 
 class LambdaRanker(xgb.XGBRanker):
@@ -75,7 +76,7 @@ class LambdaRanker(xgb.XGBRanker):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
-        return {name: value for name, value in super().get_xgb_params().items() if name not in _OURS}
+        return {name: value for name, value in super().get_xgb_params().items() if name not in _OWN}
 
     def set_params(self, **params: Any) -> LambdaRanker:
         """Set parameters; those of a fitted ranker reach its booster, XGBoost's own metrics too."""
@@ -282,7 +283,7 @@ def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metri
 
 def _part_eval(
     eval_set: Sequence[tuple[Any, Any]] | None, eval_sources: Sequence[LabelSources] | None
-) -> tuple[list[tuple[Any, Any]] | None, list[Sources]]:
+) -> tuple[list[tuple[Any, Any]] | None, list[Labels]]:
     if eval_set is None:
         if eval_sources is not None:
             raise ValueError("eval_sources is given without eval_set: give both")
@@ -293,7 +294,7 @@ def _part_eval(
     return [(X, y) for (X, _), (y, _) in zip(eval_set, parted, strict=True)], [labels for _, labels in parted]
 
 
-def _attach(name: str, data: xgb.DMatrix, labels: Sources) -> None:
+def _attach(name: str, data: xgb.DMatrix, labels: Labels) -> None:
     for source, values in labels.items():
         if values.size != data.num_row():
             raise ValueError(

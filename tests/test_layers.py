@@ -149,6 +149,46 @@ def test_a_link_can_be_tested(name):
     assert f"lambdaboost/{name}/" in run.stdout.replace(os.sep, "/")
 
 
+# Decorators of functions that Numba compiles, and of classes whose static methods it compiles.
+COMPILERS = {"kernel", "inlined", "inlined_exact", "uncounted", "exact", "overload", "njit", "traits"}
+
+
+def untyped_functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """The functions without any type that neither have such a decorator nor stand in what has one."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names = (part for decorator in node.decorator_list for part in ast.walk(decorator))
+            if COMPILERS & {name.id for name in names if isinstance(name, ast.Name)}:
+                continue
+        if isinstance(node, ast.FunctionDef) and node.returns is None:
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            found += [] if any(argument.annotation for argument in arguments) else [node]
+        found += untyped_functions(node)
+    return found
+
+
+@pytest.mark.parametrize("folder", ["lambdaboost", "experiments"])
+def test_only_compiled_functions_have_no_types(folder):
+    """mypy refuses a function of which some types are missing; one without any is a kernel."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    if not files:
+        pytest.skip(f"{folder} is not in this archive")
+    found = []
+    for path in files:
+        if path.name != "optimality.py":
+            untyped = untyped_functions(ast.parse(path.read_text(encoding="utf-8")))
+            found += [f"{path}:{node.lineno} {node.name}" for node in untyped]
+    assert found == []
+
+
+def test_a_function_without_types_is_found():
+    tree = ast.parse(
+        "def f(x):\n    pass\n\n@kernel\ndef g(x):\n    pass\n\ndef h(x: int) -> int:\n    pass\n"
+    )
+    assert [node.name for node in untyped_functions(tree)] == ["f"]
+
+
 def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
     code = (
         "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"

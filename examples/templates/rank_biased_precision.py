@@ -62,7 +62,7 @@ class RBP(Measure):
 
 
 @kernel
-def _one_query(grades, threshold, p):  # type: ignore[no-untyped-def]
+def _one_query(grades, threshold, p):
     """What a query is worth, its grades from the first rank down: the function to change."""
     total, reading = 0.0, 1.0
     for r in range(grades.size):
@@ -72,7 +72,7 @@ def _one_query(grades, threshold, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _queries(first, last, offsets, k, ranked, threshold, p, n_relevant, out):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, k, ranked, threshold, p, n_relevant, out):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         out[q] = _one_query(ranked[a:b], threshold, p) if n_relevant[q] else np.nan

@@ -55,13 +55,13 @@ class SquaredHinge(Objective):
 
 
 @inlined
-def _one_pair(o, margin):  # type: ignore[no-untyped-def]
+def _one_pair(o, margin):
     """λ and μ of two documents whose scores are o apart: the line to change."""
     return max(0.0, margin - o), 1.0 if o < margin else 0.0
 
 
 @inlined
-def _one_query(s, grades, margin, lam, mu):  # type: ignore[no-untyped-def]
+def _one_query(s, grades, margin, lam, mu):
     for i in range(s.size):
         for j in range(s.size):
             if grades[i] > grades[j]:  # False where a grade is missing (NaN)
@@ -73,7 +73,7 @@ def _one_query(s, grades, margin, lam, mu):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _queries(first, last, offsets, scores, grades, margin, lam, mu):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, scores, grades, margin, lam, mu):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         _one_query(scores[a:b], grades[a:b], margin, lam[a:b], mu[a:b])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -59,7 +60,7 @@ def cubic(queries: int, seed: int) -> Data:
     return one_fold(cubic_polynomial(queries, seed=seed), SHARES, seed, origin)
 
 
-def _parser():  # type: ignore[no-untyped-def]
+def _parser() -> ArgumentParser:
     made = parser(
         "burges2006",
         "Figures 1 and 2 of Burges, Ragno and Le (2006): RankNet's speed-up, and RankNet against LambdaRank in nets. "

@@ -42,7 +42,7 @@ def nothing(net: Net) -> Net:
 
 
 @inlined
-def _forward(x, net, activation):  # type: ignore[no-untyped-def]
+def _forward(x, net, activation):
     """The score of a document; writes the hidden activations to `activation`."""
     hidden, bias, last = net
     score = np.float32(0)
@@ -60,7 +60,7 @@ def _forward(x, net, activation):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _backward(slope, x, net, activation, gradient):  # type: ignore[no-untyped-def]
+def _backward(slope, x, net, activation, gradient):
     """Add slope · ∂s/∂weights of a document."""
     hidden, _, last = net
     d_hidden, d_bias, d_last = gradient
@@ -78,7 +78,7 @@ def _backward(slope, x, net, activation, gradient):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _descend(rate, net, gradient):  # type: ignore[no-untyped-def]
+def _descend(rate, net, gradient):
     """Take a gradient step, and reset the gradient."""
     for h in range(net[0].shape[0]):
         net[1][h] -= rate * gradient[1][h]
@@ -92,7 +92,7 @@ def _descend(rate, net, gradient):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pairwise_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
+def pairwise_epoch(offsets, x, grades, rate, net, gradient):
     """V1: a forward and a backward pass for both documents of each pair (eq. 6); one update per query."""
     n_hidden = net[0].shape[0]
     act_i, act_j = np.empty(n_hidden, np.float32), np.empty(n_hidden, np.float32)
@@ -108,7 +108,7 @@ def pairwise_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-
 
 
 @kernel
-def factored_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-untyped-def]
+def factored_epoch(offsets, x, grades, rate, net, gradient):
     """V2: λ of each document first, then one backward pass per document (eq. 7); one update per query."""
     activation = np.empty(net[0].shape[0], np.float32)
     scores, lam = np.empty(grades.size, np.float32), np.zeros(grades.size, np.float32)
@@ -131,7 +131,7 @@ def factored_epoch(offsets, x, grades, rate, net, gradient):  # type: ignore[no-
 
 
 @kernel
-def all_forward(x, net, scores):  # type: ignore[no-untyped-def]
+def all_forward(x, net, scores):
     """The score of every document."""
     activation = np.empty(net[0].shape[0], np.float32)
     for i in range(scores.size):
@@ -139,7 +139,7 @@ def all_forward(x, net, scores):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def all_backward(x, grad, net, gradient):  # type: ignore[no-untyped-def]
+def all_backward(x, grad, net, gradient):
     """One more forward and one backward pass per document, given the gradient of its score."""
     activation = np.empty(net[0].shape[0], np.float32)
     for i in range(grad.size):

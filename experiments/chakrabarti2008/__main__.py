@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     return results
 
 
-def _parser():  # type: ignore[no-untyped-def]
+def _parser() -> ArgumentParser:
     made = parser(
         "chakrabarti2008",
         "Figures 4-10 of Chakrabarti, Khanna, Sawant and Bhattacharyya (2008): linear rankers by structured hinges.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -77,7 +78,7 @@ class _Progress:
             note(f"{self.done} of {self.total} runs after {minutes:.1f} minutes")
 
 
-def _parser():  # type: ignore[no-untyped-def]
+def _parser() -> ArgumentParser:
     made = parser(
         "svore2011",
         "Tables 1 and 2 and Figures 2-7 of Svore, Volkovs and Burges (2011). Finished runs are kept: the same command "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def log(queries: int, documents: int, seed: int) -> Data:
     return one_fold(web_search_log(queries, documents, FEATURES, seed), SHARES, seed, origin)
 
 
-def _parser():  # type: ignore[no-untyped-def]
+def _parser() -> ArgumentParser:
     made = parser(
         "yue2007",
         "Figures 1 and 2 and Table 1 of Yue and Burges (2007), on the first fold of DATA.",

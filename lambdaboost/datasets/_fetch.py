@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from lambdaboost.datasets import _lock, _unpack
 from lambdaboost.datasets._download import Resumable
@@ -177,7 +178,7 @@ def _check_letor(path: Path, name: str) -> None:
         raise ValueError(f"{name} is not LETOR text: {EXPECTED}")
 
 
-def _pooch():  # type: ignore[no-untyped-def]
+def _pooch() -> Any:
     try:
         import pooch
         import requests  # noqa: F401

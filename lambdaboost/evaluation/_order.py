@@ -16,7 +16,7 @@ WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets w
 
 
 @uncounted
-def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
+def order_by_score(scores, order, ranked, bucket_of, next_in):
     """Write the permutation that sorts `scores` descending, ties by index, to `order`; sorted scores to `ranked`.
 
     False if the scores are clustered in few buckets: then call `order_by_comparing`. `bucket_of` and `next_in` are
@@ -42,7 +42,7 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[n
 
 
 @inlined
-def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
+def order_by_comparing(scores, order, ranked):
     """Like `order_by_score`, for scores on which it returns False."""
     by_score = np.argsort(-scores, kind="mergesort")
     for r in range(scores.size):  # assigning a slice would take seconds to compile
@@ -50,7 +50,7 @@ def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  # type: ignore[no-untyped-def]
+def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
     """Write the documents by bucket, best first; inside a bucket by index."""
     n = scores.size
     last = np.float64(BUCKETS * n - 1)
@@ -70,7 +70,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  
 
 
 @uncounted
-def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
+def _moved_up(order, ranked, moves):
     """Stable insertion sort; False if it takes more than `moves` moves."""
     for r in range(1, order.size):
         score = ranked[r]
@@ -87,13 +87,13 @@ def _moved_up(order, ranked, moves):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def order_scratch(longest):  # type: ignore[no-untyped-def]
+def order_scratch(longest):
     """Scratch memory to order up to `longest` documents: ranked scores, bucket_of, next_in."""
     return np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
 
 
 @inlined
-def order_documents(scores, order, scratch):  # type: ignore[no-untyped-def]
+def order_documents(scores, order, scratch):
     """Write the permutation that sorts `scores` descending to `order`, whatever the scores."""
     ranked, bucket_of, next_in = scratch
     here = ranked[: scores.size]

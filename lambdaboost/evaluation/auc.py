@@ -52,7 +52,7 @@ class AUC(Measure):
 
 
 @kernel
-def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
+def _auc(ranked, threshold):
     n_relevant, n_other, wrong = 0, 0, 0
     for label in ranked:  # from the top: counts the others above each relevant one
         hit = label >= threshold
@@ -63,6 +63,6 @@ def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _aucs(first, last, offsets, k, ranked, threshold, out):  # type: ignore[no-untyped-def]
+def _aucs(first, last, offsets, k, ranked, threshold, out):
     for q in range(first, last):
         out[q] = _auc(ranked[offsets[q] : offsets[q + 1]], threshold)

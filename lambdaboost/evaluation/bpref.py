@@ -57,7 +57,7 @@ class BPref(Measure):
 
 
 @kernel
-def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
+def _bpref(ranked, threshold, n, others):
     hits, above, lost = 0, 0, 0
     for label in ranked:
         hit = label >= threshold
@@ -69,6 +69,6 @@ def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bprefs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):  # type: ignore[no-untyped-def]
+def _bprefs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
     for q in range(first, last):
         out[q] = _bpref(ranked[offsets[q] : offsets[q + 1]], threshold, n_relevant[q], n_others[q])

@@ -85,7 +85,7 @@ class ERR(Measure):
 
 
 @inlined
-def _err(ranked, k):  # type: ignore[no-untyped-def]
+def _err(ranked, k):
     total, still_reading = 0.0, 1.0
     for r in range(min(ranked.size, k)):
         total += still_reading * ranked[r] / (r + 1)
@@ -94,6 +94,6 @@ def _err(ranked, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _errs(first, last, offsets, k, ranked, best, out):  # type: ignore[no-untyped-def]
+def _errs(first, last, offsets, k, ranked, best, out):
     for q in range(first, last):
         out[q] = _err(ranked[offsets[q] : offsets[q + 1]], k) if best[q] > 0 else np.nan

@@ -77,7 +77,7 @@ def _one_over_counted(q: Queries, k: int | None, threshold: float) -> NDArray[np
 
 
 @inlined
-def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-def]
+def _sum_of_precisions(ranked, k, threshold, ranks):
     n = 0
     for r in range(min(ranked.size, k)):
         ranks[n] = r + 1  # overwritten unless r is a hit; a branch would be mispredicted
@@ -89,7 +89,7 @@ def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-
 
 
 @kernel
-def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
+def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):
     ranks = np.empty(longest(first, last, offsets), dtype=np.int64)
     for q in range(first, last):
         in_order = ranked[offsets[q] : offsets[q + 1]]

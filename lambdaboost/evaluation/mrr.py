@@ -64,7 +64,7 @@ class MRR(Measure):
 
 
 @kernel
-def _reciprocal_rank(ranked, k, threshold):  # type: ignore[no-untyped-def]
+def _reciprocal_rank(ranked, k, threshold):
     for r in range(min(ranked.size, k)):
         if ranked[r] >= threshold:
             return 1.0 / (r + 1)
@@ -72,7 +72,7 @@ def _reciprocal_rank(ranked, k, threshold):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _reciprocal_ranks(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
+def _reciprocal_ranks(first, last, offsets, k, ranked, threshold, n_relevant, out):
     for q in range(first, last):
         in_order = ranked[offsets[q] : offsets[q + 1]]
         out[q] = _reciprocal_rank(in_order, k, threshold) if n_relevant[q] else np.nan

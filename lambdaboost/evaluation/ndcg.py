@@ -225,7 +225,7 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
 
 
 @inlined
-def _dcg_of_query(ranked, discounts):  # type: ignore[no-untyped-def]
+def _dcg_of_query(ranked, discounts):
     total = 0.0
     for r in range(min(ranked.size, discounts.size)):
         total += ranked[r] * discounts[r]
@@ -233,13 +233,13 @@ def _dcg_of_query(ranked, discounts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):  # type: ignore[no-untyped-def]
+def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):
     for q in range(first, last):
         out[q] = _dcg_of_query(ranked[offsets[q] : offsets[q + 1]], discounts)
 
 
 @inlined
-def _dcg_curve_of_query(ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+def _dcg_curve_of_query(ranked, discounts, cutoffs, out):
     total, r = 0.0, 0
     for j in range(cutoffs.size):
         while r < min(ranked.size, cutoffs[j]):
@@ -249,6 +249,6 @@ def _dcg_curve_of_query(ranked, discounts, cutoffs, out):  # type: ignore[no-unt
 
 
 @kernel
-def _dcg_curves(first, last, offsets, ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+def _dcg_curves(first, last, offsets, ranked, discounts, cutoffs, out):
     for q in range(first, last):
         _dcg_curve_of_query(ranked[offsets[q] : offsets[q + 1]], discounts, cutoffs, out[q])

@@ -78,7 +78,7 @@ def share_of_pairs(
 
 
 @kernel
-def _share(ranked):  # type: ignore[no-untyped-def]
+def _share(ranked):
     right, wrong = 0, 0
     for i in range(ranked.size):
         for j in range(i + 1, ranked.size):
@@ -88,6 +88,6 @@ def _share(ranked):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shares(first, last, offsets, k, ranked, out):  # type: ignore[no-untyped-def]
+def _shares(first, last, offsets, k, ranked, out):
     for q in range(first, last):
         out[q] = _share(ranked[offsets[q] : offsets[q + 1]])

@@ -68,7 +68,7 @@ class Precision(Measure):
 
 
 @kernel
-def _hits(ranked, k, threshold):  # type: ignore[no-untyped-def]
+def _hits(ranked, k, threshold):
     n = 0
     for r in range(min(ranked.size, k)):
         n += ranked[r] >= threshold
@@ -76,7 +76,7 @@ def _hits(ranked, k, threshold):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
+def _precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):
     for q in range(first, last):
         in_order = ranked[offsets[q] : offsets[q + 1]]
         out[q] = _hits(in_order, k, threshold) / k if n_relevant[q] else np.nan

@@ -83,7 +83,7 @@ def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: floa
 
 
 @kernel
-def longest(first, last, offsets):  # type: ignore[no-untyped-def]
+def longest(first, last, offsets):
     """Number of documents of the longest query."""
     n = 0
     for q in range(first, last):
@@ -92,7 +92,7 @@ def longest(first, last, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rank_queries(first, last, offsets, scores, order):  # type: ignore[no-untyped-def]
+def _rank_queries(first, last, offsets, scores, order):
     scratch = order_scratch(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
@@ -100,7 +100,7 @@ def _rank_queries(first, last, offsets, scores, order):  # type: ignore[no-untyp
 
 
 @kernel
-def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
+def _ranked_queries(first, last, offsets, scores, k, values, out):
     n = longest(first, last, offsets)
     scratch, order = order_scratch(n), np.empty(n, np.int32)
     for q in range(first, last):

@@ -57,7 +57,7 @@ class WTA(Measure):
 
 
 @kernel
-def _winners(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
+def _winners(first, last, offsets, k, ranked, threshold, n_relevant, out):
     for q in range(first, last):
         wins = 1.0 if ranked[offsets[q]] >= threshold else 0.0
         out[q] = wins if n_relevant[q] else np.nan

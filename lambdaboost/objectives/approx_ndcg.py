@@ -81,7 +81,7 @@ class ApproxNDCG(Objective):
 
 
 @kernel
-def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):
     most = longest(first, last, offsets)
     x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):

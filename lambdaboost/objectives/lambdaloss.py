@@ -119,7 +119,7 @@ class LambdaLoss(Objective):
 
 
 @kernel
-def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):  # type: ignore[no-untyped-def]
+def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):
     """NDCG-Loss1 of queries first:last."""
     most = longest(first, last, offsets)
     x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)

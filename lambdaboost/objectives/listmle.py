@@ -54,7 +54,7 @@ class ListMLE(Objective):
 
 
 @inlined
-def _choose(s, level, g, top, others, e, lam, mu):  # type: ignore[no-untyped-def]
+def _choose(s, level, g, top, others, e, lam, mu):
     """Each document of level g is chosen before all worse ones.
 
     `top` is the highest scored of those, e their e^{s − s_top}, `others` the sum of e without the top's own 1. A
@@ -85,7 +85,7 @@ def _choose(s, level, g, top, others, e, lam, mu):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _join(s, level, g, top, others, e):  # type: ignore[no-untyped-def]
+def _join(s, level, g, top, others, e):
     """Level g is among the worse ones of those to come: the top and the others after it."""
     before = top
     for k in range(s.size):
@@ -105,7 +105,7 @@ def _join(s, level, g, top, others, e):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _queries(first, last, offsets, scores, level_of, level_first, lam, mu):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, scores, level_of, level_first, lam, mu):
     longest = 0
     for q in range(first, last):
         longest = max(longest, offsets[q + 1] - offsets[q])

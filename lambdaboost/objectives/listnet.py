@@ -49,7 +49,7 @@ class ListNet(Objective):
 
 
 @inlined
-def _highest(values, grades):  # type: ignore[no-untyped-def]
+def _highest(values, grades):
     """The first document of the highest value among those with a grade; -1 where none has one."""
     top = -1
     for i in range(values.size):
@@ -59,7 +59,7 @@ def _highest(values, grades):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _one_query(s, grades, lam, mu):  # type: ignore[no-untyped-def]
+def _one_query(s, grades, lam, mu):
     best, top = _highest(grades, grades), _highest(s, grades)
     below, total = 0, 0.0
     others = (
@@ -82,7 +82,7 @@ def _one_query(s, grades, lam, mu):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _queries(first, last, offsets, scores, grades, lam, mu):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, scores, grades, lam, mu):
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         _one_query(scores[a:b], grades[a:b], lam[a:b], mu[a:b])

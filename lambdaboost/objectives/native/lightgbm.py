@@ -30,7 +30,7 @@ def _sigmoid_table(sigma: float) -> tuple[float, float, NDArray[np.float64]]:
 
 
 @exact
-def _sigmoid(difference, low, per_unit, table):  # type: ignore[no-untyped-def]
+def _sigmoid(difference, low, per_unit, table):
     if difference <= low:
         return table[0]
     if difference >= -low:
@@ -39,7 +39,7 @@ def _sigmoid(difference, low, per_unit, table):  # type: ignore[no-untyped-def]
 
 
 @exact
-def _one_query(  # type: ignore[no-untyped-def]
+def _one_query(
     score, label, gain, inverse_ideal, discount, sigma, truncation, norm, low, per_unit, table, grad, hess
 ):
     n = score.size
@@ -74,7 +74,7 @@ def _one_query(  # type: ignore[no-untyped-def]
 
 
 @exact
-def _queries(  # type: ignore[no-untyped-def]
+def _queries(
     first,
     last,
     offsets,

@@ -19,7 +19,7 @@ TRUNCATION = 32  # lambdarank_num_pair_per_sample for the top-k method
 
 
 @exact
-def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):  # type: ignore[no-untyped-def]
+def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):
     n = score.size
     one = np.float32(1)
     by_rank = np.argsort(-score, kind="mergesort")
@@ -54,7 +54,7 @@ def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, sc
 
 
 @exact
-def _queries(  # type: ignore[no-untyped-def]
+def _queries(
     first,
     last,
     offsets,

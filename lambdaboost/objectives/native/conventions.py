@@ -16,8 +16,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.checks import check_rank
 from lambdaboost.objectives.native import lightgbm, xgboost
-
-Derivatives = tuple[NDArray[np.float32], NDArray[np.float32]]
+from lambdaboost.objectives.native.queries import Derivatives
 
 
 @dataclass(frozen=True)

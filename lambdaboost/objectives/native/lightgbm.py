@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact, over_queries
+from lambdaboost._jit import exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
+from lambdaboost.objectives.native.queries import Derivatives, gradient_of
 
 TRUNCATION = 30  # lambdarank_truncation_level
 BINS = 1024 * 1024
@@ -29,6 +31,17 @@ def _sigmoid_table(sigma: float) -> tuple[float, float, NDArray[np.float64]]:
     return low, per_unit, 1.0 / (1.0 + np.exp((np.arange(BINS) / per_unit + low) * sigma))
 
 
+class Options(NamedTuple):
+    """LightGBM's parameters, and its table of the sigmoid with the lowest difference and the bins per unit."""
+
+    sigma: float
+    truncation: int
+    norm: bool
+    low: float
+    per_unit: float
+    table: Any
+
+
 @exact
 def _sigmoid(difference, low, per_unit, table):
     if difference <= low:
@@ -39,9 +52,8 @@ def _sigmoid(difference, low, per_unit, table):
 
 
 @exact
-def _one_query(
-    score, label, gain, inverse_ideal, discount, sigma, truncation, norm, low, per_unit, table, grad, hess
-):
+def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
+    sigma, truncation, norm, low, per_unit, table = options
     n = score.size
     by_rank = np.argsort(-score, kind="mergesort")
     spread = score[by_rank[0]] != score[by_rank[n - 1]]
@@ -74,43 +86,17 @@ def _one_query(
 
 
 @exact
-def _queries(
-    first,
-    last,
-    offsets,
-    score,
-    label,
-    gain,
-    inverse_ideal,
-    discount,
-    sigma,
-    truncation,
-    norm,
-    low,
-    per_unit,
-    table,
-    grad,
-    hess,
-):
+def _queries(first, last, offsets, score, label, weights, options, grad, hess):
+    gain, inverse_ideal, discount = weights
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _one_query(
-            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount,
-            sigma, truncation, norm, low, per_unit, table, grad[a:b], hess[a:b],
-        )  # fmt: skip
+        one = score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount
+        _one_query(*one, options, grad[a:b], hess[a:b])
 
 
 def gradient(
     scores: NDArray[np.float64], q: Queries, metric: NDCG, sigma: float, truncation: int, norm: bool
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Gradient and hessian as LightGBM's objective has them before weights."""
-    grad = np.zeros(q.n_documents, np.float32)
-    hess = np.zeros(q.n_documents, np.float32)
-    ideal = NDCG(truncation, metric.gain).ideal(q)
-    inverse_ideal = np.divide(1.0, ideal, where=ideal > 0, out=np.zeros(q.n_queries))
-    discount = 1.0 / np.log2(2.0 + np.arange(q.sizes.max()))
-    over_queries(
-        _queries, q.offsets, scores, q.relevance, metric.gains(q), inverse_ideal, discount,
-        sigma, truncation, norm, *_sigmoid_table(sigma), grad, hess,
-    )  # fmt: skip
-    return grad, hess
+) -> Derivatives:
+    """Gradient and hessian of LightGBM's objective, before weights."""
+    options = Options(sigma, truncation, norm, *_sigmoid_table(sigma))
+    return gradient_of(_queries, scores, q, NDCG(truncation, metric.gain), options)

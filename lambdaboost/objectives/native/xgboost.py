@@ -7,19 +7,30 @@ and sigmoid, float64 pairs cast to float32, a hessian twice the derivative, disc
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact, over_queries
+from lambdaboost._jit import exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
+from lambdaboost.objectives.native.queries import Derivatives, gradient_of
 
 TRUNCATION = 32  # lambdarank_num_pair_per_sample for the top-k method
 
 
+class Options(NamedTuple):
+    """XGBoost's parameters."""
+
+    truncation: int
+    norm: bool
+    score_norm: bool
+
+
 @exact
-def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):
+def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
+    truncation, norm, score_norm = options
     n = score.size
     one = np.float32(1)
     by_rank = np.argsort(-score, kind="mergesort")
@@ -54,43 +65,20 @@ def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, sc
 
 
 @exact
-def _queries(
-    first,
-    last,
-    offsets,
-    score,
-    label,
-    gain,
-    inverse_ideal,
-    discount,
-    truncation,
-    norm,
-    score_norm,
-    grad,
-    hess,
-):
+def _queries(first, last, offsets, score, label, weights, options, grad, hess):
+    gain, inverse_ideal, discount = weights
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        _one_query(
-            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount,
-            truncation, norm, score_norm, grad[a:b], hess[a:b],
-        )  # fmt: skip
+        one = score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount
+        _one_query(*one, options, grad[a:b], hess[a:b])
 
 
 def gradient(
     scores: NDArray[np.float64], q: Queries, metric: NDCG, truncation: int, norm: bool, score_norm: bool
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Gradient and hessian as XGBoost's objective has them before weights."""
-    grad = np.zeros(q.n_documents, np.float32)
-    hess = np.zeros(q.n_documents, np.float32)
-    ideal = NDCG(truncation, metric.gain).ideal(q)
-    inverse_ideal = np.divide(1.0, ideal, where=ideal > 0, out=np.zeros(q.n_queries))
-    discount = 1.0 / np.log2(2.0 + np.arange(q.sizes.max()))
-    over_queries(
-        _queries, q.offsets, scores.astype(np.float32), q.relevance, metric.gains(q), inverse_ideal, discount,
-        truncation, norm, score_norm, grad, hess,
-    )  # fmt: skip
-    return grad, hess
+) -> Derivatives:
+    """Gradient and hessian of XGBoost's objective, before weights."""
+    options = Options(truncation, norm, score_norm)
+    return gradient_of(_queries, scores.astype(np.float32), q, NDCG(truncation, metric.gain), options)
 
 
 def row_weights(q: Queries) -> NDArray[np.float32] | None:

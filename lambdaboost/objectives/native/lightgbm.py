@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact
+from lambdaboost._jit import exact, inlined_exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.native.queries import Derivatives, gradient_of
@@ -42,7 +42,7 @@ class Options(NamedTuple):
     table: Any
 
 
-@exact
+@inlined_exact
 def _sigmoid(difference, low, per_unit, table):
     if difference <= low:
         return table[0]
@@ -51,7 +51,7 @@ def _sigmoid(difference, low, per_unit, table):
     return table[np.int64((difference - low) * per_unit)]
 
 
-@exact
+@inlined_exact
 def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
     sigma, truncation, norm, low, per_unit, table = options
     n = score.size
@@ -90,8 +90,9 @@ def _queries(first, last, offsets, score, label, weights, options, grad, hess):
     gain, inverse_ideal, discount = weights
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        one = score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount
-        _one_query(*one, options, grad[a:b], hess[a:b])
+        _one_query(
+            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount, options, grad[a:b], hess[a:b]
+        )
 
 
 def gradient(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact
+from lambdaboost._jit import exact, inlined_exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.native.queries import Derivatives, gradient_of
@@ -28,7 +28,7 @@ class Options(NamedTuple):
     score_norm: bool
 
 
-@exact
+@inlined_exact
 def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
     truncation, norm, score_norm = options
     n = score.size
@@ -69,8 +69,9 @@ def _queries(first, last, offsets, score, label, weights, options, grad, hess):
     gain, inverse_ideal, discount = weights
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
-        one = score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount
-        _one_query(*one, options, grad[a:b], hess[a:b])
+        _one_query(
+            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount, options, grad[a:b], hess[a:b]
+        )
 
 
 def gradient(

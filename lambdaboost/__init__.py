@@ -102,7 +102,7 @@ __all__ = [
     "save",
 ]
 
-# Where the names above stand. They are looked up when first used, so that `lambdaboost --help` need not wait for Numba.
+# The modules of the names above. They are imported on first use, so that `lambdaboost --help` does not wait for Numba.
 HOLDERS = ("datasets", "evaluation", "objectives", "engines.saving", "engines.checkpoint")
 
 

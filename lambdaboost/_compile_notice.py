@@ -1,4 +1,4 @@
-"""One line on stderr, once a process, where compiling kernels takes more than a second."""
+"""One line on stderr, once per process, if compiling kernels takes more than a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 1.0
 
 
 class CompileNotice(event.Listener):
-    """Listens to Numba, which compiles one function at a time, and those that it calls meanwhile."""
+    """Listens to Numba's compilations, which are nested: a function waits for those that it calls."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -26,8 +26,8 @@ class CompileNotice(event.Listener):
         self._said = False
 
     def on_start(self, event: Any) -> None:
-        """Begin to wait where none of lambdaboost's functions is being compiled."""
-        if self._said or not _ours(event):
+        """Start the timer at the outermost of lambdaboost's functions."""
+        if self._said or not _is_own(event):
             return
         self._depth += 1
         if self._depth == 1:
@@ -40,8 +40,8 @@ class CompileNotice(event.Listener):
                 self._timer = None
 
     def on_end(self, event: Any) -> None:
-        """Stop waiting after the outermost function."""
-        if self._depth == 0 or not _ours(event):
+        """Stop the timer after the outermost function."""
+        if self._depth == 0 or not _is_own(event):
             return
         self._depth -= 1
         if self._depth == 0:
@@ -57,15 +57,15 @@ class CompileNotice(event.Listener):
 
 
 def compile_message() -> str:
-    """What is said while kernels are compiled, and where they are kept."""
+    """The message during compilation, which says where kernels are cached."""
     folder = folder_to_write()
     if folder is not None:
         return f"compiling kernels, which takes some seconds once; they are kept in {folder}"
-    where = f"{config.CACHE_DIR} cannot be written" if config.CACHE_DIR else "no cache folder can be written"
+    where = f"{config.CACHE_DIR} is not writable" if config.CACHE_DIR else "no cache folder is writable"
     return (
-        f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a folder that can"
+        f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a writable folder"
     )
 
 
-def _ours(event: Any) -> bool:
+def _is_own(event: Any) -> bool:
     return str(event.data["dispatcher"].py_func.__module__).split(".")[0] == "lambdaboost"

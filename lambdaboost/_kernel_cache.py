@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept: one folder for each state of the sources.
+"""The cache of compiled kernels: one folder for each state of the sources.
 
-Numba's own cache looks at the file of each kernel alone, so it would serve a kernel into which an older version of
-another file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here
-a folder is named after a digest of every file with kernels in it, and looked for when the first kernel runs.
+Numba's own cache checks only the file of each kernel, so it would load a kernel into which an older version of another
+file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here a
+folder is named after a digest of all files with kernels, and searched for when the first kernel runs.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class KernelCache(_Cache):
 
     @property
     def cache_path(self) -> str | None:
-        """Where new kernels go."""
+        """The folder of new kernels."""
         folder = folder_to_write()
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function, or None where no folder has it."""
+        """The compiled function, or None if no folder has it."""
         for folder in folders():
             if folder.is_dir() and self._known():
                 found = self._files(folder).load_overload(sig, target_context)
@@ -49,7 +49,7 @@ class KernelCache(_Cache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function; a full disk is no reason to stop, since the function is there."""
+        """Save a compiled function; a full disk is ignored, since the function itself is available."""
         folder = folder_to_write()
         if folder is not None and self._known():
             try:
@@ -64,13 +64,13 @@ class KernelCache(_Cache):
         """Do nothing: it is always enabled."""
 
     def flush(self) -> None:
-        """Forget this function's compiled versions."""
+        """Delete this function's compiled versions."""
         folder = folder_to_write()
         if folder is not None and self._known():
             self._files(folder).flush()
 
     def _known(self) -> bool:
-        """Whether the function's source is a file, unlike that of a notebook's cell."""
+        """Whether the function's source is a file, not a notebook cell."""
         return Path(self._py_func.__code__.co_filename).is_file()
 
     def _files(self, folder: Path) -> FunctionCache:
@@ -94,16 +94,18 @@ class _Impl(CompileResultCacheImpl):
 
 
 class _Locator(_CacheLocator):
-    """Numba's view of one function's place."""
+    """The location of one function's files, for Numba."""
 
     def __init__(self, py_func: Any, folder: Path) -> None:
         self._py_file = py_func.__code__.co_filename
         self._line = py_func.__code__.co_firstlineno
         own = Path(self._py_file)
-        self._ours = own.is_relative_to(PACKAGE)
+        self._is_own = own.is_relative_to(PACKAGE)
         # Relative to the package, so that a moved installation keeps its kernels.
         inside = (
-            own.parent.relative_to(PACKAGE) if self._ours else self.get_suitable_cache_subpath(self._py_file)
+            own.parent.relative_to(PACKAGE)
+            if self._is_own
+            else self.get_suitable_cache_subpath(self._py_file)
         )
         self._path = folder / inside
 
@@ -117,8 +119,8 @@ class _Locator(_CacheLocator):
         return str(self._path)
 
     def get_source_stamp(self) -> str:
-        # The folder stands for the package's own sources.
-        return "" if self._ours else hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
+        # The name of the folder already identifies the package's own sources.
+        return "" if self._is_own else hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -126,14 +128,14 @@ class _Locator(_CacheLocator):
 
 @cache
 def folders() -> tuple[Path, ...]:
-    """The folders in which this state of the sources may have kernels, the preferred one first."""
+    """The folders that may have kernels of this state of the sources, the preferred one first."""
     name = _folder_name()
     return () if name is None else tuple(root / name for root in _roots())
 
 
 @cache
 def folder_to_write() -> Path | None:
-    """The first of `folders` that can be written, made if need be; None where none can."""
+    """The first writable one of `folders`, created if necessary; None if there is none."""
     for folder in folders():
         try:
             new = not folder.is_dir()
@@ -148,9 +150,8 @@ def folder_to_write() -> Path | None:
 
 
 def _roots() -> list[Path]:
-    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[
-        :8
-    ]  # two installations do not clear each other's
+    # Two installations must not remove each other's kernels.
+    installed = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:8]
     if config.CACHE_DIR:
         return [Path(config.CACHE_DIR).absolute() / f"lambdaboost-{installed}"]
     user = Path(AppDirs(appname="lambdaboost", appauthor=False).user_cache_dir)
@@ -160,7 +161,7 @@ def _roots() -> list[Path]:
 
 
 def _folder_name() -> str | None:
-    """Interpreter, Numba and sources; None where the sources are not files, as in a zip archive."""
+    """A name for interpreter, Numba and sources; None if the sources are not files, as in a zip archive."""
     sources = sorted(path for pattern in WITH_KERNELS for path in PACKAGE.glob(pattern))
     if not sources:
         return None
@@ -177,11 +178,11 @@ def _prefix() -> str:
 
 
 def _remove_old(new: Path) -> None:
-    """Remove the folders of earlier sources except the newest, for who goes to and fro between two branches."""
+    """Remove the folders of earlier sources except the newest, which help when you switch between branches."""
     old = [path for path in new.parent.glob(f"{_prefix()}*") if path != new]
     try:
         old.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    except OSError:  # another process removes them
+    except OSError:  # another process is removing them
         return
     for path in old[OLD_FOLDERS_KEPT:]:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""`Registry`: classes and functions by name, each entered by a decorator where it is defined."""
+"""`Registry`: classes and functions by name, each registered by a decorator at its definition."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Registry(dict[str, Entry]):
     """
 
     def add(self, entry: Added) -> Added:
-        """Enter a class or function under its own name; the decorator of each.
+        """Register a class or function under its own name, as a decorator.
 
         Raises
         ------
         ValueError
-            Where another module has entered the name.
+            If another module has registered the name.
 
         """
         name: str = entry.__name__  # type: ignore[attr-defined]

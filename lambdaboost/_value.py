@@ -17,17 +17,17 @@ class Value:
     Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
     in a field of floats, ``np.int64(3)`` becomes 3.
 
-    Values of one class are equal where their fields are, and NaN equals NaN. (Whether it does in dataclasses depends on
-    the version of Python.)
+    Values of one class are equal where their fields are, and NaN equals NaN. (In dataclasses this depends on the
+    version of Python.)
 
-    A deep copy is the value itself, which cannot change. LightGBM deep-copies its parameters, and so still trains with
-    the object that you passed.
+    A deep copy is the immutable value itself. LightGBM deep-copies its parameters, so it still trains with the object
+    that you passed.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
-        if "__eq__" not in vars(cls):  # else the dataclass decorator writes its own
+        if "__eq__" not in vars(cls):  # otherwise the dataclass decorator adds its own
             cls.__eq__ = Value.__eq__  # type: ignore[method-assign]
             cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
 
@@ -62,7 +62,7 @@ class Value:
 
 
 def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`check` between two conversions: first NumPy scalars to Python's, then numbers to the type of their field."""
+    """`check` with two conversions: NumPy scalars to Python's before it, numbers to their field's type after it."""
 
     @wraps(check)
     def coerced(value: Any) -> None:
@@ -78,7 +78,7 @@ def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars as Python's, in tuples and lists too."""
+    """NumPy scalars as Python's, also in tuples and lists."""
     if isinstance(value, np.generic):
         return value.item()
     return type(value)(map(_plain, value)) if type(value) in (tuple, list) else value
@@ -97,7 +97,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _comparable(value: Any) -> Any:
-    """The value with one object for every NaN: tuples compare objects by identity first."""
+    """The value with one object for all NaN: tuples compare by identity first."""
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))
     return math.nan if isinstance(value, float) and value != value else value

@@ -9,7 +9,7 @@ _LIBRARIES = ("lambdaboost", "lightgbm", "xgboost", "sklearn", "joblib")
 
 
 def warn(message: str) -> None:
-    """Warn of the line that called us, be it directly or through an engine."""
+    """Warn at the user's line that called lambdaboost, directly or through an engine."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1

@@ -1,7 +1,7 @@
 r"""Linear rankers, s = Xw, trained by gradient descent on the weights (Yue and Burges 2007).
 
-A *cost* is any function of the weights. Like all functions here it takes one model, (n_features,), and returns a
-number, or takes several models, (n_features, n_models), and returns (n_models,) in one pass over the data.
+A *cost* is any function of the weights. Like all functions here, it maps one model (n_features,) to a number, and
+several models (n_features, n_models) to (n_models,) in one pass over the data.
 
 >>> import numpy as np
 >>> from lambdaboost.datasets import web_search_log
@@ -58,7 +58,7 @@ def finite_difference(cost: Cost, weights: ArrayLike, step: float) -> Floats:
     check_number("step", step, 0, open_low=True)
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim != 1:
-        raise ValueError(f"weights has shape {w.shape}, expected those of one model, (n_features,)")
+        raise ValueError(f"weights has shape {w.shape}, expected (n_features,), the weights of one model")
     moved = step * np.eye(w.size)
     return (_values(cost, w[:, None] + moved) - _values(cost, w[:, None] - moved)) / (2 * step)
 
@@ -192,7 +192,7 @@ def _values(cost: Cost, weights: Floats) -> Floats:
             f"expected {weights.shape[1:]}: one number per model"
         )
     if not np.isfinite(values).all():
-        raise ValueError(f"the cost returned {values[~np.isfinite(values)][0]}: let it return finite figures")
+        raise ValueError(f"the cost returned {values[~np.isfinite(values)][0]}: let it return finite numbers")
     return values
 
 

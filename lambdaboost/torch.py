@@ -1,7 +1,7 @@
 """Nets: any objective as a loss on the scores of a PyTorch module (extra ``torch``).
 
-The net is yours and the optimiser PyTorch's; the λ-gradients come from the very objective that trains trees. This is
-how the 2005 and 2006 papers train: λ of each document of a query, then one backward pass a document::
+The net and the optimiser are yours; the λ-gradients come from the same objectives that train trees. The 2005
+and 2006 papers train in this way: λ of each document of a query, then one backward pass per document::
 
     import torch
     from lambdaboost import LambdaRank
@@ -45,22 +45,22 @@ __all__ = ["Loss", "query_batches"]
 
 @dataclass(frozen=True, repr=False)
 class Loss(Value):
-    r"""An objective as a loss: the backward pass hands on :math:`\partial C/\partial s_i = -\lambda_i` (2006, eq. 3).
+    r"""An objective as a loss, whose backward pass returns :math:`\partial C/\partial s_i = -\lambda_i` (2006, eq. 3).
 
     ``loss(scores, queries)`` is a scalar whose gradient in the scores is ``objective.gradient(scores, queries)[0]``,
-    summed over the queries of the batch, weights included. λ is the gradient of a cost that nobody needs to know, and
-    which need not exist (2006, section 4), so the value is that of a measure instead: one less the measure, to watch
-    fall. Curvatures are not used, so an objective whose curvature changes sign needs no `GradientStep` here.
+    summed over the queries of the batch, weights included. λ is the gradient of an implicit cost, which need not exist
+    (2006, section 4), so the value shown is one minus a measure. Curvatures are not used, so an objective whose
+    curvature changes sign needs no `GradientStep` here.
 
-    Scores may be on any device and of any floating type: λ is computed on the CPU and handed back to where the scores
-    are. A second derivative is refused, since λ has none.
+    Scores may be on any device and of any floating type: λ is computed on the CPU and copied to the device of the
+    scores. Second derivatives raise an error.
 
     Parameters
     ----------
     objective : Objective
-        Whose λ it hands on.
+        The objective that computes λ.
     measure : Measure, optional
-        What the value shows: without it the objective's own measure, or NDCG() where it has none.
+        The measure of the value; by default the objective's own measure, or NDCG() if it has none.
 
     """
 
@@ -73,7 +73,7 @@ class Loss(Value):
             raise TypeError(f"measure is {self.measure!r}, expected a measure such as NDCG(k=10)")
 
     def __call__(self, scores: Tensor, queries: Queries, iteration: int = 0) -> Tensor:
-        """One less the measure, with −λ as its gradient.
+        """One minus the measure, with −λ as its gradient.
 
         Parameters
         ----------
@@ -82,23 +82,23 @@ class Loss(Value):
         queries : Queries
             The documents' queries and labels.
         iteration : int
-            What an objective with a schedule takes for its round, such as the epoch; from 0.
+            The round for objectives with a schedule, such as the epoch; from 0.
 
         Returns
         -------
-        scalar tensor of the type and on the device of `scores`
+        scalar tensor with the type and device of `scores`
 
         Raises
         ------
         TypeError, ValueError
-            For scores that are no floating tensor, of another shape, or not finite.
+            If `scores` is not a floating tensor, has another shape, or is not finite.
 
         """
         import torch
 
         if not isinstance(scores, torch.Tensor):
             raise TypeError(
-                f"scores is {type(scores).__name__}, expected the torch.Tensor that a module gave"
+                f"scores is {type(scores).__name__}, expected the torch.Tensor that a module returns"
             )
         if not scores.is_floating_point():
             raise TypeError(
@@ -106,13 +106,13 @@ class Loss(Value):
             )
         if not isinstance(queries, Queries):
             raise TypeError(
-                f"queries is {type(queries).__name__}, expected lambdaboost.Queries, as query_batches gives them"
+                f"queries is {type(queries).__name__}, expected lambdaboost.Queries, as query_batches returns them"
             )
         n = queries.n_documents
         if tuple(scores.shape) not in ((n,), (n, 1)):
             raise ValueError(
                 f"scores has shape {tuple(scores.shape)}, expected ({n},) or ({n}, 1): "
-                "one score a document of `queries`"
+                "one score per document of `queries`"
             )
         return _functions()[0].apply(scores, self, queries, iteration)
 
@@ -124,28 +124,28 @@ class Loss(Value):
 def query_batches(
     queries: Queries, queries_per_batch: int = 1, seed: int | None = None
 ) -> list[tuple[NDArray[np.int64], Queries]]:
-    """Part the queries into batches, each query whole.
+    """Split the queries into batches of whole queries.
 
-    Make the list once and go through it every epoch: a batch keeps what its labels alone decide.
+    Create the list once and iterate over it in every epoch: batches cache what depends on the labels only.
 
     Parameters
     ----------
     queries : Queries
         All queries.
     queries_per_batch : int
-        Queries of each batch, the last one perhaps fewer; 1 is the paper's update after each query.
+        Number of queries in each batch except the last; 1 is the paper's update after each query.
     seed : int, optional
-        Draws the order of the queries; without it they stay as they are.
+        Seed of a random order of the queries; by default they keep their order.
 
     Returns
     -------
     list of (rows, Queries)
-        The rows of a batch, int64, to index features with; and its queries, labels and weights.
+        The rows of each batch, int64, to index features; and its queries with labels and weights.
 
     Raises
     ------
     TypeError, ValueError
-        Where `queries_per_batch` is not a whole number ≥ 1, or the seed not one ≥ 0.
+        If `queries_per_batch` is not a whole number ≥ 1, or `seed` is not one ≥ 0.
 
     Examples
     --------
@@ -167,11 +167,11 @@ def query_batches(
 
 @cache
 def _functions() -> tuple[Any, Any]:
-    """The autograd functions, made once PyTorch is here."""
+    """The autograd functions; PyTorch is imported here."""
     import torch
     from torch.autograd import Function
 
-    class Handed(Function):
+    class WithLambda(Function):
         """The measure forward, −λ backward."""
 
         @staticmethod
@@ -196,8 +196,8 @@ def _functions() -> tuple[Any, Any]:
         @staticmethod
         def backward(ctx: Any, upstream: Tensor) -> tuple[None, None, None]:
             raise RuntimeError(
-                "lambdaboost.torch.Loss cannot be differentiated twice: λ is a gradient without a cost, and has no "
-                "derivative; leave out create_graph=True, or detach what the second derivative is taken of"
+                "lambdaboost.torch.Loss cannot be differentiated twice: λ has no derivative; "
+                "leave out create_graph=True, or detach what the second derivative is taken of"
             )
 
-    return Handed, Once
+    return WithLambda, Once

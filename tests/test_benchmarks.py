@@ -72,9 +72,8 @@ def test_the_replay_grows_the_engines_own_trees(engine, truncation):
 def test_the_numpy_objective_is_lambdarank():
     lgb = pytest.importorskip("lightgbm")
     data = made(Shape(5, 30))
-    q = Queries(
-        np.where(np.arange(150) < 30, 0, data.queries.relevance), sizes=[30] * 5
-    )  # one without any gain
+    # The first query has no gain.
+    q = Queries(np.where(np.arange(150) < 30, 0, data.queries.relevance), sizes=[30] * 5)
     scores = np.random.default_rng(0).normal(size=150)
     dataset = lgb.Dataset(data.features, q.relevance, group=q.sizes, params={"verbose": -1}).construct()
     found = numpy_objective.numpy_lambdarank(scores, dataset)

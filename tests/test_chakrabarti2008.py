@@ -1,4 +1,4 @@
-"""`experiments.chakrabarti2008` on tiny data: every rule trained, the report whole, wrong input told."""
+"""`experiments.chakrabarti2008` on tiny data: every rule trained, the report whole, wrong input reported."""
 
 import csv
 

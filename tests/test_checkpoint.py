@@ -156,9 +156,11 @@ def test_xgboost_prints_on(at, capsys):
     ],
 )
 def test_chance_is_warned_of(at, engine, params, names):
-    with pytest.warns(UserWarning, match=f"checkpoint with {names}: if this training is interrupted") as told:
+    with pytest.warns(
+        UserWarning, match=f"checkpoint with {names}: if this training is interrupted"
+    ) as warnings:
         interrupted(engine, at, params=PARAMS_OF[engine] | params)
-    assert len(told) == 1
+    assert len(warnings) == 1
     with pytest.warns(UserWarning, match="good as an uninterrupted one, but not the same"):
         TRAIN[engine](at, params=PARAMS_OF[engine] | params)
 

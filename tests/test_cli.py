@@ -1,4 +1,4 @@
-"""The command line on small files: every command on both engines, and every mistake told in one line."""
+"""The command line on small files: every command on both engines, and every mistake reported in one line."""
 
 import json
 import os
@@ -308,7 +308,7 @@ def test_train_refuses(capfd, folder, tmp_path, wrong, message):
     assert out.read_text(encoding="utf-8") == "an older model" and os.listdir(tmp_path) == ["model"]
 
 
-def test_an_engines_refusal_is_told(capsys, folder, tmp_path):
+def test_an_engines_refusal_is_reported(capsys, folder, tmp_path):
     """LightGBM's C++ prints a line of its own before."""
     code, _, err = call(
         capsys, "train", folder / "train.txt", "--out", tmp_path / "m", "--param", "num_leaves=1"
@@ -378,7 +378,7 @@ def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):
     model.write_text(model.read_text(encoding="utf-8") + "\n")
     assert "describes another model" in refused(capsys, "predict", model, test)
     (tmp_path / "m.json").write_text(about[:50])
-    assert "is no description of a model" in refused(capsys, "predict", model, test)
+    assert "is not the description of a model" in refused(capsys, "predict", model, test)
 
 
 def commands(group=None, path=()):
@@ -396,14 +396,14 @@ COMMANDS = dict(commands())
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command(capsys, monkeypatch, words):
-    """Its help has an example that reads, keeps what stands in brackets, fits; its mistakes are told in one line."""
+    """Its help has an example that runs, keeps brackets, fits; its mistakes are reported in one line."""
     monkeypatch.setenv("COLUMNS", "80")
     call_, path = " ".join(("lambdaboost", *words)), tuple(words)
     code, out, err = call(capsys, *path, "--help")
     assert (code, err) == (0, "") and f"Example: {call_}" in out and max(map(len, out.splitlines())) <= 80
-    told = COMMANDS[words].help
-    assert not any("\n" in p and ": " not in p.splitlines()[-1] for p in told.split("\n\n"))
-    for extra in re.findall(r"lambdaboost\\(\[\w+\])", told):
+    text = COMMANDS[words].help
+    assert not any("\n" in p and ": " not in p.splitlines()[-1] for p in text.split("\n\n"))
+    for extra in re.findall(r"lambdaboost\\(\[\w+\])", text):
         assert extra in "".join(out.split())
     for example in re.findall(r"Example: lambdaboost (.*)", COMMANDS[words].epilog):
         args = shlex.split(example)[len(path) :]
@@ -502,12 +502,12 @@ def test_sources_are_counted_from_one():
 def test_demo(capsys, engine):
     code, out, err = call(capsys, "demo", "--queries", 24, "--rounds", 3, "--engine", engine, "--json")
     assert code == 0, err
-    told = json.loads(out)
-    assert told["queries"] == {"train": 6, "valid": 6, "test": 12}
-    native, *ours = told["systems"]
-    assert len(ours) == 3
+    result = json.loads(out)
+    assert result["queries"] == {"train": 6, "valid": 6, "test": 12}
+    native, *others = result["systems"]
+    assert len(others) == 3
     assert native["significance"] is None and native["name"].startswith(engine)
-    for system in ours:
+    for system in others:
         assert set(system["measures"]) == set(system["significance"])
         assert all(0 <= s["p"] <= s["adjusted"] <= 1 for s in system["significance"].values())
         assert {f"NDCG(k={k})" for k in range(1, 11)} < set(system["measures"])

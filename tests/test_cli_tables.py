@@ -81,10 +81,10 @@ def folder(tmp_path_factory, table):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_csv_trains_predicts_and_measures_like_the_same_letor_text(capsys, folder, tmp_path, table, engine):
     model, scores = tmp_path / "m", tmp_path / "scores"
-    told = call(capsys, "train", folder / "log.csv", *SMALL, *LEAF[engine], "--engine", engine, "--test",
+    code, out, err = call(capsys, "train", folder / "log.csv", *SMALL, *LEAF[engine], "--engine", engine, "--test",
                 folder / "log.csv", "--out", model)  # fmt: skip
-    assert told[0] == 0, told[2]
-    assert "CNDCG(k=10)" in told[1]  # of the source, without being asked for
+    assert code == 0, err
+    assert "CNDCG(k=10)" in out  # of the source, without being asked for
     about = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert about["columns"]["features"] == FEATURES[:10] and about["columns"]["query"] == "query"
     assert call(capsys, "predict", model, folder / "log.csv", "--out", scores)[0] == 0

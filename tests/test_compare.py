@@ -218,10 +218,10 @@ def test_one_adjusted_p_decides_marks_bold_and_words():
         cells = [row[column] for row in table.rows[-4:]]
         assert [cell.text[:2] for cell in cells if cell.text[0] in "▲▼"] == ["▲ ", "▼ "]
         assert [cell.style for cell in cells] == ["plain", "plain", "bold", "plain"]
-    told = dict(findings(comparison))
-    assert told["likely_"] == "shows no significant difference from base in NDCG(k=3)."
-    assert told["sure & |safe|"].startswith("is better in NDCG(k=3) (+10.00, adjusted p")
-    assert told["lost"].startswith("is worse in NDCG(k=3) (-10.00, adjusted p")
+    sentences = dict(findings(comparison))
+    assert sentences["likely_"] == "shows no significant difference from base in NDCG(k=3)."
+    assert sentences["sure & |safe|"].startswith("is better in NDCG(k=3) (+10.00, adjusted p")
+    assert sentences["lost"].startswith("is worse in NDCG(k=3) (-10.00, adjusted p")
     assert found["lost", M].as_dict()["verdict"] == "worse"
 
 
@@ -234,9 +234,8 @@ def test_equivalence_is_two_one_sided_tests():
         below = stats.ttest_1samp(x, margin, alternative="less").pvalue
         assert d.equivalence(margin) == pytest.approx(max(above, below))
     assert d.equivalence(0.001) > 0.05 > d.equivalence(0.02)
-    assert (
-        figures([0.5] * 4, [0.5] * 4).equivalence(0.01) == 2**-4
-    )  # no difference on four queries shows little
+    # No difference on four queries shows little.
+    assert figures([0.5] * 4, [0.5] * 4).equivalence(0.01) == 2**-4
     assert figures([0.5] * 5, [0.5] * 5).equivalence(0.01) < 0.05
 
 

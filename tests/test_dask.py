@@ -285,7 +285,7 @@ def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tm
     killed = tmp_path / "killed"
     cloudpickle.register_pickle_by_value(__import__(__name__))
     try:
-        with pytest.raises(RuntimeError, match=r"workers? tcp://.* died while it was needed: .*train again"):
+        with pytest.raises(RuntimeError, match=r"workers? tcp://.* died during the call: .*train again"):
             on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), Dies(killed, waits)))
     finally:
         cloudpickle.unregister_pickle_by_value(__import__(__name__))
@@ -301,10 +301,10 @@ def test_a_worker_that_died_before_the_call(client):
     assert list(known) == [address]
     mine, other = (on(client, address, as_worker, who, int) for who in (known[address], "of before"))
     assert results(client, [mine], [address]) == [0]
-    with pytest.raises(RuntimeError, match=f"worker {address} died while it was needed"):
+    with pytest.raises(RuntimeError, match=f"worker {address} died during the call"):
         results(client, [other], [address])
     gone = on(client, "tcp://127.0.0.1:1", int)
-    with pytest.raises(RuntimeError, match=r"worker tcp://127\.0\.0\.1:1 died while it was needed"):
+    with pytest.raises(RuntimeError, match=r"worker tcp://127\.0\.0\.1:1 died during the call"):
         results(client, [gone], ["tcp://127.0.0.1:1"], end_stuck=True)
 
 

@@ -290,7 +290,7 @@ def test_no_server(cache, monkeypatch):
     assert os.listdir(cache) == []
 
 
-def test_no_room(mslr, cache, monkeypatch):
+def test_a_disk_without_space(mslr, cache, monkeypatch):
     monkeypatch.setitem(CATALOGUE, "mslr-web10k", replace(mslr, size=10**18))
     with pytest.raises(
         ValueError, match="bytes free: free some space, or set LAMBDABOOST_CACHE to another folder"
@@ -559,7 +559,7 @@ def test_command(capsys, mslr, cache, monkeypatch):
     assert (code, err) == (0, "") and out.startswith(str(cache / "mslr-web10k"))
     code, out, _ = call(capsys, "fetch")
     assert code == 0 and all(name in out for name in CATALOGUE) and "in the cache" in out
-    assert [told["name"] for told in json.loads(call(capsys, "fetch", "--json")[1])] == list(CATALOGUE)
+    assert [dataset["name"] for dataset in json.loads(call(capsys, "fetch", "--json")[1])] == list(CATALOGUE)
     code, out, err = call(capsys, "fetch", "mq2008", "--from", cache / "none")
     assert (code, out) == (1, "") and "does not exist" in err
     assert "--from needs the name" in call(capsys, "fetch", "--from", cache)[2]

@@ -83,7 +83,7 @@ def ran(tmp_path):
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_save_leaves_the_last_model_or_the_new_one(ran, engine):
-    """With room for nothing, for one of the two files, for both: short models fail only as the file is closed."""
+    """With space for nothing, for one of the two files, for both: short models fail only as the file is closed."""
     found = ran(f"""
 engine, found = {engine!r}, []
 old, short, long = (trained(engine, rounds) for rounds in (2, 1, 30))
@@ -113,18 +113,18 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_a_checkpoint_is_the_last_that_had_room(ran, engine):
+def test_the_checkpoint_is_the_last_that_fitted(ran, engine):
     found = ran(f"""
 engine, path = {engine!r}, str(DISK / "c")
 from lambdaboost import Checkpoint
 trained(engine, 5, checkpoint=Checkpoint(path, every=5))
 before = held()
 filled(1)
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     trained(engine, 25, checkpoint=Checkpoint(path, every=10))
-told = [str(warning.message) for warning in told if "could not be saved" in str(warning.message)]
-print(json.dumps([held() == before, len(told), "No space left on device" in told[0]]))
+messages = [str(warning.message) for warning in caught if "could not be saved" in str(warning.message)]
+print(json.dumps([held() == before, len(messages), "No space left on device" in messages[0]]))
 """)
     assert found[0] and found[1] >= 1 and found[2]
 

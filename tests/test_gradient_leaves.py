@@ -1,4 +1,4 @@
-"""The least documents of a leaf under gradient steps: a default of ours on both engines, and only a default."""
+"""The least documents of a leaf under gradient steps: lambdaboost's default on both engines, and only a default."""
 
 import json
 

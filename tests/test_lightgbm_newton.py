@@ -149,7 +149,7 @@ def test_documents_in_a_leaf_are_counted():
 
 
 def test_leaves_are_told_apart_where_scores_are_large():
-    """At scores of 10^11 the leaves' outputs drown in rounding, so that the rows are told by marks."""
+    """At scores of 10^11 the leaves' outputs drown in rounding, so that marks identify the rows."""
     plain = train(PARAMS, dataset(), 3, objective=RankNet(), leaves="newton")
     start = np.full(len(X), 2.0**38)
     data = dataset(init_score=start)

@@ -145,10 +145,8 @@ def test_golden_values():
     q, scores = Queries([0, 1, 2], sizes=[3]), [2.0, 1.0, 0.0]
     d = [0, *(naive.discount(r) for r in (1, 2, 3))]
     ideal = 3 * d[1] + 1 * d[2]
-    rho1, rho2 = (
-        1 / (1 + np.exp(-1.0)),
-        1 / (1 + np.exp(-2.0)),
-    )  # force of a pair one, two apart the wrong way
+    # The forces of pairs in the wrong order, with scores one and two apart.
+    rho1, rho2 = (1 / (1 + np.exp(-gap)) for gap in (1.0, 2.0))
     near, far = d[1] - d[2], d[2] - d[3]  # δ of ranks one and two apart
     w10, w21, w20 = 1 * near / ideal, 2 * near / ideal, 3 * far / ideal
     loss_2 = [w10 * rho1 + w20 * rho2, -w10 * rho1 + w21 * rho1, -w20 * rho2 - w21 * rho1]

@@ -50,8 +50,8 @@ def test_every_form_gives_the_same_figure(measure, weighted):
     data = lgb_data(weight=rows).construct()
     assert measure(SCORES, data) == (name, pytest.approx(figure, abs=1e-12), True)
     assert measure(y, SCORES, rows, SIZES) == (name, pytest.approx(figure, abs=1e-12), True)
-    told, value = measure(SCORES, xgb_data(weight=WEIGHT if weighted else None))
-    assert told.endswith(name.lower()) and value == pytest.approx(figure, abs=1e-6)
+    shown, value = measure(SCORES, xgb_data(weight=WEIGHT if weighted else None))
+    assert shown.endswith(name.lower()) and value == pytest.approx(figure, abs=1e-6)
 
 
 @pytest.mark.parametrize("k", [1, 3, 9, 12])
@@ -69,8 +69,8 @@ def test_map_at_k_is_the_engines_own(k, share):
         np.zeros((y.size, 1)), y, qid=np.repeat(np.arange(N_QUERIES), SIZES), base_margin=SCORES
     )
     params = {"objective": "reg:squarederror", "base_score": 0, "eval_metric": f"map@{k}"}
-    told = xgb.train(params, data, 0).eval(data)
-    assert float(told.split(f"map@{k}:")[1]) == pytest.approx(expected, abs=1e-6)
+    line = xgb.train(params, data, 0).eval(data)
+    assert float(line.split(f"map@{k}:")[1]) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("cls", MEASURES.values(), ids=lambda cls: cls.__name__)

@@ -291,9 +291,8 @@ def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
 
 def test_pareto_front_against_its_definition():
     points = RNG.integers(0, 5, (40, 2)).astype(float)
-    slow = [
-        not any((b >= a).all() and (b > a).any() for b in points) for a in points
-    ]  # no other at least as good in both and better in one
+    # No other point is at least as good in both and better in one.
+    slow = [not any((b >= a).all() and (b > a).any() for b in points) for a in points]
     assert pareto(points).tolist() == slow
 
 

@@ -306,7 +306,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
     with pytest.raises(ValueError, match="describes another model"):
         load(model)
     (tmp_path / "m.json").write_text(text[:40])
-    with pytest.raises(ValueError, match="is no description of a model"):
+    with pytest.raises(ValueError, match="is not the description of a model"):
         load(model)
     (tmp_path / "m.json").unlink()
     with pytest.raises(ValueError, match=r"m\.json beside"):

@@ -92,9 +92,8 @@ def feature_map(hinge, order, good):
     else:
         for a in range(n):
             for b in range(a + 1, n):
-                if (
-                    good[order[a]] != good[order[b]]
-                ):  # y_gb (x_g − x_b) puts the upper one's vector in with +1
+                # y_gb (x_g − x_b) puts the upper one's vector in with +1.
+                if good[order[a]] != good[order[b]]:
                     phi[order[a]] += 1
                     phi[order[b]] -= 1
         phi /= sum(good) * (n - sum(good))

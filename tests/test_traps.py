@@ -161,10 +161,10 @@ def test_default_metric_of_the_stock_ranker():
     assert by_native.best_iteration_ == 1 + np.argmax(curves["ndcg@1"])  # also with first_metric_only
     with pytest.warns(UserWarning, match="early stopping: LGBMRanker"):
         ranked(valid, early_stopping_round=6)
-    told = []
-    assert caught(lambda: told.append(stopped(metric="None"))) == []
-    (curve,) = told[0].evals_result_["valid_0"].values()
-    assert told[0].best_iteration_ == 1 + np.argmax(curve)
+    fitted = []
+    assert caught(lambda: fitted.append(stopped(metric="None"))) == []
+    (curve,) = fitted[0].evals_result_["valid_0"].values()
+    assert fitted[0].best_iteration_ == 1 + np.argmax(curve)
     for quiet in (
         lambda: ranked(valid),
         lambda: stopped(metric="ndcg"),
@@ -196,9 +196,8 @@ def test_refit():
     named = lgb.Booster(model_str=text)
     np.testing.assert_array_equal(named.predict(X), booster.predict(X))
     refitted = named.refit(X, Q.relevance, group=Q.sizes, decay_rate=0.5)
-    np.testing.assert_array_equal(
-        refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True)
-    )  # the same trees with other leaves
+    # The same trees with other leaves.
+    np.testing.assert_array_equal(refitted.predict(X, pred_leaf=True), booster.predict(X, pred_leaf=True))
     assert np.abs(refitted.predict(X) - booster.predict(X)).max() > 0.01
     continued = ours_lgb.train(LGB, dataset(), 2, init_model=booster)
     assert continued.num_trees() == 7
@@ -275,7 +274,7 @@ def test_min_data_in_leaf():
 
 
 def test_small_hessians():
-    """λ hessians that are too small for the least hessian of a leaf leave no split, which is told."""
+    """λ hessians that are too small for the least hessian of a leaf leave no split, which is reported."""
     little = np.full(len(X), 1e-7)
     with pytest.warns(UserWarning, match="no tree has a split.*min_sum_hessian_in_leaf.*leaves='gradient'"):
         ours_lgb.train(LGB, dataset(weight=little), 2)
@@ -328,10 +327,10 @@ def test_approx():
         drop_in = xgb.train({**params, "base_score": 0.0}, stock_matrix(), 5, obj=objective)
     assert len(seen) == 1 and seen[0].filename == __file__
     assert np.abs(drop_in.predict(matrix()) - expected).max() > 0.01
-    told = xgb.train(
+    named = xgb.train(
         {**params, "objective": "rank:ndcg", "base_score": 0.0}, stock_matrix(), 5, obj=objective
     )
-    np.testing.assert_allclose(told.predict(matrix()), expected, atol=1e-5)
+    np.testing.assert_allclose(named.predict(matrix()), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -480,33 +479,33 @@ def by_grade(descending=True):
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_row_order(engine):
-    room = importlib.import_module(f"lambdaboost.{engine}")
+    package = importlib.import_module(f"lambdaboost.{engine}")
     params = LGB if engine == "lightgbm" else XGB
 
     def data(rows):
-        made = room.Dataset if engine == "lightgbm" else room.DMatrix
-        return made(X[rows], Q.relevance[rows], group=Q.sizes)
+        data_class = package.Dataset if engine == "lightgbm" else package.DMatrix
+        return data_class(X[rows], Q.relevance[rows], group=Q.sizes)
 
     rows = by_grade()
     assert NDCG(3, empty=1.0)(np.zeros(len(X)), Q.reordered(rows)) == 1
-    words = r"row order: the rows of all \d+ queries .* highest grade to the lowest.*shuffled_rows"
+    words = r"row order: the rows of all \d+ queries .* sorted by descending grade.*shuffled_rows"
     with pytest.warns(UserWarning, match=words) as seen:
-        room.train(params, data(rows), 1)
+        package.train(params, data(rows), 1)
     assert len(seen) == 1 and seen[0].filename == __file__
     with pytest.warns(UserWarning, match=words) as seen:
-        room.cv(params, data(rows), 1, nfold=2)
+        package.cv(params, data(rows), 1, nfold=2)
     assert len(seen) == 1
     with pytest.warns(UserWarning, match=words):
-        ranker = room.LambdaRanker(
+        ranker = package.LambdaRanker(
             n_estimators=1, n_jobs=1, **({"verbose": -1} if engine == "lightgbm" else {})
         )
         ranker.fit(X[rows], Q.relevance[rows], group=Q.sizes)
     for other in (by_grade(descending=False), rows[Q.shuffled_rows(0)], np.arange(len(X))):
-        assert caught(lambda other=other: room.train(params, data(other), 1)) == []
-    assert caught(lambda: room.train(params, data(rows), 1, objective=RankNet())) == []
-    booster = room.train(params, data(np.arange(len(X))), 1)
+        assert caught(lambda other=other: package.train(params, data(other), 1)) == []
+    assert caught(lambda: package.train(params, data(rows), 1, objective=RankNet())) == []
+    booster = package.train(params, data(np.arange(len(X))), 1)
     more = {"init_model" if engine == "lightgbm" else "xgb_model": booster}
-    assert caught(lambda: room.train(params, data(rows), 1, **more)) == []
+    assert caught(lambda: package.train(params, data(rows), 1, **more)) == []
 
 
 def test_folds_of_rows():

@@ -283,7 +283,7 @@ def test_high_grades_pass_where_the_native_metric_refuses():
     quiet(plain(grades), 2, evals=[(plain(grades), "train")])
 
 
-def test_no_split_is_told():
+def test_a_model_without_a_split_is_reported():
     q = Queries([0, 1], [2])
     data = DMatrix([[0.0], [1.0]], q.relevance, group=q.sizes)
     with pytest.warns(UserWarning, match="no tree has a split.*min_child_weight=0"):
@@ -327,7 +327,7 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
         (
             {"early_stopping_rounds": 3},
             ValueError,
-            "early_stopping_rounds is 3, but there is nothing to watch",
+            "early_stopping_rounds is 3, but nothing is evaluated",
         ),
     ],
 )

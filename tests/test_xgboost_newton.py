@@ -233,7 +233,7 @@ def test_objectives_and_matrices_that_are_refused():
         quiet(matrix(feature_types=["c"] + ["q"] * (X.shape[1] - 1), enable_categorical=True))
 
 
-def test_an_older_xgboost_is_told(monkeypatch):
+def test_an_older_xgboost_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost.objective", None)
     with pytest.raises(NotImplementedError, match=r"leaves='newton' needs xgboost ≥ 3.2, here is"):
         quiet(matrix())

@@ -239,7 +239,7 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
         ({"eval_metric": "NDGC"}, VALID, ValueError, "'NDGC' is unknown"),
         ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected measures"),
         ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected measures"),
-        ({"early_stopping_rounds": 2}, {}, ValueError, "nothing to watch"),
+        ({"early_stopping_rounds": 2}, {}, ValueError, "nothing is evaluated"),
     ],
 )
 def test_fits_that_are_refused(params, arguments, error, text):

@@ -27,9 +27,8 @@ def run_fetch(name: str | None, folder: Path | None, yes: bool, as_json: bool) -
     home = cache_folder() / dataset.name
     if not home.is_dir():
         _tell_terms(dataset, folder)
-        if (
-            folder is None and dataset.address is not None
-        ):  # files from the user were accepted from their owner before
+        # For files in a folder, the user has accepted the owner's terms before.
+        if folder is None and dataset.address is not None:
             _confirm(dataset, yes)
     home = fetch(name, folder)
     if as_json:

@@ -1,7 +1,7 @@
 """Training over a Dask cluster, on either engine, with any objective and any number of label sources.
 
-Each worker runs `lambdaboost.lightgbm.train` or `lambdaboost.xgboost.train` on the queries that it holds, inside the
-engine's own network, which adds the workers' histograms up; what comes back is one ordinary booster.
+Each worker runs `lambdaboost.lightgbm.train` or `lambdaboost.xgboost.train` on its queries, within the engine's own
+network, which adds up the workers' histograms. The result is an ordinary booster.
 
 >>> from lambdaboost.dask import train_lightgbm
 >>> booster = train_lightgbm(client, params, X, y, qid=qid, sources={"clicks": clicks}, objective="graded")

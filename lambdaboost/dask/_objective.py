@@ -1,4 +1,4 @@
-"""Which objectives can be computed where no worker sees all queries."""
+"""Objectives that can be computed although no worker has all queries."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lambdaboost.objectives import GradientStep, Objective
 
 
 def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
-    """The objective in the engine's terms; a ValueError where it needs figures of all queries together."""
+    """The objective for the engine; raises if it depends on all queries together."""
     rule = stepped(read_objective(objective), leaves)
     if leaves == "newton":
         raise ValueError(
-            "leaves='newton' on a cluster: both engines would fill a leaf from one worker's rows of it; "
+            "leaves='newton' on a cluster: both engines would compute a leaf from one worker's rows; "
             "use leaves='gradient' or 'engine'"
         )
     _refuse_sums_over_all(rule)
@@ -27,7 +27,7 @@ def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
 def _refuse_sums_over_all(objective: Objective) -> None:
     if isinstance(objective, GradientStep) and objective.normalize == "all":
         raise ValueError(
-            f"{objective!r} divides by the spread of all λ together, and no worker sees all of them: "
+            f"{objective!r} divides by the standard deviation of all λ, and no worker has all of them: "
             "use normalize='query'"
         )
     for part in fields(objective):  # type: ignore[arg-type]
@@ -39,9 +39,9 @@ def _refuse_sums_over_all(objective: Objective) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Lasting(Objective):
-    """An objective that stays in a training when it fails, without gradients, and keeps the error.
+    """An objective that records an error and continues the training without gradients.
 
-    LightGBM's other workers would wait for one that leaves for ever.
+    LightGBM's other workers would wait forever for a worker that stops.
     """
 
     objective: Objective

@@ -1,4 +1,4 @@
-"""Dask collections as rows that lie on the workers, every query whole on one of them."""
+"""Dask collections as rows on the workers, each query on one worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lambdaboost.objectives import Objective
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of whole queries, those of a query side by side."""
+    """Rows of whole queries, those of a query adjacent."""
 
     X: Any
     y: NDArray[Any]
@@ -28,13 +28,13 @@ class Rows:
 
     @property
     def queries(self) -> Queries:
-        """The queries, with every label checked."""
+        """The queries, with checked labels."""
         return Queries(self.y, ids=self.qid, weight=self.weight, **self.sources)
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Rows on each worker, by its address, the identities of the workers, and how many documents there are in all."""
+    """The rows on each worker and its identity, by its address, and the number of all documents."""
 
     on: dict[str, Any]
     identities: dict[str, str]
@@ -42,21 +42,23 @@ class Spread:
 
 
 def spread(client: Any, objective: Objective, collections: dict[str, Any], sources: Any) -> Spread:
-    """Compute collections where their partitions belong, and check every row and query before any training.
+    """Compute collections on the workers, and check every row and query before any training.
 
-    `collections` are X, y, qid and, perhaps None, weight.
+    `collections` are X, y, qid and weight, which may be None.
     """
     names = () if sources is None else getattr(sources, "columns", sources)
-    given = {name: sources[name] for name in names}
+    by_name = {name: sources[name] for name in names}
     for name in objective.sources:
-        if name != RELEVANCE and name not in given:
+        if name != RELEVANCE and name not in by_name:
             raise ValueError(f"{objective!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
-    of_sources = {f"sources[{name!r}]": values for name, values in given.items()}
+    of_sources = {f"sources[{name!r}]": values for name, values in by_name.items()}
     delayed = _aligned(
         {name: values for name, values in (collections | of_sources).items() if values is not None}
     )
-    parts = client.compute([_delayed(_rows)(number, list(given), **of) for number, of in enumerate(delayed)])
-    # Ids and lengths alone come here, and with them whatever was wrong with a partition.
+    parts = client.compute(
+        [_delayed(_rows)(number, list(by_name), **of) for number, of in enumerate(delayed)]
+    )
+    # Only ids and lengths are transferred, and the errors of wrong partitions.
     ids, lengths = (results(client, client.map(look, parts, pure=False)) for look in (_ids, _length))
     _check_whole(ids)
     by_worker: dict[str, list[Any]] = {}
@@ -75,17 +77,17 @@ def spread(client: Any, objective: Objective, collections: dict[str, Any], sourc
 
 
 def on(client: Any, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The future of a call on one worker and no other."""
+    """The future of a call on a given worker."""
     return client.submit(function, *arguments, workers=[worker], allow_other_workers=False, pure=False)
 
 
 def everywhere(
     client: Any, parts: Spread, function: Callable[..., Any], arguments: Callable[[int, str], tuple[Any, ...]]
 ) -> Any:
-    """What `function(rows, *arguments(rank, worker))` gives on the first worker, run on all of them at once."""
+    """Call `function(rows, *arguments(rank, worker))` on all workers at once; return the result of the first."""
     from distributed import MultiLock
 
-    # Two trainings that each wait for the other's worker would wait for ever.
+    # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock(list(parts.on), client=client):
         futures = [
             on(
@@ -103,14 +105,14 @@ def everywhere(
 
 
 def threads() -> int:
-    """The threads of the worker that this runs on."""
+    """The number of threads of the worker that runs this."""
     from distributed import get_worker
 
     return int(get_worker().state.nthreads)
 
 
 def _aligned(collections: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The partitions of each collection, by its name; they have to be equally many."""
+    """The partitions of each collection, by its name; all must have the same number."""
     parted = {name: _partitions(name, collection) for name, collection in collections.items()}
     n = len(parted["X"])
     for name, parts in parted.items():
@@ -139,7 +141,7 @@ def _delayed(function: Callable[..., Any]) -> Any:
 
 
 def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
-    """One partition, its queries in order of their first rows, the rows of each side by side."""
+    """One partition, with its queries in the order of their first rows, and the rows of each query adjacent."""
     n = of["X"].shape[0]
     labels = {name: _column(f"partition {number}: {name}", of[name]) for name in of if name != "X"}
     for name, values in labels.items():
@@ -157,7 +159,7 @@ def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:
-    """One value a row, as an array that knows no masks and no nulls but NaN."""
+    """One value per row, as an array without masks, whose only null is NaN."""
     flat = values if values.ndim == 1 else np.ma.ravel(np.ma.asanyarray(values))
     return query_ids(name, flat) if name.endswith(": qid") else numbers(name, flat)
 
@@ -173,7 +175,7 @@ def _length(rows: Rows) -> int:
 
 
 def _check_whole(ids: Sequence[NDArray[Any]]) -> None:
-    """Raise where a query is in two partitions, naming the first."""
+    """Raise if a query is in two partitions, naming the first one."""
     home: dict[Any, int] = {}
     for number, of_partition in enumerate(ids):
         for query in of_partition.tolist():
@@ -194,9 +196,7 @@ def _stacked(parts: Sequence[Rows]) -> Rows:
         np.concatenate(weights) if weights else None,
         {name: np.concatenate([part.sources[name] for part in parts]) for name in parts[0].sources},
     )
-    _ = (
-        rows.queries
-    )  # a wrong label must be found now: in the midst of training the other workers would wait for it
+    _ = rows.queries  # raises for a wrong label now: during training the other workers would wait
     return rows
 
 

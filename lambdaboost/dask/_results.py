@@ -1,4 +1,4 @@
-"""What calls on workers give, or within seconds why they give nothing: the first error, or a worker that died."""
+"""Results of calls on workers; if one fails or a worker dies, the reason, within seconds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from time import monotonic, sleep
 from typing import Any
 
-LOOK = 0.5  # seconds between two looks at the workers
-GRACE = 5.0  # seconds for the other calls to end by themselves, once one has failed
+LOOK = 0.5  # seconds between two checks of the workers
+GRACE = 5.0  # seconds that the other calls have to end after one has failed
 _FAILED = ("error", "cancelled", "lost")
 _OF_ENGINES = ("XGBoostError", "LightGBMError")
 
@@ -18,7 +18,7 @@ class WorkerDied(RuntimeError):
 
 
 def identities(client: Any, workers: Sequence[str]) -> dict[str, str]:
-    """What tells each worker, by its address, from one that comes back there after it has died."""
+    """The identity of each worker, by address; a worker restarted at the same address has another one."""
     found: dict[str, str] = client.run_on_scheduler(_identities, list(workers))
     return found
 
@@ -29,7 +29,7 @@ def _identities(workers: list[str], dask_scheduler: Any) -> dict[str, str]:
 
 
 def as_worker(identity: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
-    """On a worker: the call, unless the worker is another one than it was made for."""
+    """Call the function on a worker, unless the worker has been restarted since."""
     from distributed import get_worker
 
     if get_worker().id != identity:
@@ -40,19 +40,18 @@ def as_worker(identity: str | None, function: Callable[..., Any], *arguments: An
 def results(
     client: Any, futures: Sequence[Any], workers: Sequence[str] = (), *, end_stuck: bool = False
 ) -> list[Any]:
-    """What the calls gave, in their order; `workers` are those that hold what the calls need.
+    """The results of the calls, in order; `workers` hold the data that the calls need.
 
-    Where a call fails or one of `workers` dies, the other calls get a few seconds to end by themselves. With
-    `end_stuck` each future is that of a call on the worker in its place, and the processes of workers whose calls do
-    not end are ended, for their nannies to start again: an engine waits for ever for the worker that is gone, in code
-    that nothing else stops.
+    If a call fails or one of `workers` dies, the other calls have a few seconds to end. With `end_stuck`, each future
+    is a call on the worker at the same index, and the processes of workers whose calls do not end are killed; their
+    nannies restart them. An engine waits forever for a missing worker, in code that cannot be interrupted.
 
     Raises
     ------
     WorkerDied
-        Where a worker died.
+        If a worker died.
     Exception
-        What a call raised: the first that is no engine's complaint that another worker left it.
+        The error of a call: the first that is not an engine's message about a lost connection.
 
     """
     places = list(workers) if end_stuck else [None] * len(futures)
@@ -82,12 +81,12 @@ def results(
     if dead:
         raise _death(dead, stuck)
     raise RuntimeError(
-        f"Dask gave up the calls: {sorted({future.status for future in futures})}; train again"
+        f"Dask cancelled the calls: {sorted({future.status for future in futures})}; train again"
     )
 
 
 def _pending(futures: Sequence[Any], places: Sequence[str | None], dead: Collection[str]) -> list[str | None]:
-    """The places of calls under way, but for those whose worker is dead."""
+    """The places of running calls, except those on dead workers."""
     calls = zip(futures, places, strict=True)
     return [place for future, place in calls if future.status == "pending" and place not in dead]
 
@@ -97,14 +96,14 @@ def _dead(client: Any, workers: Sequence[str]) -> list[str]:
     return [worker for worker in workers if worker not in alive]
 
 
-async def _end() -> None:  # a coroutine, or Dask would wait for its answer
+async def _end() -> None:  # a coroutine, since Dask would wait for the result of a function
     os._exit(1)
 
 
 def _death(dead: Sequence[str], stuck: Sequence[str] = ()) -> WorkerDied:
-    ended = f"; {_named(stuck)} waited for it inside the engine, and was ended too" if stuck else ""
+    ended = f"; {_named(stuck)} waited for it inside the engine and was ended too" if stuck else ""
     return WorkerDied(
-        f"{_named(dead)} died while it was needed: it was killed, ran out of memory or lost its machine; see its log, "
+        f"{_named(dead)} died during the call: it was killed, ran out of memory or lost its machine; see its log, "
         f"and train again{ended}"
     )
 

@@ -12,7 +12,7 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import with_least_leaf
 from lambdaboost.objectives import LambdaRank, Objective
 
-# What the model's text says of the network, as a model of one machine says it.
+# The network parameters in the text of a model, as in one trained on a single machine.
 _ALONE = {"machines": "", "num_machines": "1", "local_listen_port": "12400", "tree_learner": "serial"}
 _LEARNERS = ("data", "data_parallel", "voting", "voting_parallel")
 
@@ -35,34 +35,35 @@ def train_lightgbm(
     Parameters
     ----------
     client : distributed.Client
-        Of the cluster. Workers that hold a partition take part.
+        The client of the cluster. Workers that hold a partition take part.
     params : dict
-        LightGBM's parameters, without an objective. ``tree_learner`` is ``"data"``, or ``"voting"``; ``num_threads``
-        is each worker's own.
+        LightGBM's parameters, without an objective. ``tree_learner`` is ``"data"`` (the default) or ``"voting"``;
+        ``num_threads`` is that of each worker.
     X : dask Array or DataFrame of shape (n_documents, n_features)
         Features.
     y : dask Array or Series of shape (n_documents,)
-        Grades; NaN where there is none.
+        Grades; NaN if missing.
     qid : dask Array or Series of shape (n_documents,)
-        The query of each row. All rows of a query are in one partition, in any order.
+        The query of each row. All rows of a query must be in one partition, in any order.
     weight : dask Array or Series of shape (n_documents,), optional
-        One weight for each document.
+        One weight per document.
     sources : mapping of str to dask Array or Series of shape (n_documents,), or dask DataFrame, optional
-        Further label sources by name. Everything is partitioned as X is.
+        Further label sources by name. All collections have the same partitions as X.
     rounds, objective, leaves
-        As of `lambdaboost.lightgbm.train`, but for ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
-        need all rows in one place.
+        As in `lambdaboost.lightgbm.train`, except ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
+        need all rows in one process.
 
     Returns
     -------
     lightgbm.Booster
-        An ordinary booster, here. ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the cluster.
+        An ordinary booster in this process. ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the
+        cluster.
 
     Raises
     ------
     ValueError, TypeError
-        Before anything is trained: where a query is split over partitions, naming the first; where partitions do not
-        match; and as `lambdaboost.lightgbm.train`.
+        Before anything is trained, if a query is split over partitions, or partitions do not match; and as
+        `lambdaboost.lightgbm.train`.
 
     """
     import lightgbm as lgb
@@ -76,9 +77,9 @@ def train_lightgbm(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
     parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
-    asked = {**params, "tree_learner": learner}
-    settings = with_least_leaf(ENGINE, asked, rule, parts.documents)
-    if settings != asked:  # features that a least leaf of the engine's own would drop
+    requested = {**params, "tree_learner": learner}
+    settings = with_least_leaf(ENGINE, requested, rule, parts.documents)
+    if settings != requested:  # LightGBM would drop features by its own default leaf size
         settings["feature_pre_filter"] = False
     networks = _networks(client, list(parts.on))
     text = everywhere(
@@ -88,14 +89,14 @@ def train_lightgbm(
 
 
 def _networks(client: Any, workers: list[str]) -> dict[str, dict[str, Any]]:
-    """What tells LightGBM on each worker of the others; nothing where there are none."""
+    """LightGBM's network parameters for each worker."""
     if len(workers) == 1:
         return {workers[0]: {"tree_learner": "serial"}}
     hosts = {worker: urlparse(worker).hostname for worker in workers}
     while True:
         ports = client.run(_free_port, workers=workers)
         machines = [f"{hosts[worker]}:{ports[worker]}" for worker in workers]
-        if len(set(machines)) == len(machines):  # workers of one host may be given the same port
+        if len(set(machines)) == len(machines):  # workers on one host may receive the same port
             break
     return {
         worker: {
@@ -116,7 +117,7 @@ def _free_port() -> int:
 
 
 def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective) -> str:
-    """The text of the model, on a worker; every worker comes to the same."""
+    """Train on a worker; return the text of the model, the same on all workers."""
     from lambdaboost.lightgbm import Dataset, train
     from lambdaboost.lightgbm._private import with_parameters
 
@@ -125,7 +126,7 @@ def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective
     try:
         booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting)
     except BaseException as error:
-        # The booster closes its network when it goes, which the traceback would put off.
+        # The booster closes its network when it is deleted, which the traceback would delay.
         traceback.clear_frames(error.__traceback__)
         raise
     booster.free_network()

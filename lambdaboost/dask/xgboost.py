@@ -35,26 +35,26 @@ def train_xgboost(
     Parameters
     ----------
     client : distributed.Client
-        Of the cluster. Workers that hold a partition take part.
+        The client of the cluster. Workers that hold a partition take part.
     params : mapping
-        XGBoost's parameters, without ``objective``; ``nthread`` is each worker's own.
+        XGBoost's parameters, without ``objective``; ``nthread`` is that of each worker.
     X, y, qid, sources
-        As of `lambdaboost.dask.train_lightgbm`.
+        As in `lambdaboost.dask.train_lightgbm`.
     weight : dask Array or Series of shape (n_documents,), optional
-        The weight of each document's query: XGBoost has one for each query.
+        One weight per document, equal within each query: XGBoost has one weight per query.
     rounds, objective, leaves
-        As of `lambdaboost.dask.train_lightgbm`.
+        As in `lambdaboost.dask.train_lightgbm`.
 
     Returns
     -------
     xgboost.Booster
-        An ordinary booster, here.
+        An ordinary booster in this process.
 
     Raises
     ------
     ValueError, TypeError
-        Before anything is trained: where a query is split over partitions, naming the first, or has two weights; where
-        partitions do not match; and as `lambdaboost.xgboost.train`.
+        Before anything is trained, if a query is split over partitions or has two weights, or partitions do not match;
+        and as `lambdaboost.xgboost.train`.
 
     """
     import xgboost as xgb
@@ -96,12 +96,12 @@ def _train(
     objective: Objective,
     network: dict[str, Any],
 ) -> bytes:
-    """The model, on a worker; every worker comes to the same."""
+    """Train on a worker; return the model, the same on all workers."""
     from xgboost.collective import CommunicatorContext
 
     from lambdaboost.xgboost import DMatrix, train
 
-    # XGBoost wants ascending numbers, and reads no others.
+    # XGBoost accepts only ascending numbers.
     qid = np.repeat(np.arange(rows.queries.n_queries), rows.queries.sizes)
     with CommunicatorContext(**network):
         data = DMatrix(rows.X, rows.y, qid=qid, weight=_query_weights(rows), sources=rows.sources)
@@ -116,7 +116,7 @@ def _train(
 
 
 def _query_weights(rows: Rows) -> NDArray[Any] | None:
-    """One weight for each query; a ValueError where a query has two."""
+    """One weight per query; a ValueError if a query has two."""
     if rows.weight is None:
         return None
     starts = rows.queries.offsets[:-1]

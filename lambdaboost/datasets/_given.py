@@ -65,9 +65,8 @@ def query_ids(name: str, ids: ArrayLike) -> NDArray[Any]:
     """
     a = np.ma.getdata(ids) if np.ma.isMaskedArray(ids) else np.asarray(ids)
     missing = np.ma.getmaskarray(ids) if np.ma.isMaskedArray(ids) else _missing(a)
-    if a.dtype.kind == "U" and isinstance(
-        ids, list | tuple
-    ):  # NumPy would turn a NaN among strings into text
+    # NumPy turns a NaN among strings into text.
+    if a.dtype.kind == "U" and isinstance(ids, list | tuple):
         missing = np.array([isinstance(query, float) and query != query for query in ids])
     if missing.any():
         row = int(np.flatnonzero(missing)[0])

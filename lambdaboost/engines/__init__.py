@@ -1,1 +1,1 @@
-"""What the engines share: leaves, checkpoints, progress, warnings, saved models."""
+"""What LightGBM, XGBoost and Dask share: plans, leaves, rounds, folds, checkpoints, progress, warnings, saving."""

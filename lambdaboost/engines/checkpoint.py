@@ -26,13 +26,13 @@ HEADER = re.compile(rb'\{"lambdaboost checkpoint": \d+, "sha256": "([0-9a-f]{64}
 class Checkpoint:
     """Where `train` saves its state, and every how many rounds.
 
-    The same call of `train` resumes from the checkpoint and gives the model of an uninterrupted run: the trees so far,
-    the rounds of schedules and the evaluation history are all in the one file. A checkpoint of other parameters,
+    The same call of `train` resumes from the checkpoint and gives the model of an uninterrupted run: one file
+    holds the trees so far, the round of schedules and the evaluation history. A checkpoint of other parameters,
     another objective, other labels, features or validation data, or another engine version is refused, and so is a
-    damaged one. The file is replaced as a whole; it stays after the training, and you may delete it.
+    damaged one. The file is replaced atomically. It stays after the training; you may delete it.
 
     Two things differ from an uninterrupted run. Rows and features that the engine samples (bagging, feature sampling)
-    are sampled anew from where it resumes: the model is as good, but not the same, and a warning says so. Your own
+    are sampled anew where it resumes: the model is different but equally good, and a warning says so. Your own
     callbacks see only the rounds that are trained, not those of the checkpoint; the engine's own, such as early
     stopping, see all.
 
@@ -87,7 +87,7 @@ def read(checkpoint: Checkpoint) -> State | None:
 
 
 def _state_in(content: bytes, name: str) -> State:
-    """The state of a checkpoint; a ValueError where a single bit is not as it was written."""
+    """The state in the bytes of a file; a ValueError if a single bit has changed."""
     version = VERSION.match(content)
     if version is None:
         raise ValueError(f"{name} is not a checkpoint of lambdaboost: delete it, or give another path")
@@ -100,7 +100,7 @@ def _state_in(content: bytes, name: str) -> State:
     body = content[header.end() :] if header else b""
     if header is None or header[1] != hashlib.sha256(body).hexdigest().encode():
         raise ValueError(
-            f"{name} is damaged, its content differs from what was written: delete it to start over, or bring back "
+            f"{name} is damaged, its content differs from what was written: delete it to start over, or restore "
             "a copy"
         )
     return State(**json.loads(body))

@@ -1,4 +1,4 @@
-"""`Engine`: what lambdaboost needs of a stock engine, one value for each, found by name."""
+"""`Engine`: what lambdaboost needs from a stock engine; there is one object for each, found by name."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Engine(ABC):
     Attributes
     ----------
     name, title : str
-        That of its package, and as it is written.
+        The name of its package, and its name in prose.
     native : str
         Its own ranking objective.
     aliases : mapping of str to tuple of str
         All names of a parameter, by what it is: ``"objective"``, ``"metric"``, ``"rounds"``, ``"early stopping"``,
         ``"seed"``, ``"rate"`` and ``"least leaf"``.
     only_native : mapping of str to str
-        The parameters that only `native` reads, with what does the same for objectives of lambdaboost.
+        The parameters that only `native` reads, with the counterpart in lambdaboost.
     metrics : str
         The argument of `train` that takes measures.
     predicts_margins : bool
@@ -66,13 +66,13 @@ class Engine(ABC):
 
     @property
     def reserved(self) -> frozenset[str]:
-        """Parameters that the command line has options of its own for."""
+        """Parameters for which the command line has its own options."""
         concepts = ("objective", "metric", "rounds", "early stopping", "seed")
         return frozenset(name for concept in concepts for name in self.aliases[concept])
 
     @abstractmethod
     def parameters(self) -> frozenset[str]:
-        """Every name of a parameter that the engine reads; empty where it tells none."""
+        """The names of all parameters that the engine reads; empty if unknown."""
 
     def unknown(self, key: str) -> str | None:
         """A remedy if the engine would silently ignore the unknown parameter `key`, else None."""
@@ -84,7 +84,7 @@ class Engine(ABC):
 
     @abstractmethod
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-        """What the `LambdaRanker` of these parameters predicts before grades become scores, the same bits."""
+        """The predictions of a `LambdaRanker` with these parameters, bit for bit, before grades become scores."""
 
     @abstractmethod
     def write(self, booster: Any, suffix: str) -> bytes:

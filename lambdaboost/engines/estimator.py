@@ -1,4 +1,4 @@
-"""What both `LambdaRanker`s do in the same way: queries of frames, and the measure of predictions."""
+"""What both `LambdaRanker`s share: the queries of data frames, and the measures of predictions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def scored_queries(X: Any, y: ArrayLike, group: Any, qid: Any) -> tuple[Any, Que
 
 
 def check_one_each(lists: Mapping[str, Sized | None], n: int) -> None:
-    """Raise where a list has not one item for each of `n` validation sets."""
+    """Raise if a list does not have one item for each of `n` validation sets."""
     for name, values in lists.items():
         if values is not None and len(values) != n:
             raise ValueError(f"{name} has {len(values)} items, eval_set {n}: give one for each set")
 
 
 def listed(eval_metric: Any) -> Sequence[Any]:
-    """The metrics, which may be one or none; raises for one that is no measure, name or callable."""
+    """One metric, several or none as a list; raises if one is not a measure, name or callable."""
     asked = [] if eval_metric is None else eval_metric
     metrics = list(asked) if isinstance(asked, list | tuple) else [asked]
     for metric in metrics:

@@ -16,7 +16,7 @@ Fold = tuple[Rows, Rows]
 
 
 class WholeQueries:
-    """A splitter that never splits a query: `folds` where they are given, else `nfold` drawn by `seed`."""
+    """A splitter that keeps queries whole: by `folds` if given, else `nfold` random folds."""
 
     def __init__(self, data: Any, nfold: int, seed: int, folds: Any) -> None:
         if folds is None:
@@ -24,32 +24,32 @@ class WholeQueries:
         self.data, self.nfold, self.seed, self.folds = data, nfold, seed, folds
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Fold]:
-        """Training and validation rows of each fold of the data, which has to have queries by now."""
+        """Training and validation rows of each fold; the data must have queries."""
         query = queries_of(self.data).query_of_row
         if self.folds is None:
             return drawn(query, self.nfold, self.seed)
-        return given(self.folds, X, y, query)
+        return checked(self.folds, X, y, query)
 
 
 def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
-    """Folds of equally many queries but for one, drawn by `seed`.
+    """Random folds whose numbers of queries differ by at most one.
 
     Parameters
     ----------
     query : int64 (n_documents,)
         The query of each row, counted from 0, the rows of a query adjacent.
     nfold, seed : int
-        How many, and what draws them.
+        The number of folds, and the seed of the draw.
 
     Yields
     ------
     train, test : int64
-        Rows in order.
+        Rows, ascending.
 
     Raises
     ------
     TypeError, ValueError
-        Where `nfold` is no whole number from 2 to the number of queries.
+        If `nfold` is not a whole number from 2 to the number of queries.
 
     """
     check_count("nfold", nfold, 2)
@@ -60,15 +60,15 @@ def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:
     return ((np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(nfold))
 
 
-def given(folds: Any, X: Any, y: Any, query: Rows) -> Iterator[Fold]:
-    """The folds of a scikit-learn splitter, which sees the query of each row as its group, or of a list.
+def checked(folds: Any, X: Any, y: Any, query: Rows) -> Iterator[Fold]:
+    """The folds of a list, or of a scikit-learn splitter, whose groups are the queries.
 
-    Rows come sorted, so that those of a query stay adjacent.
+    Rows are sorted, so that those of a query stay adjacent.
 
     Raises
     ------
     TypeError, ValueError
-        Where `folds` is neither, or a fold cuts a query, has a row twice, or names one that is not there.
+        If `folds` is neither, or a fold splits a query, repeats a row, or has one that does not exist.
 
     """
     if hasattr(folds, "split"):
@@ -96,9 +96,9 @@ def _checked(name: str, rows: Any, query: Rows, size: Rows) -> Rows:
     if (chosen[1:] == chosen[:-1]).any():
         raise ValueError(f"{name} has a row twice: take each row once")
     taken = np.bincount(query[chosen], minlength=size.size)
-    cut = np.flatnonzero((taken > 0) & (taken != size))
-    if cut.size:
-        q = int(cut[0])
+    split = np.flatnonzero((taken > 0) & (taken != size))
+    if split.size:
+        q = int(split[0])
         start, end = np.searchsorted(query, [q, q + 1])
         raise ValueError(
             f"{name} has {taken[q]} of the {size[q]} rows of query {q} (rows {start} to {end - 1}): "

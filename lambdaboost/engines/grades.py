@@ -1,4 +1,4 @@
-"""The scores to rank by, from what a booster predicts."""
+"""Scores to rank by, from the predictions of a model of grades."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def logistic(raw: Any) -> NDArray[np.float64]:
 
 
 def scores_of(engine: Engine, objective: Objective | GradeModel | None, predicted: Any) -> Any:
-    """Scores of documents; of a model of grades the engine predicts probabilities (n_documents, outputs).
+    """Scores of documents. For a model of grades the engine predicts probabilities (n_documents, outputs).
 
-    They are margins where the derivatives are lambdaboost's, which on LightGBM is so for `OrdinalMcRank`.
+    `OrdinalMcRank` on LightGBM is trained on lambdaboost's derivatives, so the engine predicts margins.
     """
     if not isinstance(objective, GradeModel):
         return predicted

@@ -1,4 +1,4 @@
-"""Features that give the labels away: those that order the documents of a query almost as a label source does."""
+"""Leaks: features that order the documents of a query almost as a label source does."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._given import numbers
 
-ROWS, OF_QUERY = 1000, 100  # rows looked at for each source, and of one query
-LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beside one a query, may agree by chance
+ROWS, OF_QUERY = 1000, 100  # the most rows examined for a source, and for one query
+LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one for each, may agree by chance
 CORRELATION = 0.95
-SCREEN, SCREENED = 200, 0.7  # first so many rows, and who correlates less there is looked at no further
+SCREEN, SCREENED = (
+    200,
+    0.7,
+)  # a feature that correlates less than this on the first rows is not examined further
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A feature and the label source whose order it follows, with the rank correlation within so many queries."""
+    """A feature and the label source whose order it follows: the rank correlation within `queries` queries."""
 
     feature: str
     source: str
@@ -32,9 +35,9 @@ class Leak:
 def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
     """The features whose rank correlation with a label source within queries is at least 0.95 in absolute value.
 
-    Spearman's correlation of average ranks, centred within each query and divided by its length, pooled over some 1000
-    rows of queries, drawn at random, whose documents differ in the source. Features of X that are no numbers are passed
-    over, and so is an X that is no array, CSR matrix or frame.
+    Spearman's correlation of average ranks, centred within each query and divided by its length, pooled over about
+    1000 rows of random queries whose documents differ in the source. Features that are not numeric are skipped; so is
+    an X that is not an array, CSR matrix or data frame.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
     >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)
@@ -66,7 +69,7 @@ def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
 
 
 def warn_of_leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> None:
-    """Warn of each feature that gives the labels away, with the remedy; see `leaks`."""
+    """Warn of each leaking feature, with the remedy; see `leaks`."""
     for leak in leaks(X, q, names):
         warn(
             f"{leak.feature} orders the documents of a query as the label source {leak.source!r} does, rank "
@@ -76,7 +79,7 @@ def warn_of_leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> Non
 
 
 def _rows_that_differ(labels: NDArray[np.float32], q: Queries) -> NDArray[np.int64]:
-    """Labelled rows of queries with two different labels, drawn at random."""
+    """Labelled rows of random queries with two different labels."""
     starts = q.offsets[:-1]
     differ = np.flatnonzero(np.fmax.reduceat(labels, starts) > np.fmin.reduceat(labels, starts))
     rng = np.random.default_rng(0)
@@ -95,7 +98,7 @@ def _rows_that_differ(labels: NDArray[np.float32], q: Queries) -> NDArray[np.int
 
 
 def _numbers(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.floating], list[str]] | None:
-    """Some rows of the features that are numbers, NaN below all others, and what to call each."""
+    """Some rows of the numeric features, with NaN below all other values, and their names."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         numeric = {str(name): X[name] for name in X.columns if _is_numeric(X[name].dtype)}
         if not numeric:
@@ -139,7 +142,7 @@ def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np
     v, of = np.take_along_axis(values, order, axis=0), query[order]
     first = np.ones((n, columns), dtype=np.int64)
     first[1:] = (v[1:] != v[:-1]) | (of[1:] != of[:-1])
-    group = np.cumsum(first.T).reshape(columns, n).T - 1  # ties, numbered through all columns
+    group = np.cumsum(first.T).reshape(columns, n).T - 1  # ties, numbered across all columns
     place = np.bincount(group.ravel(), np.repeat(np.arange(n), columns)) / np.bincount(group.ravel())
     ranks = np.empty((n, columns))
     np.put_along_axis(ranks, order, place[group], axis=0)

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 from lambdaboost.objectives import GradientStep, Objective
 from lambdaboost.objectives.base.objective import check_objective
 
-# What a gradient step needs: smaller leaves cost it four points of NDCG on one real set of three
-# (docs/gradient_step.md). Its hessian of 1 lets an engine limit leaves by rows, while λ hessians count far fewer
-# of the same rows.
+# The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
+# (docs/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the same limit
+# counts far fewer.
 GRADIENT_LEAF = 100
 
 # The largest Newton step |G/(H + λ2)|, before the learning rate, where ``max_delta_step`` is not given. The curvature
@@ -22,15 +22,15 @@ Leaves = Literal["engine", "gradient", "newton"]
 
 
 def stepped(objective: Objective, leaves: Leaves) -> Objective:
-    """The objective whose gradient and hessian the engine gets for a kind of leaves.
+    """The objective whose gradient and hessian the engine receives for a kind of leaves.
 
-    ``"engine"`` leaves it as it is: splits and leaves by gradient over hessian. ``"gradient"`` wraps it in
-    `GradientStep`, unless it is one. ``"newton"`` leaves it as it is too; the adapter swaps the splits.
+    ``"engine"`` returns it unchanged: splits and leaves by gradient over hessian. ``"gradient"`` wraps it in
+    `GradientStep`, unless it is one. ``"newton"`` returns it unchanged too; the adapter replaces the splits.
 
     Raises
     ------
     TypeError, ValueError
-        Where `objective` is none, `leaves` is unknown, or Newton's step meets a curvature that changes sign.
+        If `objective` is not an objective, `leaves` is unknown, or Newton leaves meet a curvature that changes sign.
 
     """
     check_objective("objective", objective)
@@ -47,9 +47,9 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
 
 
 def least_documents(objective: Objective, documents: int) -> int | None:
-    """The documents that a leaf should hold at least, where the user did not say; None leaves it to the engine.
+    """The default minimum number of documents in a leaf; None leaves it to the engine.
 
-    100 for gradient steps, or a twentieth of the data where that is less, but no less than LightGBM's own 20.
+    100 for gradient steps, or a twentieth of the data if that is less, but at least LightGBM's own 20.
     """
     if not isinstance(objective, GradientStep):
         return None

@@ -1,4 +1,4 @@
-"""What was meant by one that an engine would pass over."""
+"""Misspelt parameters, which an engine would ignore."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def likely(name: str, known: Set[str]) -> str | None:
-    """The known name that was probably meant; None where `name` is known, or like none of them.
+    """The known name that was probably meant; None if `name` is known, or similar to none.
 
     >>> known = {"n_estimators", "max_depth"}
     >>> likely("n_estimator", known), likely("max_depth", known), likely("my_own", known)
@@ -20,7 +20,7 @@ def likely(name: str, known: Set[str]) -> str | None:
 
 
 def refuse_misspelt(params: Iterable[str], known: Set[str], engine: str) -> None:
-    """Raise where a name is not known to the engine but close to one that is; others are passed on as they are."""
+    """Raise if a name is unknown to the engine but similar to a known one; other unknown names pass."""
     for name in params:
         meant = likely(name, known) if isinstance(name, str) else None
         if meant is not None:

@@ -1,4 +1,4 @@
-"""A training in an engine's terms: every argument checked before anything is trained, the same on both engines."""
+"""`Plan`: the checked arguments of a training, on either engine, before anything is trained."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Plan:
     Attributes
     ----------
     engine : Engine
-        On what.
+        The engine that trains.
     rule : Objective or GradeModel
-        What gives the gradient, a `GradientStep` where the leaves ask for one; or what the engine's classifiers learn.
+        The objective, a `GradientStep` for ``leaves="gradient"``; or the model that the engine's classifiers learn.
     leaves : "engine", "gradient" or "newton"
-        How trees are made of it.
+        The kind of leaves.
     params : dict
-        The engine's parameters, with the least leaf that suits the rule where none was given.
+        The engine's parameters, with the default minimum leaf size for the rule if they had none.
     adds_least_leaf : bool
-        Whether `params` did not have it.
+        Whether that default was added.
     measures : tuple of measures and callables
-        What to evaluate; `DEFAULT_MEASURE` where nothing was asked for.
+        What to evaluate; `DEFAULT_MEASURE` if nothing was requested.
 
     """
 
@@ -55,11 +55,11 @@ class Plan:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All label sources that are read, those of the rule first: what a stock DMatrix's bounds stand for."""
+        """All label sources that are read, the rule's first: the order of the bounds of a stock DMatrix."""
         return tuple(dict.fromkeys((*self.rule.sources, *self.measured)))
 
     def require(self, where: str, data: Any, sources: Sequence[str]) -> Queries:
-        """The queries of `data`; raises where it lacks groups, labels or one of `sources`, or has a bad label."""
+        """The queries of `data`; raises if it lacks groups, labels or one of `sources`, or has an invalid label."""
         try:
             q = queries_of(data, self.sources)
             for name in sources:
@@ -77,13 +77,13 @@ def planned(
     metrics: Metric | Sequence[Metric] | None,
     documents: int,
 ) -> Plan:
-    """The plan for `documents` rows of data.
+    """The plan for data of `documents` rows.
 
     Raises
     ------
     TypeError, ValueError
-        For an unknown objective, leaves that do not go with it, parameters that are misspelt or given elsewhere, and
-        metrics that cannot be called.
+        If the objective is unknown, the leaves do not go with it, a parameter is misspelt or belongs elsewhere, or a
+        metric cannot be called.
 
     """
     rule = read_objective(objective)
@@ -98,7 +98,7 @@ def planned(
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the least leaf that suits `rule` and the number of documents, unless they name one."""
+    """The parameters, with the default minimum leaf size for `rule` and so many documents if they have none."""
     least, names = least_documents(rule, documents), engine.aliases["least leaf"]
     if least is None or any(params.get(name) is not None for name in names):
         return dict(params)
@@ -106,7 +106,7 @@ def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, docume
 
 
 def read_objective(objective: Objective | GradeModel | str) -> Any:
-    """The objective or grade model, of its text too."""
+    """The objective or grade model, parsed if it is a text."""
     return parse(objective) if isinstance(objective, str) else objective
 
 
@@ -116,7 +116,7 @@ def _check_params(engine: Engine, params: Any) -> None:
             f"params is a {type(params).__name__}, expected a dict of {engine.title}'s parameters"
         )
     for name in engine.aliases["objective"]:
-        # XGBoost's estimators have it by themselves.
+        # XGBoost's estimators set it themselves.
         if params.get(name, "rank:ndcg") != "rank:ndcg":
             raise ValueError(
                 f"params has {name}={params[name]!r}: leave it out, and give objective= of the call instead"

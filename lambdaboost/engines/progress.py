@@ -1,4 +1,4 @@
-"""`LiveView`: the rounds of a training, always on the same lines of a terminal or notebook; silence elsewhere."""
+"""`LiveView`: the progress of a training, redrawn in place on a terminal or in a notebook; silent elsewhere."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rich.text import Text
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.blend import blend_weight
 
-PAUSE = 0.1  # seconds between two pictures of fast rounds
-SHOWN = 8  # figures that have a line of their own
+PAUSE = 0.1  # seconds between two redraws of fast rounds
+SHOWN = 8  # values with their own line
 
 
 class Figure(NamedTuple):
@@ -32,10 +32,10 @@ class Figure(NamedTuple):
 
 
 class Speed(ProgressColumn):
-    """Rounds per second, or seconds per round where they are slow."""
+    """Rounds per second, or seconds per round if they are slow."""
 
     def render(self, task: Task) -> Text:
-        """A task's."""
+        """The speed of a task."""
         speed = task.finished_speed or task.speed
         if not speed:
             return Text("")
@@ -43,10 +43,10 @@ class Speed(ProgressColumn):
 
 
 class TimeLeft(ProgressColumn):
-    """The time that is left, and in the end the time that it took."""
+    """The time left, and at the end the time taken."""
 
     def render(self, task: Task) -> Text:
-        """A task's."""
+        """The time of a task."""
         if task.finished and task.finished_time is not None:
             return Text(f"in {_clock(task.finished_time)}")
         left = task.time_remaining
@@ -68,8 +68,8 @@ def columns() -> tuple[ProgressColumn, ...]:
 class LiveView:
     """A bar of rounds with the measures below it.
 
-    It leaves the terminal as it is between two pictures, without a thread, a hidden cursor or a standard output of its
-    own: LightGBM's early stopping and Ctrl-C end a training without a word to its callbacks.
+    Between two redraws the terminal is in its normal state, with no thread, hidden cursor or redirected output, because
+    LightGBM's early stopping and Ctrl-C end a training without notifying its callbacks.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class LiveView:
         self._height = 0
 
     def start(self, rounds: int | None, objective: Objective | None) -> None:
-        """A training of so many rounds begins; None where they are not known."""
+        """Begin a training of `rounds` rounds; None if unknown."""
         self.objective = objective
         self._bar = Progress(*columns(), console=self.console, auto_refresh=False)
         self._task = self._bar.add_task("training", total=rounds, figure="")
@@ -94,11 +94,11 @@ class LiveView:
         self._figures: Sequence[Figure] = ()
         self._done = 0
         self._height = 0
-        # What others say of the first round, as LightGBM's early stopping does, comes before the first picture.
+        # Messages of others on the first round, such as LightGBM's early stopping, come before the first drawing.
         self._drawn = monotonic()
 
     def round_done(self, iteration: int, figures: Sequence[Figure]) -> None:
-        """Take note of boosting round `iteration`, from 0, which a schedule counts by."""
+        """Record boosting round `iteration`, from 0."""
         self._done += 1
         self._figures = figures
         for data, measure, value, higher in figures:
@@ -111,13 +111,13 @@ class LiveView:
             self.draw()
 
     def draw(self) -> None:
-        """Draw how it stands."""
+        """Draw the current state."""
         if self.is_seen and self._done:
             self._show(Group(self._bar.get_renderable(), _table(self._figures, self._best)))
         self._drawn = monotonic()
 
     def _redraw(self, picture: Group) -> None:
-        """In place of the lines drawn before."""
+        """Replace the lines drawn before."""
         lines = self.console.render_lines(picture, pad=False)
         with self.console:
             up = [(ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)] * self._height
@@ -127,13 +127,13 @@ class LiveView:
 
 
 class _Notebook:
-    """One output of a notebook's cell; rich's own needs ipywidgets."""
+    """One output of a notebook cell; rich's own would need ipywidgets."""
 
     def __init__(self) -> None:
         self.handle: Any = None
 
     def show(self, picture: Group) -> None:
-        """Show it in place of what was shown before."""
+        """Show a picture in place of the previous one."""
         from IPython.display import display
 
         content = {"text/plain": as_text(picture)}

@@ -108,7 +108,7 @@ def resumed(value: Any, continued: Any, name: str, engine: Engine, plan: Plan, e
             f"checkpoint with {plan.rule!r}: trainings of classifiers cannot be resumed; train without checkpoint"
         )
     if continued is not None:
-        raise ValueError(f"checkpoint and {name} are both given: a checkpoint goes on from its own model")
+        raise ValueError(f"checkpoint and {name} are both given: a checkpoint continues its own model")
     if isinstance(value, str | Path):
         value = Checkpoint(value)
     if not isinstance(value, Checkpoint):
@@ -157,7 +157,7 @@ def _text(value: Any) -> str:
 
 
 def _projected(scores: ArrayLike) -> dict[str, float]:
-    """One number that tells the scores of all training documents from others, with its scale."""
+    """A fingerprint of the scores of all training documents: a weighted sum, and its scale."""
     s = np.asarray(scores, dtype=np.float64)
     weight = np.random.default_rng(0).uniform(0.5, 1.5, s.size)
     return {"sum": float(weight @ s), "scale": float(weight @ np.abs(s))}

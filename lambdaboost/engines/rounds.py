@@ -1,4 +1,4 @@
-"""`ToldRounds`: an objective as the engines' `train` and `cv` call it, told the boosting round by its booster."""
+"""`ObjectiveInRounds`: an objective as the engines' `train` and `cv` call it, with the boosting round."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lambdaboost.objectives import Objective
 from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 
-class ToldRounds:
-    """The callable that an engine gets for an objective.
+class ObjectiveInRounds:
+    """An objective that computes its gradient in the current round.
 
-    The engine's callbacks say which booster trains on which data set, and for LightGBM when each round starts and ends,
-    so the round is right however often the gradient is asked for, and after `rollback_one_iter`.
+    The engine's callbacks report which booster trains on which data set, and for LightGBM when each round starts and
+    ends. So the round is right however often the gradient is requested, and after `rollback_one_iter`.
     """
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        # By data set: every fold of a cross-validation has its own.
+        # By data set, since every fold of a cross-validation has its own.
         self._boosters: dict[Any, Any] = {}
         self._counts: dict[Any, RoundCount] = {}
 
@@ -37,16 +37,16 @@ class ToldRounds:
         self._counts[data] = RoundCount(now if rounds is None else rounds, now)
 
     def start_round(self, data: Any) -> int:
-        """The round, from 0, that the booster of `data` is in; what was rolled back before it is taken off."""
+        """The current round, from 0, of the booster of `data`; rounds that were rolled back do not count."""
         now = iterations_of(self._boosters[data])
         self._counts[data] = RoundCount(self._counts[data].current(now), now)
         return self._counts[data].done
 
     def end_round(self, data: Any) -> None:
-        """The round is over, with a tree or, as LightGBM drops those without a split, without."""
+        """End the round, with or without a tree: LightGBM drops trees without a split."""
         self._counts[data] = RoundCount(self._counts[data].done + 1, iterations_of(self._boosters[data]))
 
     def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Gradient and hessian in the round of the booster that trains on `data`."""
+        """Gradient and hessian in the current round of the booster that trains on `data`."""
         with using(engine_threads(self._boosters[data])):
             return self.objective.gradient_on(scores, data, self.start_round(data))

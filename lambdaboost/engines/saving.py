@@ -1,4 +1,4 @@
-"""Saved models: the engine's own file, and beside it a small ``.json`` that says what made the model."""
+"""Saved models: the engine's own file, and beside it a small ``.json`` file that describes the training."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from lambdaboost.objectives.mcrank import GradeModel
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A model read back: the engine's booster, and what its description says."""
+    """A loaded model: the engine's booster and its description."""
 
     booster: Any
     about: Mapping[str, Any]
 
     @property
     def objective(self) -> Objective | GradeModel:
-        """The objective that it was trained by; a ValueError where its text does not read back."""
+        """The objective that it was trained with; a ValueError if its text cannot be parsed."""
         return parse(self.about["objective"])
 
     def predict(self, X: Any) -> Any:
-        """Scores of documents, the same bits as of the ranker that was saved; a column ``qid`` is no feature."""
+        """Scores of documents, bit-identical to those of the saved ranker; a column ``qid`` is ignored."""
         X = split_qid(X)[0]
         engine = engine_named(self.about["engine"])
         predicted = engine.predict(self.booster, X, self.about.get("params", {}))
         try:
             objective = self.objective
         except ValueError:
-            objective = None  # with code in it, so not a model of grades
+            objective = None  # it contains a function, so it is not a model of grades
         return scores_of(engine, objective, predicted)
 
 
@@ -52,27 +52,27 @@ def save(
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model as its engine does, and ``PATH.json`` beside it, which says what made it.
+    """Write a model file of its engine, and beside it ``PATH.json``, which describes the training.
 
-    Each file appears whole or not at all; what stood there before stays until then. The model file needs no
+    Both files are written atomically. The model file needs no
     lambdaboost to be loaded: ``lightgbm.Booster(model_file=path)``, ``xgboost.Booster(model_file=path)``.
 
     Parameters
     ----------
-    model : lightgbm.Booster, xgboost.Booster or a ranker that was fitted
-        Of a ranker or LightGBM booster that stopped early, the rounds up to the best are written: those that it
-        predicts with. An XGBoost booster predicts with all its rounds, and all are written.
+    model : lightgbm.Booster, xgboost.Booster or a fitted ranker
+        The rounds that it predicts with are written: up to the best one for a ranker or LightGBM booster that stopped
+        early, all of them for an XGBoost booster.
     path : str or Path
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, leaves, params
-        What the booster was trained with, which it does not know itself; a `LambdaRanker` does.
+        What the booster was trained with; a `LambdaRanker` knows these itself.
     about : mapping, optional
-        Anything further to be written down, as JSON takes it.
+        Further entries for the description, as JSON accepts them.
 
     Raises
     ------
     TypeError, ValueError
-        Before anything is written: for a model of no known engine, a booster without objective, a place that cannot
+        Before anything is written: for a model of no known engine, a booster without `objective`, or a path that cannot
         be written to.
 
     Examples
@@ -92,9 +92,9 @@ def save(
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
         leaves = getattr(model, "leaves_", None) if leaves is None else leaves
-        params = _given_to(model) if params is None else params
+        params = _settings_of(model) if params is None else params
     if objective is None:
-        raise ValueError("objective is None: a booster does not know what it was trained by; give it here")
+        raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = parse(objective) if isinstance(objective, str) else objective
     check_place("path", path)
     engine = _engine_of(booster)
@@ -112,18 +112,18 @@ def save(
     with replacing(path) as file, replacing(beside(path)) as described:
         file.write(content)
         described.write(text + b"\n")
-        file.flush()  # a disk without room for it must not have taken the description
+        file.flush()  # if the disk is full, this fails before the description is replaced
 
 
 def load(path: str | Path) -> SavedModel:
-    """Read a model and its description back.
+    """Load a model and its description.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no model.
+        If there is no model.
     ValueError
-        Where the description is missing, damaged, or of another model.
+        If the description is missing, damaged, or of another model.
 
     """
     path = Path(path)
@@ -146,27 +146,29 @@ def _described(path: Path) -> dict[str, Any]:
             return about
     except FileNotFoundError:
         raise ValueError(
-            f"no {beside(path)} beside {path}: it says what made the model, and is written with it"
+            f"no {beside(path)} beside {path}: it describes the training, and is written with the model"
         ) from None
     except (ValueError, AttributeError):
         pass
-    raise ValueError(f"{beside(path)} is no description of a model: train again, or bring back the original")
+    raise ValueError(
+        f"{beside(path)} is not the description of a model: train again, or restore the original"
+    )
 
 
 def in_use(model: Any) -> Any:
-    """The booster of a fitted ranker, with the rounds that the ranker predicts with; anything else as it is."""
+    """The booster of a fitted ranker, with the rounds that the ranker predicts with; any other model unchanged."""
     if hasattr(model, "get_booster"):
         booster = model.get_booster()
         try:
             rounds = model.best_iteration + 1
         except AttributeError:
             return booster
-        # XGBoost cuts no linear model, and predicts with all its rounds.
+        # XGBoost cannot slice a linear model, and predicts with all its rounds.
         return booster if model.booster == "gblinear" else booster[:rounds]
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def _given_to(ranker: Any) -> dict[str, Any]:
+def _settings_of(ranker: Any) -> dict[str, Any]:
     """The parameters of a ranker that differ from its defaults, without the objective and the leaves."""
     defaults = type(ranker)().get_params()
     return {
@@ -191,5 +193,5 @@ def _engine_of(booster: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as JSON's, anything else as its text."""
+    """NumPy numbers and arrays as JSON values, anything else as its repr."""
     return value.tolist() if hasattr(value, "tolist") else repr(value)

@@ -32,7 +32,7 @@ def _values(variable: str) -> Iterator[Any]:
 
 
 def _objective(value: Any) -> Objective | None:
-    """The objective within what `LGBMRanker`, `ToldRounds` and Newton leaves wrap around it."""
+    """The objective within what `LGBMRanker`, `ObjectiveInRounds` and Newton leaves wrap around it."""
     for candidate in (value, getattr(value, "func", None), getattr(value, "objective", None)):
         if isinstance(candidate, Objective):
             return candidate

@@ -1,4 +1,4 @@
-"""What an engine would do in silence, said once a training with the remedy; docs/traps.md lists all of it."""
+"""Warnings and errors for what an engine would do silently, with the remedy; docs/traps.md lists all of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.objectives import GradientStep, Objective
 
-# Fewer or shorter sorted queries may be chance, or made up.
+# Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
 
 
 def refuse_arguments(params: Mapping[str, Any], arguments: Container[str]) -> None:
-    """Raise where `params` holds an argument of lambdaboost's call, which an engine would pass over."""
+    """Raise if `params` holds an argument of lambdaboost's functions, which an engine would ignore."""
     for name in params:
         if name in arguments:
             raise ValueError(
@@ -34,18 +34,18 @@ def warn_of_native_parameters(params: Mapping[str, Any], remedies: Mapping[str, 
 
 
 def warn_of_slow_steps(objective: Objective, params: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Warn where the engine's own learning rate, made for Newton's leaves, meets leaves of mean λ as they are."""
+    """Warn if the engine's default learning rate, made for Newton leaves, meets leaves of unnormalised mean λ."""
     if not isinstance(objective, GradientStep) or objective.normalize != "none":
         return
     if all(params.get(name) is None for name in names):
         warn(
-            f"learning_rate: the engine's own suits Newton's leaves, but those of {objective!r} are 12 to 30 times "
-            "smaller, having no hessian to be divided by; give a rate as much higher, or use normalize='query'"
+            f"learning_rate: the engine's default suits Newton leaves, but leaves of {objective!r} are 12 to 30 times "
+            "smaller, because they are not divided by a hessian; give a higher rate, or use normalize='query'"
         )
 
 
 def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
-    """Warn where every query's rows stand from the highest grade to the lowest."""
+    """Warn if the rows of every query are sorted by descending grade."""
     if not objective.ranks_ties_by_row:
         return
     step = np.diff(q.relevance)
@@ -56,14 +56,14 @@ def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
     mixed = np.count_nonzero(falls)
     if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
         warn(
-            f"row order: the rows of all {mixed} queries of more than one grade stand from the highest grade to the "
-            "lowest. In the first round all scores tie and the order of rows is the ranking, so it looks perfect; "
-            "shuffle the rows inside queries: rows = q.shuffled_rows(seed)"
+            f"row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In "
+            "the first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the "
+            "rows inside queries: rows = q.shuffled_rows(seed)"
         )
 
 
 def warn_of_narrow_labels(name: str, labels: Any) -> None:
-    """Warn where labels this large lose digits as float32, which is what engines and `Queries` keep."""
+    """Warn if labels are so large that they lose digits as float32, the type in the engines and in `Queries`."""
     a = np.asarray(labels)
     if (
         a.dtype == np.float32
@@ -80,7 +80,7 @@ def warn_of_narrow_labels(name: str, labels: Any) -> None:
 
 
 def warn_of_missing_grades(labels: Any) -> None:
-    """Warn of NaN in the labels of a stock LightGBM data set that is not constructed yet."""
+    """Warn of NaN in the labels of a stock LightGBM data set before it is constructed."""
     if labels is None:
         return
     a = np.asarray(labels)
@@ -92,7 +92,7 @@ def warn_of_missing_grades(labels: Any) -> None:
 
 
 def warn_without_split(least: str, data: Any, sources: Sequence[str]) -> None:
-    """Warn of a model that ranks nothing, and why: labels of `sources` that give no pair, or the least leaf."""
+    """Warn that no tree has a split, and why: no pair in the labels of `sources`, or the minimum leaf (`least`)."""
     q = queries_of(data, sources)
     if not any(_differs_in_a_query(q.labels[name], q) for name in sources if name in q.labels):
         named = " or ".join(sources)

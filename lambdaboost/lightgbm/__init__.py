@@ -1,4 +1,4 @@
-"""Floor 4, LightGBM: data with any number of label sources, training, cross-validation, and the scikit-learn ranker.
+"""Training with LightGBM: data with any number of label sources, `train`, `cv` and a scikit-learn ranker.
 
 >>> import numpy as np
 >>> from lambdaboost import Blend, ClickTier, LambdaRank, Linear

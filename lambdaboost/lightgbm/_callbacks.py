@@ -1,4 +1,4 @@
-"""What LightGBM calls back in the course of a training: the round, and checks before the first one."""
+"""Callbacks of LightGBM: one reports the rounds, one checks the data before the first round."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lambdaboost._warn import warn
 from lambdaboost.engines.plan import Plan
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._private import note_objective
@@ -18,7 +18,7 @@ FIRST, LAST = float("-inf"), float("inf")
 
 
 class Callback:
-    """A callback that comes before every other one of its kind, or at another place by `order`."""
+    """A callback that is called before all others of its kind, unless `order` says otherwise."""
 
     def __init__(self, run: Callable[[Any], None], before_iteration: bool, order: float = FIRST) -> None:
         self.run = run
@@ -30,30 +30,30 @@ class Callback:
 
 
 def boosters_of(env: Any) -> list[Any]:
-    """The booster of `lightgbm.train`, or those of `lightgbm.cv`, one a fold."""
+    """The booster of `lightgbm.train`, or the boosters of `lightgbm.cv`, one per fold."""
     boosters = getattr(env.model, "boosters", None)
     return boosters if isinstance(boosters, list) else [env.model]
 
 
-def round_callbacks(told: ToldRounds, rounds_done: int | None = None) -> list[Callback]:
-    """Callbacks that tell `told` its rounds, in a training that goes on after `rounds_done` rounds of its own."""
+def round_callbacks(objective: ObjectiveInRounds, rounds_done: int | None = None) -> list[Callback]:
+    """Callbacks that report the rounds to `objective`, in a training that resumes after `rounds_done` rounds."""
 
     def start(env: Any) -> None:
         for booster in boosters_of(env):
             if env.iteration == env.begin_iteration:
-                told.begin(booster, booster.train_set, rounds_done)
-            told.start_round(booster.train_set)
+                objective.begin(booster, booster.train_set, rounds_done)
+            objective.start_round(booster.train_set)
 
     def end(env: Any) -> None:
         for booster in boosters_of(env):
-            told.end_round(booster.train_set)
+            objective.end_round(booster.train_set)
 
-    # Other callbacks may roll rounds back: before a round they come first, after it last.
+    # Other callbacks may roll rounds back, so these come last before a round and first after it.
     return [Callback(start, True, LAST), Callback(end, False)]
 
 
 def check_callback(plan: Plan, on_training: bool) -> Callback:
-    """Raise before the first round where data have no queries, or not the sources that will be asked of them."""
+    """A callback that raises before the first round if data lack queries or a label source that is read."""
 
     def check(env: Any) -> None:
         if env.iteration != env.begin_iteration:
@@ -78,12 +78,12 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
 def _prepare(booster: Any, params: dict[str, Any]) -> None:
     """Use the engine's own random sequence, the same in every run.
 
-    The first `Booster.update` with an objective that is not LightGBM's own resets the booster's parameters.
-    `lightgbm.train` made the booster without objective, so this changes nothing but the draw of features
-    (`feature_fraction`), and fails where no feature is of use: it is left out.
+    The first `Booster.update` with an objective that is not LightGBM's own resets the booster's parameters. The booster
+    has no objective already, so the reset would only change the random features of `feature_fraction`, and fail if no
+    feature is usable. It is skipped.
 
-    DART remembers whether it has dropped trees in a round, but not from the start: memory as it comes decides whether
-    the first round draws a number. Asked for its scores and then reset, it has dropped none and drawn none.
+    DART does not initialise the variable that records whether trees were dropped in a round; its value is undefined in
+    the first round. Computing scores and then resetting the parameters sets it to "none", without a random draw.
     """
     if any(params.get(name) == "dart" for name in ALIASES["boosting"]):
         booster.eval_train(lambda *_: [])

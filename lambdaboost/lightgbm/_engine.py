@@ -39,7 +39,7 @@ ALIASES = {
     "largest step": ("max_delta_step", "max_tree_output", "max_leaf_output"),
     "lambda": ("lambda_l2", "reg_lambda", "lambda"),
 }
-# What only the engine's own ranking objective reads, and what does the same here.
+# Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE = {
     "lambdarank_truncation_level": TRUNCATION,
     "max_position": TRUNCATION,
@@ -57,11 +57,11 @@ class LightGBM(Engine):
     predicts_margins = True
 
     def parameters(self) -> frozenset[str]:
-        """With aliases."""
+        """The names of all parameters, with their aliases."""
         return parameter_names()
 
     def unknown(self, key: str) -> str | None:
-        """LightGBM warns of parameters that it does not know in a log that is off here."""
+        """A remedy for any unknown parameter: LightGBM warns of it only in its log, which is off here."""
         known = self.parameters()
         if not known or key in known:
             return None
@@ -69,24 +69,24 @@ class LightGBM(Engine):
         return f"did you mean {' or '.join(close)}?" if close else "see LightGBM's list of parameters"
 
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """Raw scores, float64."""
+        """Raw scores, float64 (n_documents,)."""
         return np.asarray(booster.predict(features, raw_score=True))
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-        """As LGBMRanker does, which takes polars frames where a booster of LightGBM 4.6 does not."""
+        """As LGBMRanker predicts, which accepts polars frames; a booster of LightGBM 4.6 does not."""
         polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
         return booster.predict(X.to_numpy() if polars else X)
 
     def write(self, booster: Any, suffix: str) -> bytes:
-        """Text, up to the best round."""
+        """The model as text, up to the best round."""
         return booster.model_to_string().encode()
 
     def read(self, content: bytes) -> Any:
-        """Its text."""
+        """Load a booster from its text."""
         return lgb.Booster(model_str=content.decode(errors="replace"))
 
     def n_features(self, booster: Any) -> int:
-        """As it says."""
+        """Number of features of the booster."""
         return int(booster.num_feature())
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
@@ -95,7 +95,7 @@ class LightGBM(Engine):
         return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
 
     def importance(self, booster: Any) -> NDArray[np.float64]:
-        """The total gain."""
+        """The total gain of each feature."""
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
     def n_rounds(self, booster: Any) -> int:

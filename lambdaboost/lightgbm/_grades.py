@@ -1,4 +1,4 @@
-"""Models of grades on LightGBM: its classifiers, measured by the expected grade."""
+"""Models of grades on LightGBM: its classifiers, evaluated by the expected grade."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Floats = NDArray[np.float64]
 
 
 def classifier(model: GradeModel) -> dict[str, Any]:
-    """The parameters that make LightGBM train the model."""
+    """The parameters with which LightGBM trains the model."""
     objective = Thresholds(model) if isinstance(model, OrdinalMcRank) else "multiclass"
     return {"objective": objective, "num_class": model.outputs}
 
 
 def of_scores(metric: Callable[..., Any], model: GradeModel) -> Callable[..., Any]:
-    """The metric, which sees the scores to rank by."""
+    """A metric that receives the scores to rank by."""
 
     def evaluate(predicted: Any, data: Any) -> Any:
         return metric(scores_of(ENGINE, model, predicted), data)
@@ -32,7 +32,7 @@ def of_scores(metric: Callable[..., Any], model: GradeModel) -> Callable[..., An
 
 
 class Thresholds:
-    """The logistic losses of "grade z or better", z = 1, 2, …, in the form that `lightgbm.train` calls."""
+    """The logistic losses of "grade z or better", z = 1, 2, …, as an objective for `lightgbm.train`."""
 
     def __init__(self, model: OrdinalMcRank) -> None:
         self.model = model

@@ -1,4 +1,4 @@
-"""Features of a LightGBM data set that give its labels away."""
+"""Leaking features of a LightGBM data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lambdaboost.engines.leaks import warn_of_leaks
 
 
 def warn_of_leaking_features(data: Any) -> None:
-    """Warn of them where the features are still there: LightGBM frees them once it has constructed its own."""
+    """Warn of leaking features, unless LightGBM has already freed the features, which it does on construction."""
     if data.data is None or data.label is None or data.group is None or data.used_indices is not None:
         return
     labels = dict(getattr(data, "sources", None) or {})
@@ -19,6 +19,6 @@ def warn_of_leaking_features(data: Any) -> None:
         relevance = labels.pop(RELEVANCE) if RELEVANCE in labels else grades_of(data.label)
         q = Queries(relevance, data.group, **labels)
     except (TypeError, ValueError):
-        return  # of which training says what is wrong
+        return  # the training reports what is wrong
     names = data.feature_name
     warn_of_leaks(data.data, q, names if isinstance(names, list) else None)

@@ -1,4 +1,4 @@
-"""LightGBM's own metrics by names with a cutoff (``"ndcg@5"``), the order of all metrics, and the one that stops."""
+"""LightGBM's own metrics by names with a cutoff (``"ndcg@5"``), the order of results, and early stopping."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ DEFAULT_CUTOFFS = (1, 2, 3, 4, 5)
 
 
 def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Parameters that LightGBM understands, and the names that its results will have.
+    """Parameters that LightGBM understands, and the names of the requested results.
 
-    LightGBM has no metric ``"ndcg@5"``: cutoffs are ``eval_at``, one list for all metrics. Without a name with a cutoff
-    the parameters are as given, and there are no names.
+    LightGBM has no metric ``"ndcg@5"``: the cutoffs are ``eval_at``, one list for all metrics. If no name has a cutoff,
+    the parameters are returned unchanged, without names.
 
     Raises
     ------
     ValueError
-        For a cutoff of a metric that has none.
+        If a metric without cutoffs has one.
 
     """
-    given = next((params[name] for name in ALIASES["metric"] if params.get(name) is not None), ())
-    listed = [given] if isinstance(given, str) else given
+    metric = next((params[name] for name in ALIASES["metric"] if params.get(name) is not None), ())
+    listed = [metric] if isinstance(metric, str) else metric
     names = [name.strip() for text in listed for name in text.split(",")]
     if not any("@" in name for name in names):
         return params, []
@@ -56,17 +56,17 @@ def with_cutoffs(params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return {**rest, "metric": metrics, "eval_at": cutoffs}, expected
 
 
-def is_asked(name: str, expected: Sequence[str]) -> bool:
-    """Whether LightGBM was asked for a result, or evaluates it because another metric has that cutoff."""
+def is_requested(name: str, expected: Sequence[str]) -> bool:
+    """Whether a result was requested, or is only evaluated because another metric has that cutoff."""
     return not expected or name.partition("@")[0] not in RANKING or name in expected
 
 
-def in_order(asked: Sequence[str | Callable[..., Any]], expected: Sequence[str] = ()) -> Callback:
-    """A callback that leaves the results asked for, each data set's in the order of `asked`, before others see them.
+def in_order(requested: Sequence[str | Callable[..., Any]], expected: Sequence[str] = ()) -> Callback:
+    """A callback that keeps the requested results and sorts those of each data set in the order of `requested`.
 
-    `asked` holds names, measures and callables; results of callables come where the first one stands.
+    `requested` holds names, measures and callables; the results of callables take the place of the first one.
     """
-    names = [metric._lightgbm_name if isinstance(metric, Measure) else metric for metric in asked]
+    names = [metric._lightgbm_name if isinstance(metric, Measure) else metric for metric in requested]
     other = next((i for i, name in enumerate(names) if not isinstance(name, str)), len(names))
 
     def place(name: str) -> int:
@@ -79,12 +79,12 @@ def in_order(asked: Sequence[str | Callable[..., Any]], expected: Sequence[str] 
         results = env.evaluation_result_list
         sets = list(dict.fromkeys(result[0] for result in results))
         results[:] = sorted(
-            (result for result in results if is_asked(result[1], expected)),
+            (result for result in results if is_requested(result[1], expected)),
             key=lambda result: (sets.index(result[0]), place(result[1])),
         )
 
-    # After the callbacks that tell the round, before those of checkpoints and of the user. A ranker's order, in which
-    # names and measures may alternate, comes after that of `train`.
+    # After the callbacks of rounds, before those of checkpoints and of the user. A ranker's order, in which names and
+    # measures may alternate, comes after that of `train`.
     return Callback(arrange, False, -1e306 if expected else -1e305)
 
 
@@ -93,20 +93,20 @@ def by_first_metric(
 ) -> tuple[dict[str, Any], list[Any]]:
     """Early stopping by the first metric, unless `params` have ``first_metric_only=False``.
 
-    LightGBM alone stops at the first round where any metric of any validation set has not improved for long enough.
+    LightGBM stops as soon as any metric of any validation set stalls.
     """
-    given = list(callbacks or [])
+    callbacks = list(callbacks or [])
     if str(params.get("first_metric_only", True)).lower() in ("false", "0", "-"):
-        return params, given
+        return params, callbacks
     if any(name in params for name in ALIASES["early stopping"]):
         params = {**params, "first_metric_only": True}
     return params, [
-        _by_first(callback) if isinstance(callback, EarlyStopping) else callback for callback in given
+        _by_first(callback) if isinstance(callback, EarlyStopping) else callback for callback in callbacks
     ]
 
 
 def _by_first(stopping: Any) -> Any:
-    """A copy: the caller may use the callback elsewhere."""
+    """A copy, since the caller may use the callback elsewhere."""
     copied = copy.copy(stopping)
     copied.first_metric_only = True
     return copied

@@ -1,11 +1,11 @@
 """Least-squares splits with Newton leaves, inside LightGBM's own training loop.
 
-LightGBM splits and fills leaves by the same gradient and hessian. MART splits by least squares on the gradient and then
-takes Newton's step in each leaf. `set_leaf_output` changes a tree, but not the scores that LightGBM keeps of the
-training and validation rows; only adding and removing trees changes these. So each round, with F the scores so far:
+LightGBM computes splits and leaves from the same gradient and hessian. MART splits by least squares on the gradient and
+then takes Newton's step in each leaf. `set_leaf_output` changes a tree, but not the scores that LightGBM keeps for the
+training and validation rows; only adding and removing trees changes these. So in each round, with F the scores so far:
 
-1. grow a tree by hess = 1, or the weights of the rows: leaves T, scores F + T; read off which row fell into which leaf,
-   work out Newton's leaves V;
+1. grow a tree with hess = 1, or the weights of the rows: leaves T, scores F + T; find the leaf of each row, and compute
+   Newton's leaves V;
 2. set the leaves to 2T − V and remove the tree: scores F + T − (2T − V) = F + V − T;
 3. let LightGBM grow the same tree again: scores F + V, for every metric that follows; set the leaves to V.
 """
@@ -29,7 +29,7 @@ from lambdaboost.objectives import Objective
 Floats = NDArray[np.float64]
 Derivative = NDArray[np.floating]
 
-# Growing the same tree twice needs growth without chance; Newton's leaves leave no room for other rules of leaves.
+# Growing the same tree twice requires deterministic growth, and Newton leaves exclude other rules for leaf values.
 PLAIN = {
     "boosting": "gbdt",
     "data_sample_strategy": "bagging",
@@ -50,9 +50,9 @@ PLAIN = {
 
 
 class NewtonStep:
-    """The objective that `lightgbm.train` or `lightgbm.cv` gets for ``leaves="newton"``, with its `callbacks`.
+    """The objective for `lightgbm.train` or `lightgbm.cv` with ``leaves="newton"``, and its `callbacks`.
 
-    `derivatives` gives the gradient and hessian of `objective` for ``(scores, data)``, in the round that it knows.
+    `derivatives` returns the gradient and hessian of `objective` for ``(scores, data)`` in the current round.
     """
 
     def __init__(self, objective: Objective, derivatives: Callable[..., Any]) -> None:
@@ -60,7 +60,7 @@ class NewtonStep:
         self.derivatives = derivatives
         self.callbacks = [Callback(self._before, True), Callback(self._after, False)]
         self._params: dict[str, Any] = {}
-        # By training data and by booster, in the course of one round.
+        # By training data and by booster, within one round.
         self._boosters: dict[Any, Any] = {}
         self._steps: dict[Any, tuple[Floats, Floats]] = {}
 
@@ -69,7 +69,7 @@ class NewtonStep:
         return self
 
     def __call__(self, scores: Floats, data: Any) -> tuple[Derivative, Derivative]:
-        """What grows a tree by least squares, after the scores were set off by V − T."""
+        """The gradient and hessian of a least-squares tree, after shifting the scores by V − T."""
         grad, hess = self.derivatives(scores, data)
         weights = self.objective.row_weights(queries_of(data, self.objective.sources))
         least_squares = grad, np.ones_like(grad) if weights is None else weights
@@ -97,7 +97,7 @@ class NewtonStep:
 
 
 def refuse_other_growth(parameters: Mapping[str, str]) -> None:
-    """Raise where a tree could not be grown twice, or its leaves are not plain."""
+    """Raise if a tree could not be grown twice, or its leaf values follow other rules."""
     for name, plain in PLAIN.items():
         value = parameters.get(name, plain)
         if value != plain:
@@ -109,7 +109,7 @@ def refuse_other_growth(parameters: Mapping[str, str]) -> None:
         for name in ALIASES["bagging"]:
             if parameters.get(name, "1") != "1":
                 raise ValueError(
-                    f"{name} is {parameters[name]}: leaves='newton' cannot tell which rows a tree was grown from; "
+                    f"{name} is {parameters[name]}: leaves='newton' cannot know which rows a tree was grown from; "
                     "leave bagging off, or use leaves='gradient' or 'engine'"
                 )
 
@@ -121,14 +121,14 @@ def _offset(
     least_squares: tuple[Derivative, Derivative],
     params: dict[str, Any],
 ) -> tuple[Floats, Floats] | None:
-    """Steps 1 and 2: T and V, the booster left without the tree at scores F + V − T; None where nothing splits."""
+    """Steps 1 and 2: T and V, after which the scores are F + V − T, without the tree; None if nothing splits."""
     if booster.update(fobj=lambda *_: least_squares):
         return None
     tree = last_tree(booster)
     marks = np.zeros_like(tree.outputs)
     leaf = _nearest_leaf(training_scores(booster) - scores, tree.outputs, np.abs(scores).max())
     if leaf is None:
-        # Leaves of equal output cannot be told apart: remove the tree so that each row bears its leaf's mark.
+        # Leaves of equal output cannot be distinguished: mark each; removing the tree shows the marks in the scores.
         mark = 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
         marks = np.arange(tree.outputs.size, dtype=np.float64) * mark
         _set_leaves(booster, tree.outputs - marks)
@@ -142,7 +142,7 @@ def _offset(
 
 
 def _nearest_leaf(steps: Floats, outputs: Floats, scale: float) -> NDArray[np.intp] | None:
-    """The leaf of each row, by how far its score moved; None where two leaves are too close to tell."""
+    """The leaf of each row, by the change of its score; None if two leaves are too close to distinguish."""
     order = np.argsort(outputs)
     ordered = outputs[order]
     if np.diff(ordered).min() <= 1e-12 * (scale + np.abs(outputs).max()):
@@ -157,18 +157,18 @@ def _newton_outputs(
     n = tree.outputs.size
     g, h = (
         np.bincount(leaf, grad, n),
-        np.bincount(leaf, hess, n) + _as_given(tree.l2, params, ALIASES["lambda"]),
+        np.bincount(leaf, hess, n) + _full_precision(tree.l2, params, ALIASES["lambda"]),
     )
     step = np.divide(g, h, where=h > 0, out=np.copysign(np.where(g == 0, 0.0, np.inf), g))
-    given = any(name in params for name in ALIASES["largest step"])
-    largest = _as_given(tree.max_step, params, ALIASES["largest step"]) if given else LARGEST_STEP
-    if largest > 0:  # as LightGBM reads it
+    limited = any(name in params for name in ALIASES["largest step"])
+    largest = _full_precision(tree.max_step, params, ALIASES["largest step"]) if limited else LARGEST_STEP
+    if largest > 0:  # LightGBM reads 0 as no limit
         step = np.clip(step, -largest, largest)
-    return -_as_given(tree.rate, params, ALIASES["rate"]) * np.where(np.isfinite(step), step, 0.0)
+    return -_full_precision(tree.rate, params, ALIASES["rate"]) * np.where(np.isfinite(step), step, 0.0)
 
 
-def _as_given(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
-    """The parameter in force in full precision: LightGBM prints six digits, and tells which alias counts."""
+def _full_precision(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
+    """The parameter in full precision; LightGBM prints six digits, which show which alias it used."""
     for name in names:
         if name in params and math.isclose(float(params[name]), printed, rel_tol=1e-5):
             return float(params[name])

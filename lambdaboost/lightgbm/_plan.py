@@ -1,4 +1,4 @@
-"""What `train` and `cv` share: a plan as arguments of `lightgbm.train` and `lightgbm.cv`."""
+"""Convert a plan to arguments of `lightgbm.train` and `lightgbm.cv`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import lightgbm as lgb
 from lambdaboost._warn import warn
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Plan, planned
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_missing_grades
 from lambdaboost.lightgbm._callbacks import check_callback, round_callbacks
 from lambdaboost.lightgbm._engine import ALIASES, ENGINE
@@ -28,18 +28,18 @@ Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results asked for by names with a cutoff."""
+    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results requested by names with a cutoff."""
 
     params: dict[str, Any]
     feval: list[Callable[..., Any]] | None
     callbacks: list[Any]
-    asked: list[str]
+    requested: list[str]
 
 
 def plan_of(
     params: Any, data: Any, objective: Objective | GradeModel | str, leaves: Leaves, feval: Feval
 ) -> Plan:
-    """The plan, with everything checked that can be before data are constructed."""
+    """The plan, after all checks that are possible before the data set is constructed."""
     if not isinstance(data, lgb.Dataset):
         raise TypeError(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
@@ -54,9 +54,8 @@ def plan_of(
     if not is_constructed(data) and not hasattr(data, "sources"):
         warn_of_missing_grades(data.label)
     if isinstance(plan.rule, GradeModel):
-        labels = (getattr(data, "sources", None) or {}).get(
-            "relevance", data.label
-        )  # with gaps, where it has any
+        # Missing grades are in the sources only.
+        labels = (getattr(data, "sources", None) or {}).get("relevance", data.label)
         plan.rule.check(() if labels is None else labels, leaves)
     return plan
 
@@ -68,9 +67,9 @@ def arguments(
     on_training: bool = False,
     rounds_done: int | None = None,
 ) -> Arguments:
-    """What LightGBM gets for the plan; `rounds_done` are those of a checkpoint, else a model counts by its trees."""
-    params, given = by_first_metric(plan.params, callbacks)
-    params, asked = with_cutoffs(params)
+    """The arguments for the plan; `rounds_done` is the round of a checkpoint, None to count a model's trees."""
+    params, user_callbacks = by_first_metric(plan.params, callbacks)
+    params, requested = with_cutoffs(params)
     metrics: list[Any] = list(plan.measures)
     own = [check_callback(plan, on_training)]
     if isinstance(plan.rule, GradeModel):
@@ -78,21 +77,21 @@ def arguments(
         named = any(name in params for name in ALIASES["metric"])
         params = {**params, **({} if named else {"metric": "None"}), **classifier(plan.rule)}
     else:
-        told = ToldRounds(plan.rule)
-        own += round_callbacks(told, rounds_done)
-        step = NewtonStep(plan.rule, told) if plan.leaves == "newton" else None
+        objective = ObjectiveInRounds(plan.rule)
+        own += round_callbacks(objective, rounds_done)
+        step = NewtonStep(plan.rule, objective) if plan.leaves == "newton" else None
         own += step.callbacks if step else []
-        params = {**params, "objective": step or told}
+        params = {**params, "objective": step or objective}
     if plan.adds_least_leaf and not is_constructed(data):
-        # A data set constructed now must not drop features for a later training with smaller leaves.
+        # A data set constructed now must not drop features that a later training with smaller leaves can use.
         params["feature_pre_filter"] = False
-    if asked:
-        own.append(in_order([*asked, *plan.measures], asked))
-    return Arguments(params, metrics or None, [*own, *given], asked)
+    if requested:
+        own.append(in_order([*requested, *plan.measures], requested))
+    return Arguments(params, metrics or None, [*own, *user_callbacks], requested)
 
 
 def _documents(data: lgb.Dataset) -> int:
-    """The rows, before construction those of the labels; of a file, unread, as many as there may be."""
+    """The number of rows, before construction that of the labels; unlimited for a file that is not read yet."""
     if is_constructed(data):
         return int(data.num_data())
     return len(data.label) if hasattr(data.label, "__len__") else sys.maxsize

@@ -1,6 +1,6 @@
-"""What lambdaboost uses of LightGBM beyond its documentation, all in one place, as seen in LightGBM 4.6 and 4.7.
+"""Everything undocumented that lambdaboost uses of LightGBM, as in LightGBM 4.6 and 4.7.
 
-`tests/test_private.py` says which name is gone when a later version changes one.
+If a later version changes a name, `tests/test_private.py` reports which one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lightgbm import basic
 from lightgbm.callback import CallbackEnv
 from numpy.typing import NDArray
 
-# Where `Booster.update` notes that the booster has no objective of its own, after resetting the booster's parameters.
+# The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 
 # The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
@@ -28,12 +28,12 @@ EarlyStopping = type(lgb.early_stopping(1))
 
 
 def is_constructed(data: lgb.Dataset) -> bool:
-    """Whether LightGBM holds the data set already; asking it would construct it."""
+    """Whether the data set is constructed, without constructing it."""
     return data._handle is not None
 
 
 def is_continued(data: lgb.Dataset) -> bool:
-    """Whether the initial scores are those of a model that LightGBM continues."""
+    """Whether the initial scores come from a model that LightGBM continues."""
     return data._predictor is not None
 
 
@@ -43,7 +43,7 @@ def note_objective(booster: lgb.Booster) -> None:
 
 
 def callback_env(env: Any, iteration: int, end: int, results: Any) -> Any:
-    """What callbacks see in a round of a training from round 0 to `end`."""
+    """The environment of callbacks in a round of a training from round 0 to `end`."""
     return CallbackEnv(
         model=env.model,
         params=env.params,
@@ -54,14 +54,14 @@ def callback_env(env: Any, iteration: int, end: int, results: Any) -> Any:
     )
 
 
-def eval_result(figure: Any) -> Any:
+def eval_result(values: Any) -> Any:
     """An item of ``evaluation_result_list``: a class of its own since LightGBM 4.7, a tuple before."""
-    return getattr(lgb, "EvalResult", lambda *values: values)(*figure)
+    return getattr(lgb, "EvalResult", lambda *items: items)(*values)
 
 
 @cache
 def parameter_names() -> frozenset[str]:
-    """Every name that LightGBM reads, with aliases; empty, so that nothing is refused, where the list is gone."""
+    """All names of parameters with their aliases; empty, so that none is refused, if LightGBM has no such list."""
     aliases: Any = getattr(basic, "_ConfigAliases", None)
     names = aliases._get_all_param_aliases() if hasattr(aliases, "_get_all_param_aliases") else {}
     return frozenset(name for main, others in names.items() for name in (main, *others))
@@ -81,7 +81,7 @@ def take_over(ranker: Any, booster: lgb.Booster, history: dict[str, Any], featur
 
 @dataclass(frozen=True)
 class Tree:
-    """A booster's last tree: its leaves' outputs, and the printed parameters that they were made with."""
+    """A booster's last tree: the outputs of its leaves, and the parameters of the training as printed."""
 
     outputs: NDArray[np.float64]
     rate: float
@@ -90,7 +90,7 @@ class Tree:
 
 
 def last_tree(booster: lgb.Booster) -> Tree:
-    """The last tree, read off the model's text."""
+    """The last tree, read from the text of the model."""
     text = _last_tree_text(booster)
     lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
     outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
@@ -100,12 +100,12 @@ def last_tree(booster: lgb.Booster) -> Tree:
 
 
 def parameters_of(booster: lgb.Booster) -> Mapping[str, str]:
-    """Every parameter as LightGBM understood it, aliases resolved, from the text of a model."""
+    """All parameters as LightGBM understood them, by their main names, from the text of the model."""
     return _parameters(_last_tree_text(booster))
 
 
 def with_parameters(text: str, changed: Mapping[str, str]) -> str:
-    """The text of a model that says these parameters in place of its own."""
+    """The text of a model with these parameters in place of its own."""
     for name, value in changed.items():
         text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {value}]", text, flags=re.MULTILINE)
     return text

@@ -1,4 +1,4 @@
-"""Checkpoints of a training with `lightgbm.train`, through its callbacks."""
+"""Checkpoints in `lightgbm.train`, by callbacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._newton import training_scores
 from lambdaboost.lightgbm._private import callback_env, eval_result, is_continued, parameters_of
 
-# Parameters that may differ between a training and one that takes it up.
+# Parameters that may differ when a training resumes.
 FREE = ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
 # Parameters that make LightGBM sample, with the values that do not.
 SAMPLING = {
@@ -29,18 +29,18 @@ SAMPLING = {
     "use_quantized_grad": "0",
     "data_sample_strategy": "bagging",
 }
-# Penalties that depend on which features the trees so far have used.
+# Penalties that depend on the features used by the trees so far.
 COST_SO_FAR = ("cegb_penalty_feature_lazy", "cegb_penalty_feature_coupled")
 INIT_SCORE = (
-    "checkpoint with init_score: where LightGBM resumes, the scores of the model so far take its place; train without "
-    "checkpoint, or go on from a model by init_model="
+    "checkpoint with init_score: where LightGBM resumes, the scores of the model so far replace it; train without "
+    "checkpoint, or continue a model by init_model="
 )
 
 BEFORE_OTHERS, AFTER_OTHERS = -1e300, float("inf")
 
 
 def refuse_unfit(params: Mapping[str, Any], sets: Sequence[Any]) -> None:
-    """Raise for parameters that `lightgbm.train` would act upon by itself, and for initial scores."""
+    """Raise for parameters that `lightgbm.train` reads itself, and for initial scores."""
     for name in ALIASES["rounds"]:
         if name in params:
             raise ValueError(f"params has {name} beside checkpoint=: give it as rounds={params[name]!r}")
@@ -51,36 +51,36 @@ def refuse_unfit(params: Mapping[str, Any], sets: Sequence[Any]) -> None:
                 f"callbacks=[lightgbm.early_stopping({params[name]!r})]"
             )
     for data in sets:
-        # LightGBM sets the scores of a model that it continues as initial scores too, beside its predictor.
+        # LightGBM also stores the scores of a model that it continues as initial scores.
         if data.init_score is not None and not is_continued(data):
             raise ValueError(INIT_SCORE)
 
 
 class ResumeCallbacks:
-    """The callbacks of one training with a checkpoint: its own, and those given as if uninterrupted."""
+    """The callbacks of a training with a checkpoint: its own, and the user's, called as if uninterrupted."""
 
     def __init__(self, resumed: Resumed, plan: Plan, callbacks: Sequence[Any] | None) -> None:
         self.resumed, self.plan = resumed, plan
         self.history: list[Any] = list(resumed.history or [])
-        self.given = list(callbacks or [])
+        self.user = list(callbacks or [])
         self.callbacks = [
             Callback(self._begin, True, BEFORE_OTHERS),
             Callback(self._evaluated, False, BEFORE_OTHERS),
-            *(self._in_rounds(callback, i - len(self.given)) for i, callback in enumerate(self.given)),
+            *(self._in_rounds(callback, i - len(self.user)) for i, callback in enumerate(self.user)),
             Callback(self._save, False, AFTER_OTHERS),
         ]
 
     def _in_rounds(self, callback: Any, order: int) -> Callback:
-        """The callback as it would be called had there been no interruption."""
+        """The callback, called as in an uninterrupted training."""
         before = getattr(callback, "before_iteration", False)
 
         def run(env: Any) -> None:
-            callback(callback_env(env, self._past(env), self.resumed.end, env.evaluation_result_list))
+            callback(callback_env(env, self._round(env), self.resumed.end, env.evaluation_result_list))
 
         return Callback(run, before, getattr(callback, "order", order))
 
-    def _past(self, env: Any) -> int:
-        """The round; LightGBM counts on from the trees, which are fewer where some rounds had no split."""
+    def _round(self, env: Any) -> int:
+        """The round; LightGBM counts trees, which are fewer if some rounds had no split."""
         return self.resumed.begin + env.iteration - env.begin_iteration
 
     def _begin(self, env: Any) -> None:
@@ -90,13 +90,13 @@ class ResumeCallbacks:
         params = parameters_of(booster)
         if params["boosting"] == "dart":
             raise ValueError(
-                "checkpoint with boosting=dart: LightGBM drops no trees of a model that it goes on from; "
+                "checkpoint with boosting=dart: LightGBM drops no trees of a model that it continues; "
                 "train without checkpoint, or with boosting=gbdt"
             )
         for name in COST_SO_FAR:
             if params.get(name):
                 raise ValueError(
-                    f"checkpoint with {name}: LightGBM forgets which features were paid for where it resumes; "
+                    f"checkpoint with {name}: LightGBM forgets which features have been paid for when it resumes; "
                     "train without checkpoint, or without the penalty"
                 )
         if self.resumed.state is None and any(
@@ -112,13 +112,13 @@ class ResumeCallbacks:
         warn_of_sampling(_sampling(params))
 
     def _replay(self, env: Any) -> None:
-        """Show LightGBM's own callbacks the rounds of the checkpoint: early stopping and records go on from them."""
-        own = [cb for cb in self.given if type(cb).__module__ == "lightgbm.callback"]
+        """Replay the rounds of the checkpoint to LightGBM's own callbacks, such as early stopping and records."""
+        own = [cb for cb in self.user if type(cb).__module__ == "lightgbm.callback"]
         after = sorted((cb for cb in own if not cb.before_iteration), key=lambda cb: cb.order)
-        for past, figures in enumerate(self.history):
-            seen = callback_env(env, past, self.resumed.end, [eval_result(figure) for figure in figures])
+        for iteration, results in enumerate(self.history):
+            past = callback_env(env, iteration, self.resumed.end, [eval_result(result) for result in results])
             for callback in after:
-                callback(seen)
+                callback(past)
 
     def _evaluated(self, env: Any) -> None:
         figures = [
@@ -130,7 +130,7 @@ class ResumeCallbacks:
         self.history.append(figures)
 
     def _save(self, env: Any) -> None:
-        done = self._past(env) + 1
+        done = self._round(env) + 1
         if self.resumed.is_due(done):
             self.resumed.save(done, env.model, self.history, training_scores(env.model))
 
@@ -142,7 +142,7 @@ def _sets(booster: Any) -> dict[str, Any]:
 
 
 def _digests(booster: Any) -> dict[str, str]:
-    """Of each data set the bins, labels, queries and weights, as LightGBM saves them, and the further sources."""
+    """The digest of each data set: bins, labels, queries and weights, as LightGBM saves them, and sources."""
     digests = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, data) in enumerate(_sets(booster).items()):
@@ -152,7 +152,7 @@ def _digests(booster: Any) -> dict[str, str]:
             except lgb.basic.LightGBMError as error:
                 raise OSError(
                     f"checkpoint: the features could not be written to {binary} to be compared: {error}; "
-                    "set TMPDIR to a folder with room for about a byte per value"
+                    "set TMPDIR to a folder with space for about a byte per value"
                 ) from None
             sources = getattr(data, "sources", None) or {}
             digests[name] = digest(sha256(binary), sources)

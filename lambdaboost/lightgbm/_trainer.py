@@ -1,4 +1,4 @@
-"""How the command line trains on LightGBM."""
+"""Training with LightGBM for the command line."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lambdaboost.lightgbm.training import train
 
 
 class LightGBMTrainer(Trainer):
-    """By `lambdaboost.lightgbm.train`, or with the engine's own objective."""
+    """Trains by `lambdaboost.lightgbm.train`, or with the engine's own objective."""
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        """A Dataset."""
+        """Convert to a Dataset."""
         q = collection.queries
         return Dataset(
             collection.features, q.relevance, reference, group=q.sizes, sources=sources_of(collection)
         )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """By `lambdaboost.lightgbm.train`."""
+        """Train by `lambdaboost.lightgbm.train`."""
         callbacks: list[Any] = [_each_round(on_round)]
         if training.early_stopping is not None:
             callbacks.append(lgb.early_stopping(training.early_stopping, verbose=False))
@@ -42,7 +42,7 @@ class LightGBMTrainer(Trainer):
         )
 
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective lambdarank."""
+        """Train with objective ``lambdarank``."""
         own = {"verbosity": -1, **params, "objective": ENGINE.native, "metric": "None"}
         return lgb.train(own, data, rounds, callbacks=[_each_round(on_round)])
 

@@ -9,7 +9,7 @@ import lightgbm as lgb
 
 from lambdaboost.engines.folds import WholeQueries
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.lightgbm._metrics import is_asked
+from lambdaboost.lightgbm._metrics import is_requested
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
@@ -29,20 +29,20 @@ def cv(
     callbacks: Sequence[Any] | None = None,
     return_cvbooster: bool = False,
 ) -> dict[str, Any]:
-    """Cross-validate a ranker with `lightgbm.cv`, every query whole in one fold.
+    """Cross-validate a ranker with `lightgbm.cv`, over folds of whole queries.
 
     Parameters
     ----------
     params, data, rounds, objective, leaves, feval, callbacks
         As of `lambdaboost.lightgbm.train`.
     nfold : int
-        Folds, of equally many queries but for one.
+        Number of folds; their numbers of queries differ by at most one.
     seed : int
-        Draws the folds, the same queries as `lambdaboost.xgboost.cv` draws by it.
+        Seed of the folds; the same seed gives the same folds in `lambdaboost.xgboost.cv`.
     folds : splitter or iterable of (training rows, validation rows), optional
-        In place of `nfold`; a splitter gets the query of each row as ``groups``.
+        Your own folds, in place of `nfold`; a splitter receives the query of each row as ``groups``.
     return_cvbooster : bool
-        Whether to add the boosters under ``"cvbooster"``.
+        Whether to return the boosters under ``"cvbooster"``.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def cv(
     Raises
     ------
     TypeError, ValueError
-        As `train`, and where there are fewer queries than folds, or a fold splits a query.
+        As `train`, and if there are fewer queries than folds, or a fold splits a query.
 
     """
     whole = WholeQueries(data, nfold, seed, folds)
@@ -66,10 +66,10 @@ def cv(
         callbacks=to_engine.callbacks,
         return_cvbooster=return_cvbooster,
     )
-    # LightGBM has stored its results before any callback sees them.
-    return {name: curve for name, curve in results.items() if _is_asked(name, to_engine.asked)}
+    # LightGBM stores its results before any callback sees them.
+    return {name: curve for name, curve in results.items() if _is_requested(name, to_engine.requested)}
 
 
-def _is_asked(name: str, asked: list[str]) -> bool:
-    """Whether a curve is asked for; its name is like ``valid ndcg@5-mean``."""
-    return is_asked(name.partition(" ")[2].rpartition("-")[0], asked)
+def _is_requested(name: str, requested: list[str]) -> bool:
+    """Whether a curve was requested; it has a name such as ``valid ndcg@5-mean``."""
+    return is_requested(name.partition(" ")[2].rpartition("-")[0], requested)

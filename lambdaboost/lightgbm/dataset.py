@@ -26,28 +26,28 @@ Sources = Mapping[str, ArrayLike]
 
 
 class Dataset(lgb.Dataset):
-    """A `lightgbm.Dataset` with query ids and further label sources, which subsets, folds and measures find.
+    """A `lightgbm.Dataset` with query ids and further label sources, which subsets and folds keep.
 
     Parameters
     ----------
     data, label, reference, weight, group, init_score, feature_name, categorical_feature, params, free_raw_data
-        As of `lightgbm.Dataset`. A label that is NaN stays missing, where LightGBM alone would make it grade 0. Weights
-        are one a row, or one a query.
+        As of `lightgbm.Dataset`. A NaN label is a missing label; LightGBM alone would make it grade 0. Weights are
+        one per row, or one per query.
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
-        Further labels by name, ≥ 0, NaN where the source says nothing of the row: ``{"clicks": ctr}``.
+        Further labels by name, ≥ 0, or NaN if missing: ``{"clicks": ctr}``.
 
     Attributes
     ----------
     sources : dict of str to float32 (n_rows,)
-        The further labels; also ``"relevance"`` where the label has gaps.
+        The further labels; also ``"relevance"`` if some grades are missing.
 
     Raises
     ------
     ValueError, TypeError
-        Where lengths differ, a label is negative or infinite, a query's rows are not adjacent, both `group` and
-        `qid` are given, or a source bears a name that is taken.
+        If lengths differ, a label is negative or infinite, the rows of a query are not adjacent, both `group` and
+        `qid` are given, or a source has a reserved name.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class Dataset(lgb.Dataset):
             self.set_label(label)
 
     def set_label(self, label: Any) -> Dataset:
-        """Set the grades; gaps (NaN) stay gaps."""
-        # LightGBM hands back what it holds whenever it constructs, with 0 in the gaps.
+        """Set the grades; NaN stays missing."""
+        # On construction LightGBM sets the label that it holds again, with 0 for missing grades.
         if label is None or label is self.label:
             return super().set_label(label)
         warn_of_narrow_labels("label", label)
@@ -137,7 +137,7 @@ class Dataset(lgb.Dataset):
         Raises
         ------
         ValueError
-            Where `used_indices` cut a query, naming it.
+            If `used_indices` split a query, which the message names.
 
         """
         part = super().subset(used_indices, params)
@@ -145,16 +145,16 @@ class Dataset(lgb.Dataset):
         sizes = self.get_group() if self.group is None and is_constructed(self) else self.group
         if sizes is not None:
             queries = whole_queries("used_indices", rows, np.concatenate([[0], np.cumsum(sizes)]))
-            # LightGBM finds these only once `part` is constructed, and a subset of it would lose its queries.
+            # LightGBM computes these only when `part` is constructed, so a subset of `part` would lose its queries.
             part.group = np.asarray(sizes)[queries]
         _adopt(part, {name: values[rows] for name, values in self.sources.items()})
         return part
 
 
-def _adopt(made: Any, sources: Labels) -> None:
-    """Turn what LightGBM made into this class: it names its own for subsets and validation sets."""
-    made.__class__ = Dataset
-    made.sources = sources
+def _adopt(stock: Any, sources: Labels) -> None:
+    """Convert to this class; LightGBM makes subsets and validation sets of its own class."""
+    stock.__class__ = Dataset
+    stock.sources = sources
 
 
 def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:
@@ -166,7 +166,7 @@ def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:
 
 
 def _labels(sources: Sources | None, rows: int | None) -> Labels:
-    """Further labels, checked."""
+    """Checked further labels."""
     labels = labels_by_source(sources, rows)
     if RELEVANCE in labels:
         raise ValueError("sources has 'relevance': that is what label= gives, with NaN where it is missing")

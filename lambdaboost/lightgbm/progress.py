@@ -1,4 +1,4 @@
-"""`progress`: a live view of a training, as a callback of LightGBM."""
+"""`progress`: a live view of a training, as a LightGBM callback."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 def progress(console: Console | None = None) -> Any:
     """Show a training as it goes: rounds, rounds per second, time left, measures, and a schedule's weight.
 
-    Drawn on the same lines again and again, on a terminal or in a notebook; silent where the output is neither, such as
-    in a log file.
+    Redrawn in place on a terminal or in a notebook; silent elsewhere, such as in a log file.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to draw; standard error without it.
+        Where to draw; by default standard error.
 
     Returns
     -------
     callable
-        For ``callbacks=[…]`` of `lightgbm.train`, `lightgbm.cv`, `LGBMRanker.fit` and of this package's own. Beside it
-        `lightgbm.log_evaluation`, which prints the same as ever more lines, should be left out.
+        For ``callbacks=[…]`` of `lightgbm.train`, `lightgbm.cv`, `LGBMRanker.fit` and their counterparts in
+        lambdaboost. Leave out `lightgbm.log_evaluation`, which prints the same values line by line.
 
     Examples
     --------
@@ -43,11 +42,11 @@ def progress(console: Console | None = None) -> Any:
 
 
 class _Progress:
-    """One view for each training that it is handed to."""
+    """One view for each training that it is passed to."""
 
     def __init__(self, console: Console | None) -> None:
         self.console = console
-        # What LightGBM reads off a callback: after each round, and before early stopping ends the training.
+        # LightGBM reads these: call it after each round, before early stopping ends the training.
         self.order = 25
         self.before_iteration = False
         self.view: LiveView | None = None

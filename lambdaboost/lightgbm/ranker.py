@@ -1,4 +1,4 @@
-"""`LambdaRanker`: LightGBM's scikit-learn ranker with our objectives, leaves, label sources and measures."""
+"""`LambdaRanker`: LightGBM's scikit-learn ranker with lambdaboost's objectives, leaves, label sources and measures."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from lambdaboost.objectives.mcrank import GradeModel
 
 
 class LambdaRanker(lgb.LGBMRanker):
-    """`lightgbm.LGBMRanker` with objectives of lambdaboost.
+    """An `lightgbm.LGBMRanker` with the objectives and measures of lambdaboost.
 
     Parameters
     ----------
     objective : Objective or str
-        An objective, or its text; `McRank` and `OrdinalMcRank` too.
+        An objective or its text; also `McRank` and `OrdinalMcRank`.
     leaves : "engine", "gradient" or "newton"
-        As of `lambdaboost.lightgbm.train`.
+        As in `lambdaboost.lightgbm.train`.
     n_estimators, learning_rate, num_leaves, …
-        As of `lightgbm.LGBMRanker`; ``class_weight`` is of no use in ranking.
+        As in `lightgbm.LGBMRanker`; ``class_weight`` has no effect.
     min_child_samples : int, optional
-        The least documents of a leaf: by default LightGBM's 20, and 100 for gradient steps, which need larger leaves.
+        The minimum number of documents in a leaf: by default LightGBM's 20, or 100 for gradient steps.
 
     Notes
     -----
-    Queries come as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which scikit-learn
-    then splits with its rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y, groups=X["qid"])``. Any
-    measure is a ``scoring=``; without one, `score` is.
+    Give the queries as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which
+    scikit-learn splits with the rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y,
+    groups=X["qid"])``. Any measure can be the ``scoring=``; the default is `score`.
 
     Examples
     --------
@@ -143,42 +143,42 @@ class LambdaRanker(lgb.LGBMRanker):
             Features, the rows of one query adjacent. A pandas or polars DataFrame may hold the queries as column
             ``qid``.
         y : array of shape (n_rows,)
-            Grades ≥ 0, NaN where missing.
+            Grades ≥ 0, or NaN if missing.
         group, qid
-            Documents of each query, or the query of each row; give one.
+            The number of documents of each query, or the query of each row; give one of them.
         sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
-            Further label sources. As a DataFrame they are cut row by row in `sklearn.model_selection`.
+            Further label sources. In a grid search give a DataFrame, which scikit-learn splits with X.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each row, or of each query.
         init_score : array of shape (n_rows,), optional
-            As of `lightgbm.LGBMRanker`.
+            As in `lightgbm.LGBMRanker`.
         eval_set : list of (X, y), optional
-            Validation data; the other `eval_…` lists go with it, one item each.
+            Validation sets; the other `eval_…` lists have one item for each.
         eval_X, eval_y : X and y, or tuples of them, optional
-            The same as LightGBM 4.7 takes it, in place of `eval_set`.
+            The same as in LightGBM 4.7, in place of `eval_set`.
         eval_names, eval_group, eval_qid, eval_sources, eval_sample_weight, eval_init_score : list, optional
-            What `eval_set` has for names, queries, sources, weights and initial scores.
+            Names, queries, sources, weights and initial scores of the validation sets.
         eval_metric : measure, callable, str or list of them, optional
-            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])`` and names as of
-            LightGBM, also with a cutoff as in ``"ndcg@5"``. By default NDCG at each of `eval_at`. Early stopping goes
-            by the first one, unless the parameter ``first_metric_only=False`` is given.
+            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
+            metrics, also with a cutoff as in ``"ndcg@5"``. By default NDCG at each of `eval_at`. Early stopping uses
+            the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
-            Cutoffs of the default, and of LightGBM's own metrics.
+            Cutoffs of the default measures, and of LightGBM's own metrics.
         feature_name, categorical_feature, callbacks, init_model
-            As of `lightgbm.LGBMRanker`.
+            As in `lightgbm.LGBMRanker`.
 
         Raises
         ------
         TypeError, ValueError
-            As `lambdaboost.lightgbm.train`, and where the `eval_…` lists do not go with `eval_set`.
+            As `lambdaboost.lightgbm.train`, and if the `eval_…` lists do not match `eval_set`.
 
         """
-        given = X, y
+        training = X, y
         X, qid = features_and_qid("X", X, group, qid)
         if group is None and qid is None:
             raise ValueError("no queries: give group=[documents of each query] or qid=[query of each row]")
         objective = read_objective(self.objective)
-        # What the base class turns into parameters, there and at predict.
+        # The base class turns these into parameters, here and in `predict`.
         self._objective = objective
         if not isinstance(objective, GradeModel):
             check_objective("objective", objective)
@@ -215,14 +215,14 @@ class LambdaRanker(lgb.LGBMRanker):
             self.n_estimators,
             objective=objective,
             leaves=self.leaves,
-            valid_sets=_valid_sets(data, given, eval_set, lists),
+            valid_sets=_valid_sets(data, training, eval_set, lists),
             valid_names=eval_names,
             feval=feval,
             init_model=getattr(init_model, "booster_", init_model),
             callbacks=[*order, *(callbacks or []), lgb.record_evaluation(history)],
         )
         take_over(self, booster, history, X.shape[1], hasattr(X, "columns") or feature_name != "auto")
-        # `_objective` may already be that of a later fit which failed.
+        # `_objective` may be that of a later fit that failed.
         self._fitted_objective, self.leaves_ = objective, self.leaves
         return self
 
@@ -237,7 +237,7 @@ class LambdaRanker(lgb.LGBMRanker):
         validate_features: bool = False,
         **more: Any,
     ) -> Any:
-        """Scores of documents, as `LGBMRanker.predict` gives them; a column ``qid`` is no feature."""
+        """Scores of documents, as by `LGBMRanker.predict`; a column ``qid`` is ignored."""
         predicted = super().predict(
             split_qid(X)[0],
             raw_score,
@@ -253,14 +253,14 @@ class LambdaRanker(lgb.LGBMRanker):
         return scores_of(ENGINE, self._fitted_objective, predicted)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
-        """NDCG(3) for documents X and grades y, their queries as `group`, as `qid`, or as column ``qid`` of X."""
+        """NDCG(3) of documents X with grades y; queries as `group`, as `qid`, or as column ``qid`` of X."""
         X, q = scored_queries(X, y, group, qid)
         return DEFAULT_MEASURE(self.predict(X), q)
 
     @property
     def objective_(self) -> Objective | GradeModel:
-        """The objective that the model was fitted by."""
-        _ = self.booster_  # says so where there is none
+        """The objective that the model was fitted with."""
+        _ = self.booster_  # raises before `fit`
         return self._fitted_objective
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -275,25 +275,27 @@ class LambdaRanker(lgb.LGBMRanker):
     def _measures(
         self, params: dict[str, Any], eval_metric: Any
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
-        """Measures and callables, for feval, and a callback that keeps the order; names of metrics go to `params`."""
-        asked = listed(eval_metric)
-        names = [metric for metric in asked if isinstance(metric, str)]
+        """Measures and callables for feval, and a callback that keeps their order; names of metrics go to `params`."""
+        requested = listed(eval_metric)
+        names = [metric for metric in requested if isinstance(metric, str)]
         named = params.pop("metric")
         if any(alias in self.get_params() for alias in ALIASES["metric"]):
             names += [named] if isinstance(named, str) else list(named or [])
         if names:
             params["metric"] = names
         feval = [
-            metric if isinstance(metric, Measure) else _feval(metric) for metric in asked if callable(metric)
+            metric if isinstance(metric, Measure) else _feval(metric)
+            for metric in requested
+            if callable(metric)
         ]
         # LightGBM evaluates its own metrics first.
-        order = [in_order([*asked, *names])] if feval and names else []
+        order = [in_order([*requested, *names])] if feval and names else []
         return feval or (None if names else [NDCG(k=k) for k in _cutoffs(params["eval_at"])]), order
 
 
 def _checked(X: Any) -> Any:
-    """An array or sparse matrix as LGBMRanker checks it: of real numbers, not empty, NaN where missing."""
-    # scikit-learn 1.6 renamed it.
+    """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
+    # scikit-learn 1.6 renamed the argument.
     renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
     return check_array(
         X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
@@ -301,14 +303,14 @@ def _checked(X: Any) -> Any:
 
 
 def _cutoffs(eval_at: Any) -> list[int]:
-    """The cutoffs of ``eval_at``, or of an alias in the parameters: whole numbers, one, or a text such as "3,10"."""
+    """The cutoffs of ``eval_at`` or one of its aliases: a whole number, several, or a text such as "3,10"."""
     if isinstance(eval_at, str):
         return [int(k) for k in eval_at.split(",")]
     return list(np.atleast_1d(eval_at))
 
 
 def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
-    """scikit-learn's form of a metric, ``(y_true, y_pred[, weight[, group]])``, as `lightgbm.train` calls it."""
+    """A metric ``(y_true, y_pred[, weight[, group]])``, as LGBMRanker takes it, for `lightgbm.train`."""
     n = len(inspect.signature(metric).parameters)
 
     def evaluate(scores: Any, data: Any) -> Any:
@@ -318,7 +320,7 @@ def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
-    """The validation sets, of ``eval_set=`` or of ``eval_X=`` and ``eval_y=``."""
+    """The validation sets, from ``eval_set=`` or from ``eval_X=`` and ``eval_y=``."""
     if eval_X is None and eval_y is None:
         return list(eval_set or [])
     if eval_set is not None:
@@ -337,7 +339,7 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
 
 def _valid_sets(
     data: Dataset,
-    given: tuple[Any, Any],
+    training: tuple[Any, Any],
     eval_set: Sequence[tuple[Any, Any]],
     lists: Mapping[str, Sequence[Any] | None],
 ) -> list[Dataset] | None:
@@ -347,7 +349,7 @@ def _valid_sets(
         of_set = {
             name.removeprefix("eval_"): values[i] for name, values in lists.items() if values is not None
         }
-        if X is given[0] and y is given[1]:
+        if X is training[0] and y is training[1]:
             sets.append(data)
             continue
         weight, group = of_set.pop("sample_weight", None), of_set.pop("group", None)

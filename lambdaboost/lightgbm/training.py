@@ -1,4 +1,4 @@
-"""`train`: `lightgbm.train` with any objective of lambdaboost, and with Newton leaves."""
+"""`train`: `lightgbm.train` with any objective and any kind of leaves."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
 NO_SPLIT = (
-    "min_data_in_leaf (20 by default) is met by documents as LightGBM estimates them from hessians, and "
-    "min_sum_hessian_in_leaf by the hessians themselves, of which small data and small weights have little: try lower "
-    "ones, or leaves='gradient', under which both count documents"
+    "min_data_in_leaf (20 by default) counts documents as LightGBM estimates them from hessians, and "
+    "min_sum_hessian_in_leaf sums the hessians, which are small for small data and small weights: try lower values, or "
+    "leaves='gradient', with which both count documents"
 )
 
 
@@ -49,48 +49,48 @@ def train(
     params : dict
         LightGBM's parameters, without an objective.
     data : Dataset
-        Training data with groups, and with the label sources that the objective reads.
+        The training data, with groups and the label sources that the objective reads.
     rounds : int
-        Boosting rounds; as everywhere in LightGBM, ``num_iterations`` in `params` goes before it.
+        Number of boosting rounds; ``num_iterations`` in `params` overrides it, as in LightGBM.
     objective : Objective, GradeModel or str
-        An objective, or `McRank`, of which the booster predicts grades; or the text of one:
+        An objective, or `McRank`, with which the booster predicts grades; or its text:
         ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``.
     leaves : "engine", "gradient" or "newton"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
-        objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` say
-        otherwise, since smaller leaves cost it NDCG. ``"newton"``: MART's, splits by least squares on the gradient,
-        then in each leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)` with the objective's own sums,
-        before the rate at most ``max_delta_step``, which is 1000 where `params` do not give it; each tree is grown
-        twice, so it refuses what grows trees by chance (bagging, feature sampling, dart, goss, extra_trees) and other
-        rules of leaves (lambda_l1, path_smooth, linear_tree, monotone_constraints).
+        objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it,
+        since smaller leaves lower NDCG. ``"newton"``: as in MART, splits by least squares on the gradient, then in each
+        leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)`, whose size before the rate is at most
+        ``max_delta_step`` (by default 1000). Each tree is grown twice, so random growth is refused (bagging, feature
+        sampling, dart, goss, extra_trees), and so are other rules for leaf values (lambda_l1, path_smooth, linear_tree,
+        monotone_constraints).
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
-        As of `lightgbm.train`.
+        As in `lightgbm.train`.
     feval : measure, callable or list of them, optional
-        What to evaluate `valid_sets` by, such as ``[NDCG(k=3), CNDCG(k=3)]``. Without it and without ``metric`` in
-        `params` it is ``NDCG(k=3)``. LightGBM's own metrics work too, as ``params["metric"]``, and are evaluated first:
-        ``"ndcg"`` at each of ``eval_at``, or ``"ndcg@5"``. Their gains are one table for the whole process.
+        Measures of `valid_sets`, such as ``[NDCG(k=3), CNDCG(k=3)]``; ``NDCG(k=3)`` if `params` have no ``metric``
+        either. LightGBM's own metrics are given as ``params["metric"]`` and evaluated first: ``"ndcg"`` at each of
+        ``eval_at``, or ``"ndcg@5"``. Their gains are one table for the whole process.
 
-        Early stopping, be it ``callbacks=[lightgbm.early_stopping(30)]`` or a parameter, goes by the first metric, on
-        each of `valid_sets` but the training data; with ``first_metric_only=False`` in `params`, by any metric, as
-        LightGBM alone does.
+        Early stopping, by ``callbacks=[lightgbm.early_stopping(30)]`` or by a parameter, uses the first metric on each
+        of `valid_sets` except the training data; with ``first_metric_only=False`` in `params` it uses any metric, as
+        LightGBM does.
     checkpoint : Checkpoint or path, optional
-        Where to save every so many rounds; the same call goes on from what stands there, see `Checkpoint`.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
 
     Returns
     -------
     lightgbm.Booster
-        As `lightgbm.train` returns it, cut at the best round after early stopping.
+        As returned by `lightgbm.train`; after early stopping it predicts with the rounds up to the best.
 
     Raises
     ------
     TypeError, ValueError
-        Before the first round: where `params` name an objective, data lack groups or a label source, or Newton leaves
-        meet what they cannot work with.
+        Before the first round, if `params` name an objective, data lack groups or a label source, or Newton leaves
+        are not possible with the parameters.
 
     Warns
     -----
     UserWarning
-        Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
+        If no tree has a split, or a feature leaks a label source (`lambdaboost.engines.leaks`).
 
     Examples
     --------
@@ -103,15 +103,15 @@ def train(
     """
     valid_sets = _listed(valid_sets)
     plan = plan_of(params, data, objective, leaves, feval)
-    taken_up = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
-    if taken_up is not None:
+    resumption = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
+    if resumption is not None:
         refuse_unfit(params, [data, *(valid_sets or [])])
-        rounds = taken_up.rounds
-        init_model = None if taken_up.model is None else ENGINE.read(taken_up.model)
-        callbacks = ResumeCallbacks(taken_up, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
+        rounds = resumption.rounds
+        init_model = None if resumption.model is None else ENGINE.read(resumption.model)
+        callbacks = ResumeCallbacks(resumption, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
     on_training = any(valid is data for valid in valid_sets or [])
-    # The trees of a checkpoint are fewer than its rounds where some had no split.
-    rounds_done = taken_up.begin if taken_up is not None and taken_up.begin else None
+    # A checkpoint has fewer trees than rounds if some trees had no split.
+    rounds_done = resumption.begin if resumption is not None and resumption.begin else None
     to_engine = arguments(plan, data, callbacks, on_training, rounds_done)
     warn_of_leaking_features(data)
     booster = lgb.train(

@@ -61,9 +61,8 @@ class GradientStep(Objective):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of unit spread, and ones."""
-        lam = self.objective.lambdas(scores, q, iteration)[0].astype(
-            np.float64
-        )  # squares have twice the range
+        # In float64, since squares have twice the range.
+        lam = self.objective.lambdas(scores, q, iteration)[0].astype(np.float64)
         if self.normalize == "query":
             lam = lam / np.repeat(_spread(lam, q), q.sizes)
         elif self.normalize == "all":

@@ -1,4 +1,4 @@
-"""The front door to XGBoost: `DMatrix` with label sources, `train`, `cv` and `LambdaRanker`.
+"""Training with XGBoost: data with any number of label sources, `train`, `cv` and a scikit-learn ranker.
 
 >>> from lambdaboost import NDCG
 >>> from lambdaboost.datasets import web_search_log

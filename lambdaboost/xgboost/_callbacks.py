@@ -1,4 +1,4 @@
-"""What XGBoost calls back: the round, and early stopping by the first measure, where XGBoost goes by the last."""
+"""Callbacks of XGBoost: one reports the boosters in training, one stops early by the first metric, not the last."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 from xgboost.callback import EarlyStopping, EvaluationMonitor, TrainingCallback
 
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.xgboost._private import trained
 
 
-class TellRounds(TrainingCallback):
-    """Says which booster trains on which data. XGBoost counts rounds itself, those without a split included."""
+class ReportBoosters(TrainingCallback):
+    """Reports which booster trains on which data. XGBoost itself counts rounds, also those without a split."""
 
-    def __init__(self, told: ToldRounds, data: Any) -> None:
+    def __init__(self, objective: ObjectiveInRounds, data: Any) -> None:
         super().__init__()
-        self.told, self.data = told, data
+        self.objective, self.data = objective, data
 
     def before_training(self, model: Any) -> Any:
         for booster, data in trained(model, self.data):
-            self.told.begin(booster, data)
+            self.objective.begin(booster, data)
         return model
 
 
 class FirstMetric(EarlyStopping):
-    """`xgboost.callback.EarlyStopping` that goes by the first metric unless it names one."""
+    """An `xgboost.callback.EarlyStopping` that uses the first metric unless it names one."""
 
     metric_name: str | None
 
@@ -45,18 +45,18 @@ def engine_callbacks(
 ) -> list[Any]:
     """The callbacks, and those that `xgboost.train` and `xgboost.cv` would add for these arguments, in their order.
 
-    A copy takes the place of each stock early stopping that names no metric.
+    Stock early stopping that names no metric is replaced by a copy that uses the first one.
     """
-    made = [
+    complete = [
         _by_first(callback) if type(callback) is EarlyStopping and callback.metric_name is None else callback
         for callback in callbacks or ()
     ]
     if verbose_eval:
-        made.append(EvaluationMonitor(period=1 if verbose_eval is True else verbose_eval, show_stdv=True))
+        complete.append(EvaluationMonitor(period=1 if verbose_eval is True else verbose_eval, show_stdv=True))
     if early_stopping_rounds:
-        # Last, because callbacks after it do not see the round that stops.
-        made.append(FirstMetric(rounds=early_stopping_rounds, maximize=maximize))
-    return made
+        # Last, because callbacks after it do not see the last round.
+        complete.append(FirstMetric(rounds=early_stopping_rounds, maximize=maximize))
+    return complete
 
 
 def _by_first(stopping: EarlyStopping) -> EarlyStopping:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lambdaboost.engines.engine import Engine
 
-# Of XGBoost 2.1 to 3.2, which gives Python no list: general, of trees, of DART and lines, of objectives, and those of
-# its estimators.
+# The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
+# gblinear, of objectives, and of its estimators.
 _PARAMETERS = """
 booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
 random_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
@@ -42,7 +42,7 @@ ALIASES = {
     "rate": ("eta", "learning_rate"),
     "least leaf": ("min_child_weight",),
 }
-# What only the engine's own ranking objective reads, and what does the same here.
+# Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE = {
     "lambdarank_pair_method": "give objective=LambdaRank(convention='xgboost'), which takes the pairs of the top",
     "lambdarank_num_pair_per_sample": "give objective=LambdaRank(convention='xgboost', truncation=32)",
@@ -54,7 +54,7 @@ ONLY_NATIVE = {
 
 
 class XGBoost(Engine):
-    """Stock XGBoost; its model files are UBJSON, or JSON where the name ends in .json."""
+    """Stock XGBoost; its model files are UBJSON, or JSON if the name ends in .json."""
 
     name, title, native, metrics = "xgboost", "XGBoost", "rank:ndcg", "custom_metric"
     aliases, only_native = ALIASES, ONLY_NATIVE
@@ -62,22 +62,22 @@ class XGBoost(Engine):
 
     @property
     def reserved(self) -> frozenset[str]:
-        """Also the switch of XGBoost's own metric."""
+        """Parameters for which the command line has its own options, and the switch of XGBoost's default metric."""
         return super().reserved | {"disable_default_eval_metric"}
 
     def parameters(self) -> frozenset[str]:
-        """The list above: XGBoost gives Python none."""
+        """The names of all parameters, from the list above."""
         return frozenset(_PARAMETERS.split())
 
     def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """Scores, float32; of a model that stopped early up to its best round, as XGBRanker predicts."""
+        """Scores, float32 (n_documents,), up to the best round after early stopping, as XGBRanker predicts."""
         best = booster.attr("best_iteration")
         rounds = (0, 0 if best is None else int(best) + 1)
         data = xgb.DMatrix(features, feature_names=booster.feature_names)
         return np.asarray(booster.predict(data, output_margin=True, iteration_range=rounds))
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-        """As XGBRanker predicts: in place, which rounds otherwise than a DMatrix does, where XGBoost can."""
+        """As XGBRanker predicts: in place if XGBoost can, which rounds differently than with a DMatrix."""
         missing = params.get("missing", np.nan)
         try:
             return booster.inplace_predict(X, missing=missing)
@@ -85,24 +85,24 @@ class XGBoost(Engine):
             return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
 
     def write(self, booster: Any, suffix: str) -> bytes:
-        """UBJSON, or JSON for a name that ends in ``.json``."""
+        """The model as UBJSON, or as JSON for a name that ends in ``.json``."""
         return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
 
     def read(self, content: bytes) -> Any:
-        """UBJSON or JSON."""
+        """Load a booster from UBJSON or JSON."""
         return xgb.Booster(model_file=bytearray(content))
 
     def n_features(self, booster: Any) -> int:
-        """As it says."""
+        """Number of features of the booster."""
         return int(booster.num_features())
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """Those of its training data, if any."""
+        """The names in its training data, or None for XGBoost's defaults, f0, f1 and so on."""
         names = tuple(booster.feature_names or ())
         return None if names == tuple(f"f{i}" for i in range(len(names))) else names
 
     def importance(self, booster: Any) -> NDArray[np.float64]:
-        """The total gain."""
+        """The total gain of each feature."""
         found = booster.get_score(importance_type="total_gain")
         n = self.n_features(booster)
         return np.array(
@@ -110,7 +110,7 @@ class XGBoost(Engine):
         )
 
     def n_rounds(self, booster: Any) -> int:
-        """All rounds."""
+        """Number of all rounds."""
         return int(booster.num_boosted_rounds())
 
 

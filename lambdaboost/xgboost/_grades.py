@@ -1,4 +1,4 @@
-"""Models of grades on XGBoost: its classifiers, whose labels take the grades' place while they train."""
+"""Models of grades on XGBoost: its classifiers, which train on other labels than the grades."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
 
 def classifier(params: Mapping[str, Any], model: GradeModel) -> dict[str, Any]:
-    """The parameters that make XGBoost train the model."""
+    """The parameters with which XGBoost trains the model."""
     own: dict[str, Any] = {"objective": "multi:softprob", "num_class": model.outputs}
     if isinstance(model, OrdinalMcRank):
         own = {"objective": "binary:logistic"}
@@ -25,7 +25,7 @@ def classifier(params: Mapping[str, Any], model: GradeModel) -> dict[str, Any]:
 
 
 def check_unweighted(model: GradeModel, data: xgb.DMatrix) -> None:
-    """Raise for weights of queries, which XGBoost's classifiers would take for weights of rows."""
+    """Raise for weights of queries, which XGBoost's classifiers would read as weights of rows."""
     if data.get_weight().size:
         raise ValueError(
             f"weights of queries are given: XGBoost's classifiers take none; leave them out for {model!r}, or train "
@@ -35,9 +35,9 @@ def check_unweighted(model: GradeModel, data: xgb.DMatrix) -> None:
 
 @contextmanager
 def relabelled(model: Any, matrices: Iterable[xgb.DMatrix], names: tuple[str, ...]) -> Iterator[None]:
-    """Give the matrices labels of thresholds, one for each model to learn; `queries_of` still gives the grades.
+    """Replace the labels of the matrices by those of the thresholds, one for each binary classifier.
 
-    Other models learn the grades themselves.
+    `queries_of` still returns the grades. Models other than `OrdinalMcRank` learn the grades themselves.
     """
     before = []
     try:
@@ -58,19 +58,19 @@ def _has_thresholds(model: Any) -> bool:
 
 
 class Grades:
-    """What a metric reads of a matrix, with the grades that the matrix itself may not have in training."""
+    """The methods of a matrix that a metric calls; the label is the grade, which the matrix may lack in training."""
 
     def __init__(self, q: Queries) -> None:
         self.q = q
 
     def get_label(self) -> Any:
-        """The grades, 0 where missing."""
+        """The grades; 0 if missing."""
         return np.nan_to_num(self.q.relevance)
 
     def get_uint_info(self, field: str) -> Any:
-        """The bounds of queries."""
+        """The first rows of queries."""
         return {"group_ptr": self.q.offsets}[field]
 
     def get_group(self) -> Any:
-        """The documents of each query."""
+        """The number of documents of each query."""
         return self.q.sizes

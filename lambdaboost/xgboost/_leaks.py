@@ -1,4 +1,4 @@
-"""Features of an XGBoost matrix that give its labels away."""
+"""Leaking features of an XGBoost matrix."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lambdaboost.xgboost.dmatrix import features_of
 
 
 def warn_of_leaking_features(data: xgb.DMatrix, names: tuple[str, ...]) -> None:
-    """Warn of them where XGBoost gives single rows; it does not of a QuantileDMatrix."""
+    """Warn of leaking features, except in a QuantileDMatrix, which has no single rows."""
     if isinstance(data, xgb.QuantileDMatrix):
         return
     warn_of_leaks(_Rows(data), queries_of(data, names), data.feature_names)
 
 
 class _Rows:
-    """A matrix of which `leaks` takes rows, as it does of a CSR matrix."""
+    """A matrix that `leaks` can index by rows, like a CSR matrix."""
 
     format = "csr"
 

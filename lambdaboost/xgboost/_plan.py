@@ -1,4 +1,4 @@
-"""What `train` and `cv` share: a plan as arguments of `xgboost.train` and `xgboost.cv`."""
+"""Convert a plan to arguments of `xgboost.train` and `xgboost.cv`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Metric, Plan, planned
-from lambdaboost.engines.rounds import ToldRounds
+from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost import newton
-from lambdaboost.xgboost._callbacks import TellRounds
+from lambdaboost.xgboost._callbacks import ReportBoosters
 from lambdaboost.xgboost._engine import ENGINE
 from lambdaboost.xgboost._grades import Grades, check_unweighted, classifier
 
@@ -28,7 +28,7 @@ from lambdaboost.xgboost._grades import Grades, check_unweighted, classifier
 class Metrics:
     """Any number of measures and callables as one ``custom_metric``, on the first column of the scores.
 
-    `names` are the sources that a stock DMatrix's bounds stand for; `model` is that of the grades, if it is one.
+    `names` are the sources that the bounds of a stock DMatrix hold; `model` is the model of grades, if it is one.
     """
 
     metrics: tuple[Metric, ...]
@@ -44,16 +44,16 @@ class Metrics:
                 if isinstance(metric, Measure):
                     figures.append((metric._xgboost_name, metric(scores, queries_of(data, self.names))))
                 else:
-                    told = metric(
+                    result = metric(
                         scores, data if self.model is None else Grades(queries_of(data, self.names))
                     )
-                    figures.extend(told if isinstance(told, list) else [told])
+                    figures.extend(result if isinstance(result, list) else [result])
             return figures
 
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """Arguments for `xgboost.train` and `xgboost.cv`: parameters, objective, metric, callbacks that they need."""
+    """Arguments for `xgboost.train` and `xgboost.cv`."""
 
     params: dict[str, Any]
     obj: Any
@@ -68,7 +68,7 @@ def plan_of(
     leaves: Leaves,
     custom_metric: Metric | Sequence[Metric] | None,
 ) -> Plan:
-    """The plan, with parameters and training data checked."""
+    """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
     q = _checked(plan, "data", data, plan.rule.sources)
     if isinstance(plan.rule, GradeModel):
@@ -78,32 +78,32 @@ def plan_of(
 
 
 def check_evaluated(plan: Plan, name: str, data: Any) -> None:
-    """Raise where `data` lacks groups, labels or a source that a measure reads, or has a bad label."""
+    """Raise if `data` lacks groups, labels or a source that a measure reads, or has an invalid label."""
     rows_of(name, data)
     _checked(plan, name, data, plan.measured)
 
 
 def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Arguments:
-    """What XGBoost gets for the plan; `continued` where a model is gone on with."""
+    """The arguments for the plan; `continued` says whether a model is continued."""
     model = plan.rule if isinstance(plan.rule, GradeModel) else None
     metrics = Metrics(plan.measures, plan.sources, model) if plan.measures else None
     if model is not None:
         return Arguments(classifier(plan.params, model), None, metrics, [])
     if not continued:
         warn_of_sorted_rows(queries_of(data, plan.sources), plan.rule)
-    # The name gives the model its task; the gradients are lambdaboost's.
+    # The name sets the task of the model; the gradients are lambdaboost's.
     params = {**plan.params, "objective": "rank:ndcg"}
-    # XGBoost fits no intercept under a custom objective but starts at 0.5; a continued model has one already.
+    # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
     if not continued and params.get("base_score") is None:
         params["base_score"] = 0.0
-    # The metric that comes with rank:ndcg refuses grades above 31.
+    # The default metric of rank:ndcg refuses grades above 31.
     if params.get("eval_metric") is None:
         params.setdefault("disable_default_eval_metric", True)
-    told = ToldRounds(plan.rule)
-    obj: Any = told
+    objective = ObjectiveInRounds(plan.rule)
+    obj: Any = objective
     if plan.leaves == "newton":
-        params, obj = newton.settings(params), newton.least_squares_splits(plan.rule, told)
-    return Arguments(params, obj, metrics, [TellRounds(told, data)])
+        params, obj = newton.settings(params), newton.least_squares_splits(plan.rule, objective)
+    return Arguments(params, obj, metrics, [ReportBoosters(objective, data)])
 
 
 def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
@@ -114,7 +114,7 @@ def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
 
 
 def rows_of(name: str, data: object) -> int:
-    """The rows of a matrix; raises where it is none."""
+    """The number of rows of a matrix; raises if `data` is not a matrix."""
     if not isinstance(data, xgb.DMatrix):
         raise TypeError(
             f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"

@@ -1,6 +1,6 @@
-"""What lambdaboost uses of XGBoost beyond its documentation, all in one place, as seen in XGBoost 2.1 to 3.2.
+"""Everything undocumented that lambdaboost uses of XGBoost, as in XGBoost 2.1 to 3.2.
 
-`tests/test_private.py` says which name is gone when a later version changes one.
+If a later version changes a name, `tests/test_private.py` reports which one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-# What `XGBRanker.fit` makes its matrices and `eval_metric` by.
+# The functions with which `XGBRanker.fit` makes matrices and metrics.
 from xgboost.sklearn import _wrap_evaluation_matrices as evaluation_matrices
 from xgboost.sklearn import ltr_metric_decorator
 
@@ -34,25 +34,25 @@ _NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
 
 
 def trained(model: Any, data: xgb.DMatrix | None) -> list[tuple[Any, Any]]:
-    """Each booster that a callback's `model` trains, with its data: one, or one a fold of `xgboost.cv`."""
+    """Each booster of a callback's `model` with its data: one, or one per fold of `xgboost.cv`."""
     folds = getattr(model, "cvfolds", None)
     return [(model, data)] if folds is None else [(fold.bst, fold.dtrain) for fold in folds]
 
 
 def move_handle(source: xgb.DMatrix, target: xgb.DMatrix) -> None:
-    """Make `target` the matrix that `source` was, which is of no use then."""
+    """Move the matrix in `source` to `target`; `source` is unusable afterwards."""
     xgb.DMatrix.__init__(target, source.handle)
-    del source.handle  # or both would free it
+    del source.handle  # otherwise both would free it
 
 
 def take_over(ranker: Any, booster: xgb.Booster, history: dict[str, Any]) -> None:
-    """Set what `XGBRanker.fit` sets, for its properties to read."""
+    """Set the attributes that `XGBRanker.fit` sets, for its properties to read."""
     ranker._Booster = booster
     ranker._set_evaluation_result(history)
 
 
 def rewritten(booster: xgb.Booster, scores: int, base_score: float | None = None) -> bytearray:
-    """The model as JSON with one score and plain leaves, or with two and leaves of vectors, the second entry 0."""
+    """The model as JSON, with one score and plain leaves, or two scores and vector leaves whose second entry is 0."""
     model = json.loads(booster.save_raw(raw_format="json"))
     shape = model["learner"]["learner_model_param"]
     start = np.atleast_1d(json.loads(shape["base_score"]))[0] if base_score is None else base_score
@@ -66,7 +66,7 @@ def rewritten(booster: xgb.Booster, scores: int, base_score: float | None = None
 
 
 def _narrow(tree: dict[str, Any]) -> None:
-    """Leaf values from the first column of the leaf vectors, which a leaf finds by its right child."""
+    """Take leaf values from the first column of the leaf vectors, which a leaf indexes by its right child."""
     vectors = tree.pop("leaf_weights")
     for node in _leaves(tree):
         value = vectors[2 * tree["right_children"][node]]

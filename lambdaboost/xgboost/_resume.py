@@ -1,4 +1,4 @@
-"""Checkpoints of a training with `xgboost.train`, through its callbacks."""
+"""Checkpoints in `xgboost.train`, by callbacks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.dmatrix import BOUNDS, features_of
 
-# Parameters that may differ between a training and one that takes it up.
+# Parameters that may differ when a training resumes.
 FREE = ("nthread", "n_jobs", "verbosity")
-ROWS = 100_000  # read at a time to compare features
+ROWS = 100_000  # read at a time when features are compared
 # Parameters that make XGBoost sample where they are not 1.
 SAMPLING = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
 
@@ -30,14 +30,14 @@ def resume_callbacks(
     evals: Sequence[tuple[xgb.DMatrix, str]],
     given: Sequence[Any],
 ) -> list[TrainingCallback]:
-    """The callbacks given, which here go on where the checkpoint stands, and those that check and save.
+    """The callbacks `given`, called as in an uninterrupted training, and those that check and save.
 
-    Raises where the checkpoint is of another training.
+    Raises if the checkpoint is of another training.
     """
     params = {name: value for name, value in plan.params.items() if name not in FREE}
     if params.get("booster") == "dart":
         raise ValueError(
-            "checkpoint with booster='dart': XGBoost would drop other trees where it goes on; "
+            "checkpoint with booster='dart': XGBoost would drop other trees after it resumes; "
             "train without checkpoint, or with booster='gbtree'"
         )
     digests = {"number of features": str(data.num_col()), "features": _digest(data)} | {
@@ -46,19 +46,19 @@ def resume_callbacks(
     resumed.check(plan, params, queries_of(data, plan.rule.sources), digests)
     warn_of_sampling([name for name in SAMPLING if float(params.get(name, 1)) != 1])
     in_rounds = [cb if resumed.begin == 0 else _InRounds(cb, resumed.begin) for cb in given]
-    # Saving comes last, for a training that is over has not to be taken up.
+    # Saving comes last: a training that has ended need not be resumed.
     return [_Begin(resumed, data, given), *in_rounds, _Save(resumed, data)]
 
 
 class _InRounds(TrainingCallback):
-    """A callback as it would be called had there been no interruption: XGBoost counts rounds from 0 again."""
+    """A callback, called as in an uninterrupted training; XGBoost itself counts rounds from 0 again."""
 
     def __init__(self, callback: Any, begin: int) -> None:
         super().__init__()
         if not isinstance(callback, TrainingCallback):
             raise TypeError(f"callbacks has {callback!r}, expected xgboost.callback.TrainingCallback")
         self.callback = callback
-        # Early stopping adds the rounds of a model that it goes on from by itself.
+        # Early stopping itself adds the rounds of a continued model.
         self.begin = 0 if isinstance(callback, EarlyStopping) else begin
 
     def before_training(self, model: Any) -> Any:
@@ -75,7 +75,7 @@ class _InRounds(TrainingCallback):
 
 
 class _Begin(TrainingCallback):
-    """Checks features and measures, and shows the rounds of the checkpoint to what has to know them."""
+    """Checks features and measures, and replays the rounds of the checkpoint to the engine's own callbacks."""
 
     def __init__(self, resumed: Resumed, data: xgb.DMatrix, given: Sequence[Any]) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class _Begin(TrainingCallback):
 
 
 class _Save(TrainingCallback):
-    """Writes the checkpoint."""
+    """Saves the checkpoint."""
 
     def __init__(self, resumed: Resumed, data: xgb.DMatrix) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _Save(TrainingCallback):
 
 
 def _digest(data: xgb.DMatrix) -> str:
-    """Of the features, labels, queries, weights, margins and further sources of a matrix."""
+    """The digest of a matrix: features, labels, queries, weights, margins and further sources."""
     fields = [data.get_float_info(name) for name in (*BOUNDS, "label", "weight", "base_margin")]
     queries = data.get_uint_info("group_ptr")
     described = repr((data.num_row(), data.feature_names, data.feature_types))
@@ -134,9 +134,9 @@ def _digest(data: xgb.DMatrix) -> str:
 
 
 def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:
-    """The features, some rows at a time; of data in external memory their quantiles."""
+    """The features, some rows at a time; for data in external memory, their quantiles."""
     try:
-        if isinstance(data, xgb.QuantileDMatrix):  # which cannot be sliced
+        if isinstance(data, xgb.QuantileDMatrix):  # cannot be sliced
             yield _arrays(data.get_data())
             return
         for start in range(0, data.num_row(), ROWS):
@@ -151,7 +151,7 @@ def _arrays(matrix: Any) -> tuple[Any, ...]:
 
 
 def _lengths(history: Any) -> dict[str, int]:
-    """The rounds evaluated of each set and measure."""
+    """The number of evaluated rounds of each set and measure."""
     return {f"{data} {metric}": len(log) for data, of in history.items() for metric, log in of.items()}
 
 

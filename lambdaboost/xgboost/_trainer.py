@@ -1,4 +1,4 @@
-"""How the command line trains on XGBoost."""
+"""Training with XGBoost for the command line."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lambdaboost.xgboost.training import train
 
 
 class XGBoostTrainer(Trainer):
-    """By `lambdaboost.xgboost.train`, or with the engine's own objective."""
+    """Trains by `lambdaboost.xgboost.train`, or with the engine's own objective."""
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        """A DMatrix."""
+        """Convert to a DMatrix."""
         q = collection.queries
         return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """By `lambdaboost.xgboost.train`."""
+        """Train by `lambdaboost.xgboost.train`."""
         booster = train(
             {**training.params, "disable_default_eval_metric": True},
             data,
@@ -37,11 +37,11 @@ class XGBoostTrainer(Trainer):
             callbacks=[_each_round(on_round)],
             verbose_eval=False,
         )
-        # XGBoost keeps the rounds after the best one, and only its Python object remembers which that was.
+        # XGBoost keeps the rounds after the best one, and only the Python object knows which one it was.
         return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
 
     def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """With objective rank:ndcg."""
+        """Train with objective ``rank:ndcg``."""
         own = {**params, "objective": ENGINE.native, "disable_default_eval_metric": True}
         return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
 

@@ -1,4 +1,4 @@
-"""`cv`: xgboost.cv over whole queries."""
+"""`cv`: `xgboost.cv` over folds of whole queries."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ def cv(
     params, data, rounds, objective, leaves, custom_metric, callbacks, verbose_eval
         As in `lambdaboost.xgboost.train`.
     nfold : int
-        Folds, of equally many queries but for one.
+        Number of folds; their numbers of queries differ by at most one.
     folds : list of (train rows, test rows), or a scikit-learn splitter, optional
-        Folds of your own, which may not cut a query; a splitter is given each row's query as group: ``GroupKFold(5)``.
+        Your own folds of whole queries, in place of `nfold`; a splitter such as ``GroupKFold(5)`` receives the query
+        of each row as ``groups``.
     seed : int
-        Draws the folds, the same queries as `lambdaboost.lightgbm.cv` draws by it.
+        Seed of the folds; the same seed gives the same folds in `lambdaboost.lightgbm.cv`.
     early_stopping_rounds : int, optional
-        Stop after so many rounds in which the first metric's mean over the folds has not improved; the table ends at
-        the best.
+        Stop if the mean of the first metric over the folds has not improved for so many rounds; the table ends at the
+        best round.
 
     Returns
     -------
     pandas.DataFrame
-        One row a round, mean and standard deviation over the folds of each measure: ``train-ndcg(k=3)-mean``, ….
+        One row per round; mean and standard deviation of each measure over the folds: ``train-ndcg(k=3)-mean``, ….
 
     Raises
     ------
     ValueError, TypeError
-        As `train`, and where a fold cuts a query, naming it.
+        As `train`, and if a fold splits a query, which the message names.
 
     """
     rounds = check_count("rounds", rounds)

@@ -1,4 +1,4 @@
-"""`DMatrix`: XGBoost's matrix, with any number of label sources."""
+"""`DMatrix`: XGBoost's matrix with any number of label sources."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ BOUNDS = ("label_lower_bound", "label_upper_bound")
 class DMatrix(xgb.DMatrix):
     """An `xgboost.DMatrix` that carries further label sources, and keeps them and the query weights in slices.
 
-    The first two further sources also stand in ``label_lower_bound`` and ``label_upper_bound``, which ranking does not
-    read and which `save_binary` keeps, without their names.
+    The first two further sources are also stored as ``label_lower_bound`` and ``label_upper_bound``, which ranking does
+    not read, and which `save_binary` keeps, without the names.
 
     Parameters
     ----------
     data : array, DataFrame, sparse matrix, …
         The features, as `xgboost.DMatrix` takes them.
     label : array of shape (n_documents,), optional
-        Grades. XGBoost itself knows no missing label: where one is NaN, the grades are kept as source ``"relevance"``,
-        and XGBoost's own metrics see 0 there.
+        Grades. XGBoost itself has no missing labels: if one is NaN, the grades are kept as source ``"relevance"``, and
+        XGBoost's own metrics see 0 in its place.
     sources : mapping of str to array of shape (n_documents,), optional
-        Further label sources by name, such as ``{"clicks": rate}``; a DataFrame's columns do as well. NaN where a
-        source says nothing. Grades may stand here as ``"relevance"`` in place of `label`.
+        Further label sources by name, such as ``{"clicks": rate}``, or a DataFrame; NaN if missing. The grades may be
+        given here as ``"relevance"``, in place of `label`.
     **fields
-        Everything else that `xgboost.DMatrix` takes: ``group=``, or ``qid=`` with the rows of a query adjacent;
-        ``weight=``, one a query, or one a row where all rows of a query have the same; ``feature_names=``, ….
+        The other arguments of `xgboost.DMatrix`: ``group=``, or ``qid=`` with the rows of a query adjacent;
+        ``weight=``, one per query, or one per row, equal within each query; ``feature_names=``, ….
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class DMatrix(xgb.DMatrix):
     Raises
     ------
     TypeError, ValueError
-        Where sources are no mapping, or one has a wrong length, a reserved name, or comes twice.
+        If `sources` is not a mapping or frame, or one source has a wrong length, a reserved name, or is given twice.
 
     Examples
     --------
@@ -91,19 +91,19 @@ class DMatrix(xgb.DMatrix):
         self.sources = labels or None
 
     def slice(self, rindex: ArrayLike, allow_groups: bool = False) -> DMatrix:
-        """The rows `rindex`, with sources and query weights; queries stay whole, `allow_groups` or not.
+        """The rows `rindex`, with sources and query weights; queries must stay whole, whatever `allow_groups` is.
 
         Raises
         ------
         ValueError
-            Where `rindex` cuts a query, naming it, or leaves the matrix.
+            If `rindex` splits a query, which the message names, or has a row that does not exist.
 
         """
         return take(self, rindex)
 
 
 def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
-    """The same fields, with the sizes of queries in place of their ids, and weights of queries."""
+    """The same fields, with sizes of queries in place of ids, and weights of queries in place of those of rows."""
     qid, group, weight = (fields.get(name) for name in ("qid", "group", "weight"))
     if any(hasattr(values, "__cuda_array_interface__") for values in (qid, group, weight)):
         return fields
@@ -116,7 +116,7 @@ def _by_query(fields: dict[str, Any], rows: int | None) -> dict[str, Any]:
 
 
 def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[Any, Labels]:
-    """The label for XGBoost, which takes no NaN, and every source that has to be kept beside it."""
+    """The label for XGBoost, which accepts no NaN, and the sources to keep beside it."""
     labels = labels_by_source(sources)
     if RELEVANCE in labels:
         if label is not None:
@@ -132,7 +132,7 @@ def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[A
 
 
 def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
-    """Rows of any matrix in main memory as a `DMatrix`, with queries whole, their weights and the sources."""
+    """Rows of any matrix in main memory as a `DMatrix`: whole queries with their weights and sources."""
     rows = np.asarray(rindex)
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"rindex is {rows.dtype} of shape {rows.shape}, expected a list of row numbers")

@@ -1,12 +1,12 @@
-"""Least-squares splits with Newton leaves: MART's and the 2011 paper's step, which XGBoost has no switch for.
+"""Least-squares splits with Newton leaves, the step of MART and the 2011 paper, which XGBoost itself does not support.
 
-The structure of a tree minimises the squared error to λ; each leaf then takes the value −eta·G/(H + lambda), G and H
-the summed gradient and hessian of its documents, and G/(H + lambda) at most ``max_delta_step``, which is 1000 where the
-parameters do not give it. XGBoost can grow a tree by other gradients than those of its leaves
-only where leaves are vectors. So training runs with a second score that is always 0 (predictions have two columns
-meanwhile), and the finished model is rewritten with plain leaves: an ordinary booster, which saves, explains and
-predicts as any other. A round takes 1.4 to 1.8 times as long as one of ``leaves="engine"``. Needs XGBoost ≥ 3.2 and
-``tree_method="hist"``; no dropout, categories, base margin, monotone or interaction constraints.
+The structure of a tree minimises the squared error to λ. Then the value of each leaf is −eta·G/(H + lambda), with G and
+H the summed gradient and hessian of its documents; G/(H + lambda) is at most ``max_delta_step``, by default 1000.
+
+XGBoost can grow a tree from other gradients than those of its leaves only if leaves are vectors. So there is a second
+score during training, which is always 0, and predictions have two columns. The finished model is rewritten with plain
+leaves: an ordinary booster. A round takes 1.4 to 1.8 times as long as with ``leaves="engine"``. Requires XGBoost ≥ 3.2
+and ``tree_method="hist"``; dropout, categories, base margins, and monotone or interaction constraints are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.objectives import Objective
 from lambdaboost.xgboost._private import rewritten
 
-# What the vector leaves of XGBoost 3.2 get wrong or refuse late, by the values that are right.
+# Parameters that XGBoost 3.2 handles wrongly or refuses late with vector leaves, with the values that work.
 _ALLOWED: dict[str, tuple[Any, ...]] = {
     "booster": ("gbtree",),
     "rate_drop": (0,),
@@ -38,7 +38,7 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
 
 
 def settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """XGBoost's parameters for two scores per document; a ValueError names one that does not go with that."""
+    """XGBoost's parameters for two scores per document; a ValueError names a parameter that does not work with them."""
     for name, allowed in _ALLOWED.items():
         if params.get(name) is not None and params[name] not in allowed:
             remedy = f"only {' or '.join(map(repr, allowed))} does" if allowed else "leave it out"
@@ -51,13 +51,13 @@ def settings(params: Mapping[str, Any]) -> dict[str, Any]:
         "tree_method": "hist",
         "multi_strategy": "multi_output_tree",
         "num_target": 2,
-        # XGBoost would set leaves of smaller curvature to 0.
+        # Otherwise XGBoost would set leaves of smaller curvature to 0.
         "min_child_weight": 0,
     }
 
 
 def check(name: str, data: xgb.DMatrix) -> None:
-    """Raise where `data` holds what training with two scores cannot use."""
+    """Raise if `data` has a base margin or categorical features, which two scores do not support."""
     if data.get_base_margin().size:
         raise ValueError(
             f"{name} has a base_margin, which leaves='newton' cannot start from: use leaves='engine'"
@@ -69,14 +69,14 @@ def check(name: str, data: xgb.DMatrix) -> None:
 
 
 def first_column(preds: Any) -> Any:
-    """The scores, of predictions with one column or two."""
+    """The scores, from predictions with one column or two."""
     return np.ascontiguousarray(preds[:, 0]) if preds.ndim == 2 else preds
 
 
 def least_squares_splits(objective: Objective, derivatives: Callable[..., Any]) -> Any:
-    """`objective` as an XGBoost objective with two scores, the second without gradient, and least-squares splits.
+    """An XGBoost objective with two scores, the second without gradient, and least-squares splits.
 
-    `derivatives` gives its gradient and hessian for ``(scores, data)``, in the round that it knows.
+    `derivatives` returns the gradient and hessian of `objective` for ``(scores, data)`` in the current round.
     """
     try:
         from xgboost.objective import TreeObjective
@@ -88,12 +88,12 @@ def least_squares_splits(objective: Objective, derivatives: Callable[..., Any]) 
     class LeastSquaresSplits(TreeObjective):
         def __init__(self) -> None:
             super().__init__()
-            self.objective = objective  # for callbacks that ask what is trained
+            self.objective = objective  # read by `objective_in_training`
 
         def __call__(self, iteration: int, preds: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
             grad, hess = derivatives(first_column(preds), data)
             weights = objective.row_weights(queries_of(data, objective.sources))
-            # XGBoost asks for the gradient of the splits next.
+            # XGBoost requests the gradient of the splits next.
             self.split_hess = np.ones_like(grad) if weights is None else weights.astype(np.float32)
             return _with_zeros(grad), _with_zeros(hess)
 
@@ -116,5 +116,5 @@ def narrowed(booster: xgb.Booster, params: Mapping[str, Any]) -> xgb.Booster:
 
 
 def widened(model: Any, base_score: float | None) -> xgb.Booster:
-    """A model with a second score that is 0, ready to be continued; as in XGBoost, from `base_score` where given."""
+    """A model with a second score of 0, to be continued; as in XGBoost, from `base_score` if given."""
     return xgb.Booster(model_file=rewritten(xgb.Booster(model_file=model), 2, base_score))

@@ -1,4 +1,4 @@
-"""`Progress`: a live view of a training, as a callback of XGBoost."""
+"""`Progress`: a live view of a training, as an XGBoost callback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 class Progress(TrainingCallback):
     """Show a training as it goes: rounds, rounds per second, time left, measures, and a schedule's weight.
 
-    Drawn on the same lines again and again, on a terminal or in a notebook; silent where the output is neither, such as
-    in a log file. For ``callbacks=[…]`` of `xgboost.train`, `xgboost.cv`, `XGBRanker` and of this package's own. Beside
-    it stock `xgboost.train` wants ``verbose_eval=False``, or it prints the same as ever more lines.
+    Redrawn in place on a terminal or in a notebook; silent elsewhere, such as in a log file. For ``callbacks=[…]`` of
+    `xgboost.train`, `xgboost.cv`, `XGBRanker` and their counterparts in lambdaboost. Give stock `xgboost.train` also
+    ``verbose_eval=False``, or it prints the same values line by line.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to draw; standard error without it.
+        Where to draw; by default standard error.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Progress(TrainingCallback):
         return False
 
     def after_training(self, model: Any) -> Any:
-        """Show the last round, and keep nothing: a fitted `XGBRanker` is pickled with its callbacks."""
+        """Show the last round, and delete the view: a fitted `XGBRanker` is pickled with its callbacks."""
         if self._view is not None:
             self._view.draw()
         self._view = None
@@ -83,5 +83,5 @@ def _figures(evals_log: Any) -> list[Figure]:
 
 
 def _last(values: Any) -> float:
-    """The last figure; of a cross-validation, which keeps mean and deviation, the mean."""
+    """The last value; in a cross-validation, which records mean and deviation, the mean."""
     return float(values[-1][0] if isinstance(values[-1], tuple) else values[-1])

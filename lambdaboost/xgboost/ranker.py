@@ -1,4 +1,4 @@
-"""`LambdaRanker`: XGBRanker with any objective of this package."""
+"""`LambdaRanker`: XGBoost's scikit-learn ranker with lambdaboost's objectives, leaves, label sources and measures."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _OWN = ("objective", "leaves", "eval_metric")
 
 
 class LambdaRanker(xgb.XGBRanker):
-    """An `xgboost.XGBRanker` that takes the objectives and measures of this package.
+    """An `xgboost.XGBRanker` with the objectives and measures of lambdaboost.
 
-    A scikit-learn estimator as XGBRanker is: clone, pickle, grid search, ``save_model`` (which saves the trees, not the
-    objective). Queries come as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which
-    scikit-learn then splits with its rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y,
-    groups=X["qid"])``. Any measure is a ``scoring=``; without one, `score` is.
+    It can be cloned, pickled, and used in a grid search; ``save_model`` saves the trees, not the objective. Give the
+    queries as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which scikit-learn splits
+    with the rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y, groups=X["qid"])``. Any measure can
+    be the ``scoring=``; the default is `score`.
 
     Parameters
     ----------
     objective : Objective or str
-        An objective or its text, such as ``"graded"``; `McRank` and `OrdinalMcRank` too.
+        An objective or its text, such as ``"graded"``; also `McRank` and `OrdinalMcRank`.
     leaves : "engine", "gradient" or "newton"
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
     eval_metric : measure, str, callable or list of them, optional
-        Measures, their text such as ``"NDCG(k=3)"``, XGBoost's own metrics by their names, which are in lower case, or
-        callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping goes
-        by the first one; measures are maximised.
+        Measures or their text, such as ``"NDCG(k=3)"``; XGBoost's own metrics by their names, which are in lower case;
+        or callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the
+        first one; measures are maximised.
     **parameters
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -70,7 +70,9 @@ class LambdaRanker(xgb.XGBRanker):
         leaves: Leaves = "engine",
         **parameters: Any,
     ) -> None:
-        super().__init__(objective="rank:ndcg", **parameters)  # which refuses callables here, and only here
+        super().__init__(
+            objective="rank:ndcg", **parameters
+        )  # XGBRanker refuses callables here, and only here
         self.objective = objective
         self.leaves = leaves
 
@@ -79,14 +81,14 @@ class LambdaRanker(xgb.XGBRanker):
         return {name: value for name, value in super().get_xgb_params().items() if name not in _OWN}
 
     def set_params(self, **params: Any) -> LambdaRanker:
-        """Set parameters; those of a fitted ranker reach its booster, XGBoost's own metrics too."""
+        """Set parameters; those of a fitted ranker are also set in its booster, including XGBoost's own metrics."""
         super().set_params(**params)
         if self.__sklearn_is_fitted__():
             self.get_booster().set_param([("eval_metric", name) for name in _native(self.eval_metric)])
         return self
 
     def load_model(self, fname: Any) -> None:
-        """Load trees that `save_model` saved; the objective stays what it is here, for a file does not hold it."""
+        """Load the trees that `save_model` saved; the objective is not in the file, and stays unchanged."""
         objective = self.objective
         super().load_model(fname)
         self.objective = objective
@@ -112,21 +114,21 @@ class LambdaRanker(xgb.XGBRanker):
         base_margin_eval_set: Sequence[ArrayLike] | None = None,
         feature_weights: ArrayLike | None = None,
     ) -> LambdaRanker:
-        """Fit the ranker; arguments are XGBRanker's, and the label sources.
+        """Fit the ranker; the arguments are those of XGBRanker, and the label sources.
 
         Parameters
         ----------
         X, y
-            Features and grades; grades may be NaN where there is none. A pandas or polars DataFrame may hold the
-            queries as column ``qid``.
+            Features and grades; NaN if a grade is missing. A pandas or polars DataFrame may hold the queries as column
+            ``qid``.
         group, qid
-            Documents of each query, or the query of each row, the rows of a query adjacent.
+            The number of documents of each query, or the query of each row, the rows of a query adjacent.
         sources : mapping of str to array of shape (n_documents,), optional
-            Further label sources by name. Give a DataFrame where scikit-learn is to split it with X, as in grid search.
+            Further label sources by name. In a grid search give a DataFrame, which scikit-learn splits with X.
         sample_weight : array of shape (n_queries,), optional
-            One weight for each query; or for each row, the same for all rows of a query, which scikit-learn can split.
+            One weight per query; or one per row, equal within each query, which scikit-learn can split.
         eval_set, eval_group, eval_qid, eval_sources, sample_weight_eval_set, base_margin_eval_set
-            The same for each validation set, in lists.
+            Lists of the same for the validation sets.
         verbose, xgb_model, base_margin, feature_weights
             As in `XGBRanker.fit`.
 
@@ -136,16 +138,16 @@ class LambdaRanker(xgb.XGBRanker):
             As `lambdaboost.xgboost.train` and `XGBRanker.fit`.
 
         """
-        native, metrics = _parted(self.eval_metric, self.n_jobs)
-        given = X, group, qid
-        X, group = _by_query("X", *given)
+        native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
+        training = X, group, qid
+        X, group = _by_query("X", *training)
         y, labels = split_labels(y, sources)
-        eval_set, eval_labels = _part_eval(eval_set, eval_sources)
+        eval_set, eval_labels = _split_eval(eval_set, eval_sources)
         if eval_set is not None:
             # XGBoost makes no second matrix of the training data if it finds the very same objects.
             sets = [
                 (X, group)
-                if all(a is b for a, b in zip(of_set, given, strict=True))
+                if all(a is b for a, b in zip(of_set, training, strict=True))
                 else _by_query(name, *of_set)
                 for name, of_set in _eval_queries(eval_set, eval_group, eval_qid)
             ]
@@ -180,7 +182,7 @@ class LambdaRanker(xgb.XGBRanker):
         for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
             _attach(f"eval_sources[{i}]", matrix, further)
         objective = read_objective(self.objective)
-        if isinstance(data, xgb.QuantileDMatrix):  # of which training sees no single features
+        if isinstance(data, xgb.QuantileDMatrix):  # training cannot read single features from it
             warn_of_leaks(X, queries_of(data))
         evals_result: dict[str, Any] = {}
         with xgb.config_context(verbosity=self.verbosity):
@@ -213,13 +215,13 @@ class LambdaRanker(xgb.XGBRanker):
         return {"callbacks": callbacks, "early_stopping_rounds": rounds}
 
     def predict(self, X: Any, **arguments: Any) -> Any:
-        """Scores of documents, as `XGBRanker.predict` gives them; a column ``qid`` is no feature."""
+        """Scores of documents, as by `XGBRanker.predict`; a column ``qid`` is ignored."""
         predicted = super().predict(split_qid(X)[0], **arguments)
-        # `objective` is what a next fit takes, which need not be what this model was fitted by.
+        # `objective` may have been changed since `fit`.
         return predicted if arguments.get("output_margin") else scores_of(ENGINE, self.objective_, predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
-        """The leaf of each document in each tree, as `XGBRanker.apply` gives it."""
+        """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(split_qid(X)[0], iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
@@ -228,7 +230,7 @@ class LambdaRanker(xgb.XGBRanker):
         Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
         """
         X, q = scored_queries(X, y, group, qid)
-        native, metrics = _parted(self.eval_metric, self.n_jobs)
+        native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
         if metrics and isinstance(metrics[0], Measure):
             return metrics[0](self.predict(X), q)
         if not native and not metrics:
@@ -272,8 +274,8 @@ def _native(eval_metric: Any) -> list[str]:
     return [m for m in listed(eval_metric) if isinstance(m, str) and m == m.lower()]
 
 
-def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
-    """XGBoost's own metrics by name, and measures and callables, of an `eval_metric`."""
+def _split_metrics(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
+    """The names of XGBoost's own metrics in `eval_metric`, and its measures and callables."""
     native = _native(eval_metric)
     metrics: list[Metric] = []
     for metric in (parse(m) if isinstance(m, str) else m for m in listed(eval_metric) if m not in native):
@@ -281,7 +283,7 @@ def _parted(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metri
     return native, metrics
 
 
-def _part_eval(
+def _split_eval(
     eval_set: Sequence[tuple[Any, Any]] | None, eval_sources: Sequence[LabelSources] | None
 ) -> tuple[list[tuple[Any, Any]] | None, list[Labels]]:
     if eval_set is None:
@@ -290,8 +292,8 @@ def _part_eval(
         return None, []
     check_one_each({"eval_sources": eval_sources}, len(eval_set))
     further = [None] * len(eval_set) if eval_sources is None else list(eval_sources)
-    parted = [split_labels(y, labels) for (_, y), labels in zip(eval_set, further, strict=True)]
-    return [(X, y) for (X, _), (y, _) in zip(eval_set, parted, strict=True)], [labels for _, labels in parted]
+    split = [split_labels(y, labels) for (_, y), labels in zip(eval_set, further, strict=True)]
+    return [(X, y) for (X, _), (y, _) in zip(eval_set, split, strict=True)], [labels for _, labels in split]
 
 
 def _attach(name: str, data: xgb.DMatrix, labels: Labels) -> None:

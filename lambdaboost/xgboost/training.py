@@ -1,4 +1,4 @@
-"""`train`: xgboost.train with a ranking objective."""
+"""`train`: `xgboost.train` with any objective and any kind of leaves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lambdaboost.xgboost._resume import resume_callbacks
 from lambdaboost.xgboost.progress import Progress
 
 NO_SPLIT = (
-    "min_child_weight (1 by default) counts curvature, of which small data has little: try min_child_weight=0"
+    "min_child_weight (1 by default) sums hessians, which are small for small data: try min_child_weight=0"
 )
 
 
@@ -47,47 +47,47 @@ def train(
     callbacks: Sequence[Any] | None = None,
     checkpoint: Checkpoint | str | Path | None = None,
 ) -> xgb.Booster:
-    """Train a booster on a ranking objective: `xgboost.train` with the traps filled in.
+    """Train a ranker with `xgboost.train`, with safe defaults.
 
     Scores start at 0 (XGBoost would start custom objectives at 0.5), the model is saved as a ``rank:ndcg`` one,
-    measures are maximised, and missing groups or label sources are found before the first round.
+    measures are maximised, and missing groups or label sources are reported before the first round.
 
-    XGBoost's default ``min_child_weight=1`` stands, as in its own ``rank:ndcg``. With ``leaves="engine"`` it counts
-    curvature, of which a document has some tenths at first and ever less, so trees shrink over the rounds: on 8,000
-    documents from 49 leaves to 22, which cost no NDCG. Set it to 0 where data is small. With ``leaves="gradient"`` it
-    counts documents, and is 100, or a twentieth of the data if that is less, unless `params` say otherwise: smaller
-    leaves cost gradient steps NDCG.
+    XGBoost's default ``min_child_weight=1`` is kept, as in its own ``rank:ndcg``. With ``leaves="engine"`` it limits
+    the sum of hessians in a leaf. A document's hessian is some tenths at first and decreases, so trees become smaller:
+    on 8,000 documents from 49 leaves to 22, without loss of NDCG. Set it to 0 for small data. With
+    ``leaves="gradient"`` it counts documents; it is 100, or a twentieth of the data if that is less, unless `params`
+    set it, since smaller leaves lower NDCG.
 
     Parameters
     ----------
     params : mapping
         XGBoost's parameters, without ``objective``.
     data : DMatrix
-        With groups and labels; a stock `xgboost.DMatrix` does too. Its ``label_lower_bound`` and ``label_upper_bound``
-        are then the further sources that `objective` reads, in order.
+        The training data, with groups and labels. In a stock `xgboost.DMatrix`, ``label_lower_bound`` and
+        ``label_upper_bound`` are the further sources that `objective` reads, in order.
     rounds : int
-        Boosting rounds.
+        Number of boosting rounds.
     objective : Objective, GradeModel or str
-        An objective, or `McRank`, of which the booster predicts grades; or the text of one, such as ``"graded"``.
+        An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
     leaves : "engine", "gradient" or "newton"
         Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
         least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
     evals : sequence of (DMatrix, name), optional
-        Evaluated each round; early stopping goes by the last one.
+        Evaluated after each round; early stopping uses the last one.
     custom_metric : measure, callable or list of them, optional
-        What to evaluate, by default NDCG(3) unless ``params["eval_metric"]`` names XGBoost's own metrics, which are
+        What to evaluate; by default NDCG(3), unless ``params["eval_metric"]`` names XGBoost's own metrics, which are
         evaluated first.
     early_stopping_rounds : int, optional
-        Stop after so many rounds in which the first metric has not improved. As in XGBoost the booster keeps all trees;
-        the best round is its ``best_iteration``. ``callbacks=[EarlyStopping(…)]`` of XGBoost goes by the first metric
-        too, unless it has a ``metric_name=``.
+        Stop if the first metric has not improved for so many rounds. As in XGBoost, the booster keeps all trees; the
+        best round is its ``best_iteration``. XGBoost's ``callbacks=[EarlyStopping(…)]`` uses the first metric too,
+        unless it has a ``metric_name=``.
     maximize : bool, optional
-        Whether higher is better; by default yes for measures, and by name, as XGBoost does, for others.
+        Whether higher is better; by default yes for measures, and for others by their names, as in XGBoost.
     evals_result, verbose_eval, xgb_model, callbacks
-        As in `xgboost.train`; beside a `Progress` nothing else is printed. Under ``leaves="newton"`` callbacks see a
+        As in `xgboost.train`; with a `Progress`, nothing else is printed. With ``leaves="newton"``, callbacks see a
         booster whose predictions have two columns.
     checkpoint : Checkpoint or path, optional
-        Where to save every so many rounds; the same call goes on from what stands there, see `Checkpoint`.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
 
     Returns
     -------
@@ -96,14 +96,14 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        For what is said above, before anything is trained.
+        For invalid arguments or data, before anything is trained.
     NotImplementedError
-        For ``leaves="newton"`` where XGBoost is older than 3.2.
+        For ``leaves="newton"`` if XGBoost is older than 3.2.
 
     Warns
     -----
     UserWarning
-        Where no tree of the model has a split, or a feature gives a label source away (`lambdaboost.engines.leaks`).
+        If no tree has a split, or a feature leaks a label source (`lambdaboost.engines.leaks`).
 
     """
     rounds = check_count("rounds", rounds)
@@ -115,22 +115,22 @@ def train(
         check_evaluated(plan, f"evals {name!r}", matrix)
     if early_stopping_rounds and not evals:
         raise ValueError(
-            f"early_stopping_rounds is {early_stopping_rounds}, but there is nothing to watch: give evals="
+            f"early_stopping_rounds is {early_stopping_rounds}, but nothing is evaluated: give evals="
         )
-    taken_up = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
-    begun = taken_up is not None and taken_up.begin > 0
-    to_engine = arguments(plan, data, continued=xgb_model is not None or begun)
+    resumption = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
+    resumes = resumption is not None and resumption.begin > 0
+    to_engine = arguments(plan, data, continued=xgb_model is not None or resumes)
     if xgb_model is not None and leaves == "newton":
         xgb_model = newton.widened(xgb_model, plan.params.get("base_score"))
     if any(isinstance(callback, Progress) for callback in callbacks or ()):
         verbose_eval = False
-    given = engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize)
-    if taken_up is not None:
-        given = resume_callbacks(taken_up, plan, data, evals, given)
-        rounds = taken_up.rounds
-        xgb_model = None if taken_up.model is None else bytearray(taken_up.model)
+    all_callbacks = engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize)
+    if resumption is not None:
+        all_callbacks = resume_callbacks(resumption, plan, data, evals, all_callbacks)
+        rounds = resumption.rounds
+        xgb_model = None if resumption.model is None else bytearray(resumption.model)
     if xgb_model is not None and leaves == "newton":
-        # The model has it, and XGBoost would want one for each of its two scores.
+        # The model contains it, and XGBoost would require one for each of its two scores.
         to_engine.params.pop("base_score", None)
     warn_of_leaking_features(data, plan.sources)
     with relabelled(plan.rule, [data, *(matrix for matrix, _ in evals)], plan.sources):
@@ -144,7 +144,7 @@ def train(
             evals_result=evals_result,
             verbose_eval=None,
             xgb_model=xgb_model,
-            callbacks=[*to_engine.callbacks, *given],
+            callbacks=[*to_engine.callbacks, *all_callbacks],
         )
     if leaves == "newton":
         booster = newton.narrowed(booster, to_engine.params)

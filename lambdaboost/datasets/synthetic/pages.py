@@ -74,9 +74,8 @@ def draw_pages(query_of_row: NDArray[np.int64], n_queries: int, rng: np.random.G
 def utility(pages: Pages) -> Column:
     """The true utility of a page: attributes interact, so no additive model approximates it well."""
     match = 0.4 * pages.title + 0.4 * pages.body + 0.3 * pages.anchor
-    worth = np.tanh(match) * (
-        0.5 + logistic(2 * pages.quality)
-    )  # quality matters only if the page is on topic
+    # Quality matters only if the page is on topic.
+    worth = np.tanh(match) * (0.5 + logistic(2 * pages.quality))
     home = pages.navigational * (pages.depth == 0) * logistic(3 * pages.anchor)
     recent = pages.news * (pages.freshness - 0.5)
     return worth + home + recent - 1.0 * (pages.spam > 0.9) + pages.appeal

@@ -80,11 +80,7 @@ def test_spalls_gains():
         (ValueError, "step is -1", lambda: finite_difference(sum, W, -1)),
         (ValueError, "step is 0", lambda: spsa(sum, W, 0, 1, np.random.default_rng(0))),
         (ValueError, "draws is 0", lambda: spsa(sum, W, 1, 0, np.random.default_rng(0))),
-        (
-            ValueError,
-            "expected \\(n_features,\\), the weights of one model",
-            lambda: finite_difference(sum, np.eye(2), 1),
-        ),
+        (ValueError, "the weights of one model", lambda: finite_difference(sum, np.eye(2), 1)),
         (ValueError, r"returned shape \(1,\)", lambda: finite_difference(lambda w: np.zeros(1), W, 1)),
         (ValueError, "returned nan", lambda: spsa(lambda w: np.nan, W, 1, 1, np.random.default_rng(0))),
         (ValueError, "rate is 0", lambda: Gains(0, 1)),

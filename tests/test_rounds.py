@@ -36,7 +36,7 @@ def scheduled():
 
 
 class Wrapped:
-    """What a user puts around an objective: asks it so many times in each round, and gives RankNet's gradient."""
+    """What a user puts around an objective: calls it several times in each round, and returns RankNet's gradient."""
 
     def __init__(self, objective, times):
         self.objective, self.times = objective, iter(times)

@@ -258,7 +258,7 @@ def scripted(name, values):
 @pytest.mark.parametrize("given", ["argument", "callback", "named"])
 @pytest.mark.parametrize("start", ["train", "cv"])
 def test_the_first_metric_stops(start, given):
-    """XGBoost alone goes by the last one; a metric that a callback names still counts."""
+    """XGBoost alone uses the last one; a metric that a callback names still counts."""
     sides = 4 if start == "cv" else 1  # training and validation data of two folds
     rises, falls = np.repeat([*range(10), *[0] * 50], sides), np.repeat(np.arange(60, 0, -1), sides)
     metrics = [scripted("ndcg_rises", rises), scripted("ndcg_falls", falls)]

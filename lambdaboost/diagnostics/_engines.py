@@ -17,16 +17,16 @@ ONE_BOOSTER = (
 
 
 class Follower(Protocol):
-    """What hears of each round: a `Recorder`."""
+    """The interface that receives each round, such as a `Recorder`."""
 
     features: Any
     queries: Queries
 
     def start(self, trees: int) -> None:
-        """Begin with a model of so many trees."""
+        """Begin with a model of `trees` trees."""
 
     def round_done(self, iteration: int, trees: int, predict: Predict) -> None:
-        """Take in a round."""
+        """Receive a round."""
 
 
 def lightgbm_trees(env: Any, X: Any) -> tuple[int, Predict]:

@@ -98,7 +98,7 @@ def planned(
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size for `rule` and so many documents if they have none."""
+    """The parameters, with the default minimum leaf size for `rule` if they have none."""
     least, names = least_documents(rule, documents), engine.aliases["least leaf"]
     if least is None or any(params.get(name) is not None for name in names):
         return dict(params)

@@ -25,7 +25,7 @@ class FiniteDifference(Objective):
 
     .. math:: \lambda_i = \frac{Z(s + c\,e_i) - Z(s - c\,e_i)}{2c}, \qquad \mu_i = 1,
 
-    with Z the measure of the query of document i. Measures are piecewise constant, so the step c has to reach past the
+    with Z the measure of the query of document i. Measures are piecewise constant, so the step c must reach past the
     scores of other documents. There is no curvature: with μ = 1 an engine's Newton step is the mean λ of a leaf, as in
     `GradientStep`, which also scales the λ of every query to unit spread and is the better choice for training:
     ``GradientStep(FiniteDifference(NDCG(k=10)))``, or ``leaves="gradient"``.
@@ -33,7 +33,7 @@ class FiniteDifference(Objective):
     Parameters
     ----------
     metric : measure or callable
-        Any measure, or a function ``(scores, q)`` that is given float64 (n_documents,) and `Queries` and returns one
+        Any measure, or a function ``(scores, q)`` of float64 (n_documents,) and `Queries` that returns one
         finite number for each query, (n_queries,), higher is better, as `Measure.per_query` does. It is called for many
         perturbed copies of the queries at once, so the value of a query may depend on its own documents only.
     step : float
@@ -41,8 +41,8 @@ class FiniteDifference(Objective):
 
     Notes
     -----
-    A query of n documents takes 2n evaluations of n documents a round. A `Measure` depends on the order only, so just
-    the documents that pass another within the step are evaluated.
+    A query of n documents takes 2n evaluations of n documents per round. A `Measure` depends on the order only, so only
+    the documents that pass another one within the step are evaluated.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from lambdaboost.objectives.kernels.levels import levels
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class ListMLE(Objective):
-    r"""The likelihood of the graded order in Plackett and Luce's model (ListMLE: Xia et al. 2008).
+    r"""The likelihood of the graded order in the Plackett-Luce model (ListMLE: Xia et al. 2008).
 
     .. math:: -\sum_k \log \frac{e^{s_k}}{e^{s_k} + \sum_{l_j < l_k} e^{s_j}}
 

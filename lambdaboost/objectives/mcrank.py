@@ -1,4 +1,4 @@
-"""McRank: ranking by the expected grade of a classifier, which the engines train by objectives of their own."""
+"""McRank: ranking by the expected grade of a classifier, which the engines train with their own objectives."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lambdaboost.objectives.base.registry import GRADE_MODELS
 
 @dataclass(frozen=True, repr=False)
 class GradeModel(Value):
-    """What `McRank` and `OrdinalMcRank` share: a model of each document's grade by itself.
+    """A model of each document's grade alone: the base of `McRank` and `OrdinalMcRank`.
 
-    It has no gradient in one score, so it is no `Objective`: `train`, `cv` and `LambdaRanker` of either engine take it
-    as ``objective=`` and train classifiers. `scores` makes scores of what these predict.
+    It has no gradient in one score, so it is not an `Objective`: `train`, `cv` and `LambdaRanker` of either engine take
+    it as ``objective=`` and train classifiers. `scores` converts their predictions to scores.
     """
 
     classes: int = 5
@@ -35,7 +35,7 @@ class GradeModel(Value):
 
     @property
     def outputs(self) -> int:
-        """How many numbers the model gives for a document."""
+        """The number of outputs of the model for each document."""
         raise NotImplementedError
 
     def scores(self, probabilities: ArrayLike) -> Floats:
@@ -43,7 +43,7 @@ class GradeModel(Value):
         raise NotImplementedError
 
     def check(self, relevance: ArrayLike, leaves: str = "engine") -> None:
-        """Raise where a grade is missing, not whole or beyond the classes, or leaves are not a classifier's own."""
+        """Raise if a grade is missing, not whole or too high for the classes, or `leaves` is not "engine"."""
         if leaves != "engine":
             raise ValueError(
                 f"leaves is {leaves!r}: {self!r} has leaves='engine' only, those of a classifier"
@@ -69,7 +69,7 @@ class McRank(GradeModel):
 
     .. math:: s_i = \sum_z z\,P(z \mid x_i)
 
-    with P the class probabilities of LightGBM's ``multiclass`` or XGBoost's ``multi:softprob``, which know nothing of
+    with P the class probabilities of LightGBM's ``multiclass`` or XGBoost's ``multi:softprob``, which ignore
     queries. It has no λ-gradient: give it to `LambdaRanker`, `train` or `cv` of either engine. A ranker predicts the
     scores; a booster itself predicts P, and ``McRank().scores(booster.predict(X))`` are the scores.
 
@@ -94,7 +94,7 @@ class McRank(GradeModel):
 
     @property
     def outputs(self) -> int:
-        """One probability a grade."""
+        """One probability per grade."""
         return self.classes
 
     def scores(self, probabilities: ArrayLike) -> Floats:
@@ -111,7 +111,7 @@ class OrdinalMcRank(GradeModel):
 
     the expected grade again, from classes − 1 logistic models, a tree of each a round, that use the order of the
     grades. Train it as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
-    LightGBM has no such thing and is given the logistic loss's derivatives, so that its booster itself predicts
+    LightGBM cannot do this and receives the derivatives of the logistic loss, so its booster predicts
     margins, the logarithms of P/(1 − P).
 
     Parameters
@@ -129,7 +129,7 @@ class OrdinalMcRank(GradeModel):
 
     @property
     def outputs(self) -> int:
-        """One probability a threshold."""
+        """One probability per threshold."""
         return self.classes - 1
 
     def scores(self, probabilities: ArrayLike) -> Floats:

@@ -29,11 +29,11 @@ class SPSA(Objective):
     Parameters
     ----------
     metric : measure or callable
-        As of `FiniteDifference`.
+        As in `FiniteDifference`.
     step : float
         c, in units of the score, > 0.
     draws : int
-        Draws of Δ a round, ≥ 1, two evaluations each.
+        Draws of Δ per round, ≥ 1, two evaluations each.
     seed : int
         ≥ 0. The draws of a round depend on the seed, the round and the number of documents only, so trainings are
         repeatable, and a continued one equals an uninterrupted one.

@@ -49,8 +49,8 @@ def cv(
     seed : int
         Seed of the folds; the same seed gives the same folds in `lambdaboost.lightgbm.cv`.
     early_stopping_rounds : int, optional
-        Stop if the mean of the first metric over the folds has not improved for so many rounds; the table ends at the
-        best round.
+        Stop if the mean of the first metric over the folds has not improved for this number of rounds; the
+        table ends at the best round.
 
     Returns
     -------

@@ -78,8 +78,8 @@ def train(
         What to evaluate; by default NDCG(3), unless ``params["eval_metric"]`` names XGBoost's own metrics, which are
         evaluated first.
     early_stopping_rounds : int, optional
-        Stop if the first metric has not improved for so many rounds. As in XGBoost, the booster keeps all trees; the
-        best round is its ``best_iteration``. XGBoost's ``callbacks=[EarlyStopping(…)]`` uses the first metric too,
+        Stop if the first metric has not improved for this number of rounds. As in XGBoost, the booster keeps all trees;
+        the best round is its ``best_iteration``. XGBoost's ``callbacks=[EarlyStopping(…)]`` uses the first metric too,
         unless it has a ``metric_name=``.
     maximize : bool, optional
         Whether higher is better; by default yes for measures, and for others by their names, as in XGBoost.

@@ -23,7 +23,7 @@ def parse(text: str) -> Any:
     Raises
     ------
     ValueError
-        Where the text does not read, with what would.
+        If the text cannot be parsed; the message shows what can.
 
     Examples
     --------

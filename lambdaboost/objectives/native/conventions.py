@@ -1,4 +1,4 @@
-"""The engines' own ranking objectives as values: what each lets you choose, what it refuses, its gradient.
+"""The engines' own ranking objectives as values: their options, what they refuse, and their gradients.
 
 Both weigh pairs by NDCG whose discounts do not end at the truncation: a pair counts where either document is in the
 first ranks.
@@ -36,7 +36,7 @@ class LightGBMConvention:
     norm: bool | None = None
 
     def check(self, metric: Measure, sigma: float) -> None:
-        """Raise where LightGBM has no such objective."""
+        """Raise if LightGBM has no such objective."""
         _check(self, "lightgbm", metric)
 
     def gradient(self, scores: NDArray[np.float64], q: Queries, metric: NDCG, sigma: float) -> Derivatives:
@@ -69,7 +69,7 @@ class XGBoostConvention:
     score_norm: bool | None = None
 
     def check(self, metric: Measure, sigma: float) -> None:
-        """Raise where XGBoost has no such objective."""
+        """Raise if XGBoost has no such objective."""
         _check(self, "xgboost", metric)
         if sigma != 1:
             raise ValueError(f"sigma is {sigma!r}: convention='xgboost' has σ = 1 only")

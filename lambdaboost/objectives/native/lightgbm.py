@@ -1,4 +1,4 @@
-"""LightGBM's own lambdarank, operation for operation, so that models come out equal to the bit.
+"""LightGBM's own lambdarank, operation for operation, so that models are bit-identical.
 
 A copy of `LambdarankNDCG::GetGradientsForOneQuery` (LightGBM 4.x, src/objective/rank_objective.hpp): float64 pairs
 over ranks, cast and summed in float32, σ from a table of 2^20 bins, discounts that run on past the truncation.

@@ -1,4 +1,4 @@
-"""What the copies of both engines' objectives are computed from, and in: arrays over all queries."""
+"""What the copies of both engines' objectives share: their arrays over all queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ruins a training, or is ignored, when stock LightGBM or XGBoost trains with an objective."""
+"""Checks of a training by stock LightGBM or XGBoost: settings that ruin it, and settings without effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POSITION = (
 
 
 def check_stock_training(call: StockCall | None) -> None:
-    """Look at a booster once, before its first gradient: raise or warn with the remedy."""
+    """Check a booster once, before its first gradient: raise or warn, with the remedy."""
     booster = None if call is None else call.booster
     if booster is None or booster in _seen:
         return
@@ -68,14 +68,14 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
 
 
 def _stops_by_default_metric() -> bool:
-    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside those asked for."""
+    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
     fit, train = _caller("lightgbm.sklearn", "fit"), _caller("lightgbm.engine", "train")
     if fit is None or train is None or not train.get("feval"):
         return False
     asked, given = fit.get("eval_metric"), fit["self"].get_params()
     named = any(isinstance(metric, str) for metric in (asked if isinstance(asked, list) else [asked]))
     chosen = named or any(given.get(name) is not None for name in _METRIC)
-    # A set of LightGBM's, with a callback that it makes for a parameter.
+    # LightGBM's own set, which includes the callback that it creates for a parameter.
     callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
     return not chosen and any(hasattr(callback, "stopping_rounds") for callback in callbacks)
 

@@ -57,7 +57,7 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
     if _stops_by_default_metric():
         warn(
             "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by "
-            "whichever stalls first; give LGBMRanker(metric='None', …) to go by eval_metric alone, or use "
+            "whichever stalls first; give LGBMRanker(metric='None', …) to use eval_metric alone, or use "
             "lambdaboost.lightgbm.LambdaRanker"
         )
     if _cuts_queries(data):

@@ -1,11 +1,11 @@
-# make demo   train against LightGBM's own objective and print the table, nothing installed by hand
+# make demo   compare with LightGBM's own objective and print the table, without prior installation
 # make test   the whole test suite          make lint   ruff and mypy
-# make bench  speed against the engines     make docs   the documentation, in build/docs
+# make bench  speed compared with engines   make docs   the documentation, in build/docs
 # make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
-# make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
-# make test-bounds  the kernels with every index checked, at lists and cutoffs beside whole vectors
+# make test-oldest  the engines' tests with their oldest supported versions (Python 3.11 or 3.12)
+# make test-bounds  the kernels with bounds checks, at list lengths and cutoffs next to multiples of a vector
 # make test-python PYTHON=python3.13  the core tests with another interpreter
-# make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
+# make dist   wheel and source archive, checked by twine   make clean  remove build outputs and environments
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
@@ -38,11 +38,11 @@ test: .venv/developing
 	.venv-oldest/bin/python -m pip --disable-pip-version-check install -q -c constraints-oldest.txt -e '.[test]'
 	touch $@
 
-# Old libraries warn of what newer ones deprecate.
+# Old libraries emit deprecation warnings with newer ones.
 test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/python -m pytest -p no:cacheprovider -W ignore::DeprecationWarning $(OLDEST_TESTS)
 
-# Recursive: the version is asked for by the targets that need it only.
+# Recursive, so that only targets that need the version run the interpreter.
 PYTHON_VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 test-python:
@@ -54,7 +54,7 @@ test-python:
 	.venv-3.$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[test]'
 	touch $@
 
-# From nothing each time: Numba does not see that a kernel changed which is compiled into another.
+# From scratch each time: Numba does not notice a change of a kernel that is inlined into another file.
 test-bounds: .venv/developing
 	rm -rf build/bounds
 	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python -m pytest -p no:cacheprovider \
@@ -80,7 +80,7 @@ PAPER ?= svore2011
 reproduce: .venv/developing
 	$(BIN)/python -m experiments.$(PAPER) $(DATA) $(ARGS)
 
-# Without isolation, so that what builds is what constraints.txt pins.
+# Without isolation, so that the build tools are those pinned in constraints.txt.
 dist: .venv/developing
 	rm -rf dist
 	$(BIN)/python -m build -q --no-isolation

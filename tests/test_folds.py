@@ -5,7 +5,7 @@ import pytest
 from lightgbm_data import PARAMS, Q, X, dataset
 
 from lambdaboost import NDCG, RankNet
-from lambdaboost.engines.folds import drawn, given
+from lambdaboost.engines.folds import checked, drawn
 from lambdaboost.lightgbm import cv as cv_lightgbm
 from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import cv as cv_xgboost
@@ -59,7 +59,7 @@ def test_each_query_is_held_out_once():
 
 def test_given_rows_come_sorted():
     rows = Q.rows_of([4, 1])
-    ((train, test),) = given([(rows[::-1], Q.rows_of([2]))], None, None, QUERY)
+    ((train, test),) = checked([(rows[::-1], Q.rows_of([2]))], None, None, QUERY)
     np.testing.assert_array_equal(train, np.sort(rows))
     np.testing.assert_array_equal(test, Q.rows_of([2]))
 
@@ -75,4 +75,4 @@ def test_given_rows_come_sorted():
 )  # fmt: skip
 def test_folds_that_are_refused(folds, error, words):
     with pytest.raises(error, match=words):
-        list(given(folds, None, None, QUERY))
+        list(checked(folds, None, None, QUERY))

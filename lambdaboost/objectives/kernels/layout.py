@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from lambdaboost._jit import inlined, uncounted
+from lambdaboost._jit import by_type, inlined, uncounted
 from lambdaboost.evaluation._order import order_scratch
 from lambdaboost.objectives.kernels.pair_weight import has_h
 from lambdaboost.objectives.kernels.tiles import LANES
@@ -75,7 +74,7 @@ def columns_of(swap: Any, e: Any, g: Any, rest: Any, d: Any, h: Any) -> Any:
     return (e, g, rest, d, h) if type(swap).traits.has_h else (e, g, rest, d)
 
 
-@overload(columns_of, inline="always")
+@by_type(columns_of)
 def _columns_of(swap, e, g, rest, d, h):
     if swap.instance_class.traits.has_h:
         return lambda swap, e, g, rest, d, h: (e, g, rest, d, h)

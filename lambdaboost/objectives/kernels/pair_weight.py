@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from lambdaboost._jit import by_type
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, difference
 
 ONE = np.float32(1)
@@ -115,7 +115,7 @@ def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
     return type(swap).gap(swap, gain_i, rest_i, gain_j, rest_j)
 
 
-@overload(gap, inline="always")
+@by_type(gap)
 def _gap(swap, gain_i, rest_i, gain_j, rest_j):
     return swap.instance_class.gap
 
@@ -125,7 +125,7 @@ def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
     return type(swap).step(swap, d_i, h_i, d_j, h_j)
 
 
-@overload(step, inline="always")
+@by_type(step)
 def _step(swap, d_i, h_i, d_j, h_j):
     return swap.instance_class.step
 
@@ -136,7 +136,7 @@ def _known(trait: str) -> Any:
     def has(swap: Any) -> bool:
         return bool(getattr(type(swap).traits, trait))
 
-    @overload(has, inline="always")
+    @by_type(has)
     def _has(swap):
         if getattr(swap.instance_class.traits, trait):
             return lambda swap: True
@@ -160,6 +160,6 @@ def rank_terms(
     return type(swap).rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory)
 
 
-@overload(rank_terms)
+@by_type(rank_terms)
 def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
     return swap.instance_class.rank_terms

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from lambdaboost._jit import uncounted
+from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.exp import exp_minus
 from lambdaboost.objectives.kernels.layout import QueryLevels, Slots, columns_of, lay_out, places_by_rank
 from lambdaboost.objectives.kernels.level_pairs import level_by_level
@@ -23,7 +22,7 @@ def _all_pairs(swap: Any, rule: Any, wide: Any, cut: Any, levels: Any, top: Any,
     visit(rule, wide, cut, levels, top, slots)
 
 
-@overload(_all_pairs, inline="always")
+@by_type(_all_pairs)
 def _all_pairs_of(swap, rule, wide, cut, levels, top, slots):
     visit = two_by_two if swap.instance_class.traits.by_levels else level_by_level
 

@@ -1,4 +1,4 @@
-"""Pearson's correlation of two figures of each query's documents, and the average ranks that make it Spearman's."""
+"""Pearson's correlation of two figures of each query's documents, and the ranks that make it Spearman's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import exact, inlined_exact, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._lanes import LANES, LONGEST, in_lanes, to_lanes
 from lambdaboost.evaluation.ranking import ranking
 
 
@@ -19,15 +20,18 @@ def correlations(x: NDArray[np.float64], y: NDArray[np.float64], q: Queries) -> 
     return out
 
 
-def average_ranks(values: NDArray[np.float64], which: NDArray[np.bool_], q: Queries) -> NDArray[np.float64]:
-    """The ascending ranks of the `values` among these documents of each query, ties averaged; NaN for the others.
+def centered_ranks(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    """The ascending ranks of the `values` of each query less their mean, ties averaged; NaN stays and has no rank.
 
-    >>> average_ranks(np.array([0.5, 2, 2, 9]), np.array([True, True, True, False]), Queries([0] * 4, sizes=[4]))
-    array([1. , 2.5, 2.5, nan])
+    >>> centered_ranks(np.array([0.5, 2, 2, np.nan]), Queries([0] * 4, sizes=[4]))
+    array([-1. ,  0.5,  0.5,  nan])
     """
-    out = np.full(q.n_documents, np.nan)
-    order = ranking(np.where(which, values, -np.inf), q.offsets)
-    over_queries(_average_ranks, q.offsets, order, values, which, out)
+    out, lanes = np.empty(q.n_documents), in_lanes(q)
+    if lanes.query.size:
+        over_queries(_ranks_in_lanes, lanes.documents, q.offsets, lanes, values, out)
+    if lanes.documents[-1] < q.n_documents:
+        order = ranking(np.where(np.isnan(values), -np.inf, values), q.offsets)
+        over_queries(_ranks_by_sorting, q.offsets, order, values, out)
     return out
 
 
@@ -70,28 +74,68 @@ def _correlations(first, last, offsets, x, y, out):  # type: ignore[no-untyped-d
 
 
 @uncounted
-def _ranks_of_query(q, offsets, order, values, which, out):  # type: ignore[no-untyped-def]
+def _count_centered(n, values, twice):  # type: ignore[no-untyped-def]
+    """Twice the centered rank of every position: the lower values less the higher ones."""
+    for at in range(n * LANES):
+        twice[at] = 0
+    for p in range(n):
+        v_p, twice_p = values[p * LANES : (p + 1) * LANES], twice[p * LANES : (p + 1) * LANES]
+        for r in range(p + 1, n):
+            v_r, twice_r = values[r * LANES : (r + 1) * LANES], twice[r * LANES : (r + 1) * LANES]
+            for lane in range(LANES):
+                later_higher = np.int32(v_r[lane] > v_p[lane]) - np.int32(v_r[lane] < v_p[lane])
+                twice_p[lane] -= later_higher
+                twice_r[lane] += later_higher
+
+
+@uncounted
+def _from_lanes(query, offsets, twice, values, out):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        q = query[lane]
+        if q < 0:
+            continue
+        here, ranks = values[offsets[q] : offsets[q + 1]], out[offsets[q] : offsets[q + 1]]
+        for p in range(here.size):
+            ranks[p] = np.nan if np.isnan(here[p]) else 0.5 * twice[p * LANES + lane]
+
+
+@kernel
+def _ranks_in_lanes(first, last, documents, offsets, lanes, values, out):  # type: ignore[no-untyped-def]
+    rows, twice = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES, np.int32)
+    for b in range(first, last):
+        n = lanes.first[b + 1] - lanes.first[b]
+        to_lanes(lanes.query[b], n, values, offsets, np.nan, rows)
+        _count_centered(n, rows, twice)
+        _from_lanes(lanes.query[b], offsets, twice, values, out)
+
+
+@uncounted
+def _ranks_of_query(q, offsets, order, values, out):  # type: ignore[no-untyped-def]
+    """Among the last of `order`, of −inf, stand those without a value."""
     a, b = offsets[q], offsets[q + 1]
-    order, values, which, out = order[a:b], values[a:b], which[a:b], out[a:b]
-    rank = 0
+    order, values, out = order[a:b], values[a:b], out[a:b]
+    n = 0
     for i in order:
-        rank += which[i]
-    r = 0
+        n += not np.isnan(values[i])
+        out[i] = np.nan
+    rank, r = 0.5 * (n - 1), 0
     while r < order.size:
         start, tied, value = r, 0, values[order[r]]
-        if not which[order[r]]:
+        if np.isnan(value):
             r += 1
             continue
-        while r < order.size and (not which[order[r]] or values[order[r]] == value):
-            tied += which[order[r]]
+        while r < order.size and (values[order[r]] == value or np.isnan(values[order[r]])):
+            tied += values[order[r]] == value
             r += 1
         for at in range(start, r):
-            if which[order[at]]:
+            if values[order[at]] == value:
                 out[order[at]] = rank - 0.5 * (tied - 1)
         rank -= tied
 
 
 @kernel
-def _average_ranks(first, last, offsets, order, values, which, out):  # type: ignore[no-untyped-def]
+def _ranks_by_sorting(first, last, offsets, order, values, out):  # type: ignore[no-untyped-def]
+    """Lists that are too long for lanes."""
     for q in range(first, last):
-        _ranks_of_query(q, offsets, order, values, which, out)
+        if offsets[q + 1] - offsets[q] > LONGEST:
+            _ranks_of_query(q, offsets, order, values, out)

@@ -39,18 +39,16 @@ def _levels(labels: NDArray[np.float32], q: Queries) -> Levels:
 
 def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
     """The share of pairs of different label in the right order; NaN if there is none."""
-    level = levels(q, source)
-    wrong = _wrong_pairs(scores, q, level)
-    pairs = level.n_pairs
+    wrong, pairs = _wrong_pairs(scores, q, source), levels(q, source).n_pairs
     return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
 
 
-def _wrong_pairs(scores: NDArray[np.float64], q: Queries, level: Levels) -> NDArray[np.float64]:
-    wrong = np.empty(q.n_queries)
-    lanes = in_lanes(q)
+def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
+    wrong, lanes = np.empty(q.n_queries), in_lanes(q)
     if lanes.query.size:
-        over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, level.of_document, wrong)
+        over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, q.source(source), wrong)
     if lanes.documents[-1] < q.n_documents:
+        level = levels(q, source)
         in_order = ranked(level.of_document, scores, q)
         over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
     return wrong
@@ -79,29 +77,29 @@ def _levels_of_queries(first, last, offsets, order, labels, found):  # type: ign
 
 
 @uncounted
-def _count_wrong(n, s, level, wrong):  # type: ignore[no-untyped-def]
+def _count_wrong(n, s, label, wrong):  # type: ignore[no-untyped-def]
     """How many pairs of each lane have the document of the lower label ahead."""
     for lane in range(LANES):
         wrong[lane] = 0
     for p in range(n):
-        s_p, level_p = s[p * LANES : (p + 1) * LANES], level[p * LANES : (p + 1) * LANES]
+        s_p, label_p = s[p * LANES : (p + 1) * LANES], label[p * LANES : (p + 1) * LANES]
         for r in range(p + 1, n):
-            s_r, level_r = s[r * LANES : (r + 1) * LANES], level[r * LANES : (r + 1) * LANES]
+            s_r, label_r = s[r * LANES : (r + 1) * LANES], label[r * LANES : (r + 1) * LANES]
             for lane in range(LANES):
-                later_first = s_r[lane] > s_p[lane]
-                ahead = level_r[lane] if later_first else level_p[lane]
-                behind = level_p[lane] if later_first else level_r[lane]
-                wrong[lane] += np.int32((ahead > behind) & (behind > 0))
+                later_lower = np.int32(label_r[lane] < label_p[lane])
+                later_higher = np.int32(label_r[lane] > label_p[lane])
+                wrong[lane] += later_lower if s_r[lane] > s_p[lane] else later_higher
 
 
 @kernel
-def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, level_of, out):  # type: ignore[no-untyped-def]
-    s, level, wrong = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES), np.empty(LANES, np.int32)
+def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out):  # type: ignore[no-untyped-def]
+    s, label = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES, np.float32)
+    wrong = np.empty(LANES, np.int32)
     for b in range(first, last):
         n = lanes.first[b + 1] - lanes.first[b]
         to_lanes(lanes.query[b], n, scores, offsets, -np.inf, s)
-        to_lanes(lanes.query[b], n, level_of, offsets, 0.0, level)
-        _count_wrong(n, s, level, wrong)
+        to_lanes(lanes.query[b], n, labels, offsets, np.nan, label)
+        _count_wrong(n, s, label, wrong)
         for lane in range(LANES):
             if lanes.query[b, lane] >= 0:
                 out[lanes.query[b, lane]] = wrong[lane]

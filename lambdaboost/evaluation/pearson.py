@@ -46,7 +46,7 @@ class Pearson(Measure):
     >>> from lambdaboost.datasets import Queries
     >>> q = Queries([0.25, 1.5, 0.0, 0.75], sizes=[4])
     >>> Pearson().per_query([0.2, 0.9, 0.3, 0.4], q).round(4)
-    array([0.8778])
+    array([0.932])
 
     """
 

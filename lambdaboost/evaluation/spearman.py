@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._correlation import average_ranks, correlations
+from lambdaboost.evaluation._correlation import centered_ranks, correlations
 from lambdaboost.evaluation.measure import MEASURES, Measure
 
 
@@ -51,8 +51,6 @@ class Spearman(Measure):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source)
-        there = ~np.isnan(labels)
-        of_labels = q.memo(
-            ("average ranks", self.source), lambda: average_ranks(labels.astype(np.float64), there, q)
-        )
-        return correlations(average_ranks(scores, there, q), of_labels, q)
+        of_labels = q.memo(("ranks", self.source), lambda: centered_ranks(labels.astype(np.float64), q))
+        of_scores = centered_ranks(np.where(np.isnan(labels), np.nan, scores), q)
+        return correlations(of_scores, of_labels, q)

@@ -61,12 +61,33 @@ def _range_without_outliers(scores, memory):  # type: ignore[no-untyped-def]
     return high + (high - low), low - (high - low)
 
 
-@inlined
-def order_by_comparing(scores, order, ranked):  # type: ignore[no-untyped-def]
-    """Like `order_by_score`, for scores on which it returns False."""
-    by_score = np.argsort(-scores, kind="mergesort")
-    for r in range(scores.size):  # assigning a slice would take seconds to compile
-        order[r], ranked[r] = by_score[r], scores[by_score[r]]
+@uncounted
+def order_by_comparing(scores, order, ranked, other):  # type: ignore[no-untyped-def]
+    """Like `order_by_score`, for scores on which it returns False; `other` is int32 scratch memory, (n,).
+
+    A merge sort: NumPy's argsort has many parts, and each kernel with it took a second longer to compile.
+    """
+    n = scores.size
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            left, right = first, middle
+            for r in range(first, last):
+                later = right < last and (left == middle or scores[order[left]] < scores[order[right]])
+                if later:
+                    other[r] = order[right]
+                    right += 1
+                else:
+                    other[r] = order[left]
+                    left += 1
+        for r in range(n):
+            order[r] = other[r]
+        width *= 2
+    for r in range(n):
+        ranked[r] = scores[order[r]]
 
 
 @uncounted
@@ -118,4 +139,4 @@ def order_documents(scores, order, scratch):  # type: ignore[no-untyped-def]
     ranked, bucket_of, next_in = scratch
     here = ranked[: scores.size]
     if not order_by_score(scores, order, here, bucket_of, next_in):
-        order_by_comparing(scores, order, here)
+        order_by_comparing(scores, order, here, bucket_of)

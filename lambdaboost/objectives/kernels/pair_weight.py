@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from lambdaboost._jit import by_type
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, difference
 
 ONE = np.float32(1)
@@ -123,7 +123,7 @@ def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
     return type(swap).gap(swap, gain_i, rest_i, gain_j, rest_j)
 
 
-@overload(gap, inline="always")
+@by_type(gap)
 def _gap(swap, gain_i, rest_i, gain_j, rest_j):
     return swap.instance_class.gap
 
@@ -133,7 +133,7 @@ def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
     return type(swap).step(swap, d_i, h_i, d_j, h_j)
 
 
-@overload(step, inline="always")
+@by_type(step)
 def _step(swap, d_i, h_i, d_j, h_j):
     return swap.instance_class.step
 
@@ -144,7 +144,7 @@ def _known(trait: str) -> Any:
     def has(swap: Any) -> bool:
         return bool(getattr(type(swap).traits, trait))
 
-    @overload(has, inline="always")
+    @by_type(has)
     def _has(swap):
         if getattr(swap.instance_class.traits, trait):
             return lambda swap: True
@@ -169,7 +169,7 @@ def rank_terms(
     return type(swap).rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory)
 
 
-@overload(rank_terms)
+@by_type(rank_terms)
 def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
     return swap.instance_class.rank_terms
 
@@ -182,7 +182,7 @@ def terms_of_level(swap: Any, a: Any, by_rank: Any, level: Any, now: Any) -> Any
     return type(swap).terms_of_level(swap, a, by_rank, level, now)
 
 
-@overload(terms_of_level)
+@by_type(terms_of_level)
 def _terms_of_level(swap, a, by_rank, level, now):
     if swap.instance_class.traits.by_levels:
         return swap.instance_class.terms_of_level
@@ -198,6 +198,6 @@ def terms_of_rows(swap: Any, first: Any, last: Any, a: Any, passed: Any, terms: 
     return type(swap).terms_of_rows(swap, first, last, a, passed, terms)
 
 
-@overload(terms_of_rows)
+@by_type(terms_of_rows)
 def _terms_of_rows(swap, first, last, a, passed, terms):
     return swap.instance_class.terms_of_rows

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from lambdaboost._jit import uncounted
+from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.layout import QueryLevels, lay_out, places_by_rank, slots_of
 from lambdaboost.objectives.kernels.level_pairs import level_by_level
@@ -24,7 +23,7 @@ def _all_pairs(swap: Any, rule: Any, truncated: Any, levels: Any, above_cutoff: 
     visit(rule, truncated, levels, above_cutoff, slots)
 
 
-@overload(_all_pairs, inline="always")
+@by_type(_all_pairs)
 def _all_pairs_of(swap, rule, truncated, levels, above_cutoff, slots):
     visit = two_by_two if swap.instance_class.traits.by_levels else level_by_level
 

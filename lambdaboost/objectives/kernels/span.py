@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from lambdaboost._jit import uncounted
+from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.pair_weight import ONE
 
 RANGE = 72.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
@@ -38,7 +37,7 @@ def is_wide(span: Any) -> bool:
     return isinstance(span, Wide)
 
 
-@overload(is_wide, inline="always")
+@by_type(is_wide)
 def _is_wide(span):
     if span.instance_class is Wide:
         return lambda span: True
@@ -83,7 +82,7 @@ def inverse(span: Any, e_i: Any, k_i: Any, e_j: Any, k_j: Any) -> Any:
     return _inverse_in_parts(e_i, k_i, e_j, k_j) if isinstance(span, Wide) else (e_i, ONE / (e_i + e_j))
 
 
-@overload(inverse, inline="always")
+@by_type(inverse)
 def _inverse(span, e_i, k_i, e_j, k_j):
     if span.instance_class is Wide:
         return lambda span, e_i, k_i, e_j, k_j: _inverse_in_parts(e_i, k_i, e_j, k_j)

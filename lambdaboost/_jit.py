@@ -74,6 +74,11 @@ def exact(function: F) -> F:
     return _compiled(function, nogil=True, fastmath=False)
 
 
+def exact_uncounted(function: F) -> F:
+    """Compile like `exact`, without reference counts, as `uncounted` does."""
+    return _compiled(function, nogil=True, fastmath=False, _nrt=False)
+
+
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 

@@ -94,15 +94,20 @@ def _line_of_row(path: Path, row: int) -> int:
 
 def _pieces(file: IO[bytes], path: Path, n_threads: int) -> list[Piece]:
     """The parsed chunks of a file, in order; the first error of the file whatever the number of threads."""
+    from lambdaboost.datasets.kernels import letor as kernel
+
     chunks = Chunks(file)
     found: dict[int, Piece] = {}
     errors: dict[int, BaseException] = {}
 
     def work() -> None:
-        chunk = Chunk()
+        chunk, rows, longest = Chunk(), None, 0
         try:
             while chunks.fill(chunk):
-                found[chunk.number] = _piece(chunk, bool(chunks.with_qid))
+                if chunk.length > longest:
+                    longest = len(chunk.buffer)
+                    rows = kernel.Rows.for_text(longest)
+                found[chunk.number] = _piece(chunk, bool(chunks.with_qid), rows)
         except BaseException as error:
             chunks.stop()  # those before have been taken, and are finished
             errors[chunk.number] = error
@@ -125,12 +130,11 @@ def _pieces(file: IO[bytes], path: Path, n_threads: int) -> list[Piece]:
     return [found[number] for number in sorted(found)]
 
 
-def _piece(chunk: Chunk, with_qid: bool) -> Piece:
-    """Parse a chunk."""
+def _piece(chunk: Chunk, with_qid: bool, rows: Any) -> Piece:
+    """Parse a chunk into `rows`, and copy them."""
     from lambdaboost.datasets.kernels import letor as kernel
 
     text = np.frombuffer(chunk.buffer, np.uint8, chunk.length)
-    rows = kernel.Rows.for_text(chunk.length)
     cursor = np.zeros(kernel.N_STATE, dtype=np.int64)
     cursor[kernel.FULL] = True
     while not kernel.parse_lines(text, with_qid, rows, cursor):
@@ -151,10 +155,10 @@ def _piece(chunk: Chunk, with_qid: bool) -> Piece:
     )
 
 
-def _names(chunk: Chunk, comments: NDArray[np.int64]) -> NDArray[np.str_]:
+def _names(chunk: Chunk, comments: NDArray[np.int64]) -> NDArray[np.str_] | None:
     text = bytes(memoryview(chunk.buffer)[: chunk.length])
     found = [document_name(text[begin:end]).decode(errors="replace") for begin, end in comments.tolist()]
-    return np.array(found, dtype=np.str_)
+    return np.array(found, dtype=np.str_) if any(found) else None
 
 
 def _finish_numbers(chunk: Chunk, with_qid: bool, rows: Any, cursor: NDArray[np.int64]) -> None:
@@ -226,7 +230,7 @@ def _by_scikit_learn(line: bytes, with_qid: bool, number: int) -> _Row:
 
 def _refuse(number: int, body: bytes, problem: str) -> NoReturn:
     # repr escapes control characters that a terminal would execute.
-    raise WrongLineError(number, f"{problem} in {body[:60].decode(errors='replace').strip()!r}") from None
+    raise WrongLineError(number, f"{problem} in {body.strip()[:60].decode(errors='replace').strip()!r}") from None
 
 
 def _narrowed(values: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -59,8 +59,9 @@ def _into_dense(pieces: list[Piece], n: int, d: int, stored: int) -> NDArray[np.
         piece = pieces.pop()
         rows = piece.grades.size
         part = features[end - rows : end]
+        # Both ways add, so that -0 becomes 0 in either.
         if piece.indices is None:
-            part[:, : piece.width] = piece.values.reshape(rows, piece.width)
+            part[:, : piece.width] += piece.values.reshape(rows, piece.width)
         else:
             indices, ends = piece.indices.astype(np.int32) - np.int32(1), _starts(piece.ends).astype(np.int32)
             csr_array((piece.values, indices, ends), shape=(rows, d)).toarray(out=part)

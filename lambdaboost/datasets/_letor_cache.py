@@ -74,7 +74,9 @@ def _sound(parsed: Parsed) -> bool:
         values, whole = features, features.ndim == 2 and 0 <= stored <= features.size
     else:  # as wide as the highest index, so a forged file cannot demand more memory than its text would
         values = features.data
-        whole = features.shape[1] == max(1, int(features.indices.max(initial=-1)) + 1) and stored == values.size
+        whole = (
+            features.shape[1] == max(1, int(features.indices.max(initial=-1)) + 1) and stored == values.size
+        )
     return (
         whole
         and features.shape[0] == n > 0

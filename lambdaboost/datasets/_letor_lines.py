@@ -174,7 +174,9 @@ def _finish_numbers(chunk: Chunk, with_qid: bool, rows: Any, cursor: NDArray[np.
             values[i] = float(bytes(text[begin:end]))
         except ValueError:
             line = text.rfind(b"\n", 0, begin) + 1
-            _by_scikit_learn(bytes(text[line : text.find(b"\n", begin)]), with_qid, text.count(b"\n", 0, line))
+            _by_scikit_learn(
+                bytes(text[line : text.find(b"\n", begin)]), with_qid, text.count(b"\n", 0, line)
+            )
     rows.values[places[:, 2]] = _narrowed(values)
 
 
@@ -214,9 +216,7 @@ def _by_scikit_learn(line: bytes, with_qid: bool, number: int) -> _Row:
     words = body.split(None, 2)
     # scikit-learn ignores a missing qid, which would shift every later row to another query.
     if (len(words) > 1 and words[1].startswith(b"qid:")) != with_qid:
-        _refuse(
-            number, body, "qid: is missing" if with_qid else "qid: is here, but not on the lines above"
-        )
+        _refuse(number, body, "qid: is missing" if with_qid else "qid: is here, but not on the lines above")
     try:
         row, grade, ids = load_svmlight_file(
             io.BytesIO(body), dtype=np.float32, zero_based=False, query_id=True
@@ -230,7 +230,9 @@ def _by_scikit_learn(line: bytes, with_qid: bool, number: int) -> _Row:
 
 def _refuse(number: int, body: bytes, problem: str) -> NoReturn:
     # repr escapes control characters that a terminal would execute.
-    raise WrongLineError(number, f"{problem} in {body.strip()[:60].decode(errors='replace').strip()!r}") from None
+    raise WrongLineError(
+        number, f"{problem} in {body.strip()[:60].decode(errors='replace').strip()!r}"
+    ) from None
 
 
 def _narrowed(values: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -16,12 +16,12 @@ from lambdaboost._jit import exact_uncounted, inlined_exact
 MOST_DIGITS = 18  # as many as fit into int64
 MOST_DIGITS_OF_EXPONENT = 5
 TEN_TO = np.array([float(f"1e{power}") for power in range(23)])  # those that float64 represents exactly
-SMALLEST, LARGEST = -300, 308  # exponents of ten for which the product is a normal number, or overflows
+SMALLEST, LARGEST = -300, 308  # above, every number overflows
 MASK, HALF, ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
-ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-# Below the 55 bits that are kept of a product.
+ZERO, ONE, THREE = np.uint64(0), np.uint64(1), np.uint64(3)
+TOP, WIDTH = np.uint64(63), np.uint64(53)
+SHIFT = np.uint64(9)  # below the 55 bits that are kept of a product
 BELOW = np.uint64((1 << 9) - 1)
-TOP, SHIFT = np.uint64(63), np.uint64(9)
 
 
 def _powers_of_five() -> NDArray[np.uint64]:
@@ -43,7 +43,7 @@ FIVE_TO = _powers_of_five()
 @inlined_exact
 def ends_word(letter):
     """Whether a word ends before this letter: white space, as for `bytes.split`, or the # of a comment."""
-    return letter <= 32 and (letter == 32 or 9 <= letter <= 13) or letter == 35
+    return letter == 32 or 9 <= letter <= 13 or letter == 35
 
 
 @inlined_exact
@@ -61,7 +61,7 @@ def parse_digits(text, at, number):
 def parse_decimal(text, at):
     """The number at `at` as (value, position of its end, whether that is its value); False for what `float` must do.
 
-    The number ends before white space or #. Infinities and NaN, more than 18 digits, subnormal numbers and whatever is
+    The number ends before white space or #. Infinity and NaN, more than 18 digits, numbers near 0 and whatever is
     no number are left to `float`.
     """
     sign = text[at]
@@ -99,7 +99,9 @@ def _scaled(mantissa, power):
     if -22 <= power <= 22 and mantissa <= 1 << 53:
         value = float(mantissa)
         return (value / TEN_TO[-power] if power < 0 else value * TEN_TO[power]), True
-    if power < SMALLEST or power > LARGEST:
+    if power > LARGEST:
+        return math.inf, True
+    if power < SMALLEST:
         return 0.0, False
     return _by_power_of_five(mantissa, power)
 
@@ -127,7 +129,9 @@ def _by_power_of_five(mantissa, power):
     if -4 <= power <= 23 and low <= ONE and kept & THREE == ONE and kept << (upper + SHIFT) == high:
         kept = kept & ~ONE  # halfway between two numbers: to the even one
     kept = (kept + (kept & ONE)) >> ONE
-    if not -1022 <= exponent <= 1022:
+    if exponent > 1023 or (exponent == 1023 and kept >> WIDTH != ZERO):
+        return math.inf, True
+    if exponent < -1022:
         return 0.0, False
     return math.ldexp(float(kept), exponent - 52), True
 

@@ -50,13 +50,12 @@ class Chunks:
 
     def _read(self, buffer: bytearray) -> int:
         """The number of bytes read, up to the end of a line; 0 at the end of the file."""
-        filled = len(self._rest)
-        end = 0
+        filled, end = len(self._rest), 0
+        buffer[:filled] = self._rest
+        self._rest = b""
         while end == 0:
-            if len(buffer) < filled + SIZE:  # a long line
-                buffer.extend(bytes(max(len(buffer), filled)))
-            buffer[:filled] = self._rest or buffer[:filled]
-            self._rest = b""
+            if filled + 1 >= len(buffer):  # a long line
+                buffer.extend(bytes(len(buffer) + filled))
             with memoryview(buffer)[filled:-1] as free:  # one byte for a newline
                 read = self._file.readinto(free)  # type: ignore[attr-defined]
             if not read:

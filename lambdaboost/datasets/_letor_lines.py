@@ -101,12 +101,13 @@ def _pieces(file: IO[bytes], path: Path, n_threads: int) -> list[Piece]:
     errors: dict[int, BaseException] = {}
 
     def work() -> None:
-        chunk, rows, longest = Chunk(), None, 0
+        chunk, rows, size, lines = Chunk(), None, 0, 0
         try:
             while chunks.fill(chunk):
-                if chunk.length > longest:
-                    longest = len(chunk.buffer)
-                    rows = kernel.Rows.for_text(longest)
+                n_lines = chunk.buffer.count(b"\n", 0, chunk.length)
+                if chunk.length > size or n_lines > lines:
+                    size, lines = len(chunk.buffer), n_lines + n_lines // 8
+                    rows = kernel.Rows.for_text(size, lines)
                 found[chunk.number] = _piece(chunk, bool(chunks.with_qid), rows)
         except BaseException as error:
             chunks.stop()  # those before have been taken, and are finished

@@ -18,7 +18,7 @@ AT, LINES, ROWS, VALUES, ODD_NUMBERS, COMMENTS, HIGHEST, FULL, N_STATE = range(9
 
 
 class Rows(NamedTuple):
-    """The rows of a piece of text, in arrays that are long enough for any text of its length.
+    """The rows of a piece of text, in arrays that may be longer.
 
     ``values[ends[r - 1] : ends[r]]`` are the values of row r, with their indices from 1. ``comments[r]`` is the begin
     and the end of its comment in the text. ``odd_numbers[i]`` is the begin and the end of a number that is left to
@@ -34,9 +34,9 @@ class Rows(NamedTuple):
     odd_numbers: NDArray[np.int64]
 
     @classmethod
-    def for_text(cls, size: int) -> Rows:
-        """Arrays for any text of `size` bytes: a value takes four of them (" 1:2"), a row two."""
-        values, rows = size // 4 + 1, size // 2 + 1
+    def for_text(cls, size: int, rows: int) -> Rows:
+        """Arrays for any text of `size` bytes and so many lines; a value takes four bytes (" 1:2")."""
+        values = size // 4 + 1
         return cls(
             np.empty(values, np.float32),
             np.empty(values, np.int32),

@@ -1,6 +1,6 @@
 """Time and peak memory of long trainings, compared with the engines' own objectives.
 
-Usage: python -m benchmarks.load [documents] [rounds]
+Usage: python -m benchmarks.long_trainings [documents] [rounds]
 
 There is one query per hundred documents, with sizes as in web search data and 136 features. Each training runs in its
 own process; those with the engine's own objective never import lambdaboost, so Numba's memory counts as lambdaboost's.
@@ -79,7 +79,16 @@ def write(folder: str, documents: int) -> np.ndarray:
 
 def trained(folder: str, engine: str, objective: str, rounds: int) -> dict[str, float]:
     print(f"{engine} {objective} …", file=sys.stderr)
-    child = [sys.executable, "-m", "benchmarks.load", "--child", folder, engine, objective, str(rounds)]
+    child = [
+        sys.executable,
+        "-m",
+        "benchmarks.long_trainings",
+        "--child",
+        folder,
+        engine,
+        objective,
+        str(rounds),
+    ]
     return json.loads(
         subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
     )

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.load import load
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
 from benchmarks.objective_costs import objective_costs
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "scaling": scaling,
     "start": start,
     "memory": memory,
+    "load": load,
 }
 
 
@@ -72,6 +74,7 @@ peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
 start: import and compilation.
 memory: memory of a gradient beyond its inputs.
+load: reading LETOR text.
 
 Keep the machine idle otherwise. All parts take up to an hour.""",
     )

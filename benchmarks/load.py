@@ -1,153 +1,135 @@
-"""Time and peak memory of long trainings, compared with the engines' own objectives.
+"""Reading LETOR text: speed and peak memory, with scikit-learn, and polars on the same numbers as CSV."""
 
-Usage: python -m benchmarks.load [documents] [rounds]
+from __future__ import annotations
 
-There is one query per hundred documents, with sizes as in web search data and 136 features. Each training runs in its
-own process; those with the engine's own objective never import lambdaboost, so Numba's memory counts as lambdaboost's.
-Other load on the machine affects all times except the processor time of one thread: `taskset -c 0`.
-"""
-
-import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-FEATURES = 136  # as in MSLR-WEB10K, which has this many queries and a fifth more documents
-SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of grades 0 to 4
-LEAVES = 31
-ENGINES = ("LightGBM", "XGBoost")
-LAMBDARANK = "LambdaRank()"
-NATIVE = {"LightGBM": "lambdarank", "XGBoost": "rank:ndcg"}
-HEADS = (
-    "engine",
-    "objective",
-    "training, s",
-    "of native's",
-    "processor time, s",
-    "of native's",
-    "peak memory, MB",
-    "of native's",
-    "peak in training, MB",
-    "of native's",
-)
+from benchmarks.child import measured
+from benchmarks.plan import Plan
+from benchmarks.section import Section
+from benchmarks.timing import Job, Timed, alternate
+from lambdaboost._threads import using
+from lambdaboost.datasets import read_letor
+
+FEATURES = 136  # as in MSLR-WEB30K, with as many whole numbers and as many decimals
+WHOLE = 90
+BLOCK = 2000  # number of different rows; further rows repeat their features in other queries
+PER_QUERY = 100
+SKLEARN, POLARS = "scikit-learn load_svmlight_file", "polars read_csv, same numbers"
+METHOD = """\
+Text as in MSLR-WEB30K: 136 features in every line. Medians of runs that alternate, with the lowest and highest; the \
+file is in the operating system's cache. lambdaboost without its parsed copy (cache=False). Memory: the rise of the \
+peak resident set of a new process while it reads, relative to the arrays that it returns."""
+
+PEAK = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from lambdaboost._threads import using
+from lambdaboost.datasets import read_letor
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
+
+read_letor({small!r}, cache=False)
+held = status("VmRSS:")
+with open("/proc/self/clear_refs", "w") as reset:
+    reset.write("5")
+with using({threads}):
+    found = read_letor({path!r}, cache=False)
+arrays = found.features.nbytes + found.queries.relevance.nbytes
+print(json.dumps({{"share": (status("VmHWM:") - held) / arrays}}))
+"""
 
 
-def main(documents: int = 1_000_000, rounds: int = 200) -> None:
-    from benchmarks.machine import this_machine
-    from experiments.common.report import table
-    from lambdaboost import LambdaRank, Queries
-
-    machine = this_machine(len(os.sched_getaffinity(0)))
-    LambdaRank().gradient(np.zeros(3), Queries([0, 1, 2], sizes=[3]))  # compiles, once per installation
+def load(plan: Plan, threads: int) -> Section:
+    """Measure all readers on one file."""
     with tempfile.TemporaryDirectory() as folder:
-        sizes = write(folder, documents)
-        rows = []
-        for engine in ENGINES:
-            native = trained(folder, engine, NATIVE[engine], rounds)
-            rows.append((engine, NATIVE[engine], *cells(native, native)))
-            rows.append((engine, LAMBDARANK, *cells(trained(folder, engine, LAMBDARANK, rounds), native)))
-    print(
-        f"{documents:,} documents in {sizes.size:,} queries of {sizes.min()} to {sizes.max()}, {rounds} rounds.\n"
+        text, table = Path(folder, "train.txt"), Path(folder, "train.csv")
+        rows = write(text, table, plan.load_bytes)
+        bytes_of = dict.fromkeys(_lambdaboost(text, threads), text.stat().st_size)
+        jobs = dict(_lambdaboost(text, threads))
+        jobs[SKLEARN], bytes_of[SKLEARN] = partial(_scikit_learn, text), text.stat().st_size
+        if find_spec("polars"):
+            jobs[POLARS], bytes_of[POLARS] = partial(_polars, table), table.stat().st_size
+        read_letor(_small(folder), cache=False)  # compiles
+        seconds = alternate(jobs, plan.repetitions)
+        shares = {name: _peak(text, _small(folder), n) for name, n in _threads(threads).items()}
+        size = text.stat().st_size
+    return Section(
+        f"Reading {size / 1e6:,.0f} MB of LETOR text, {rows:,} rows",
+        METHOD,
+        ("reader", "MB/s", "time, of scikit-learn's", "peak memory, of the arrays"),
+        tuple(_row(name, seconds, bytes_of[name], shares) for name in jobs),
+        () if find_spec("polars") else ("polars is not installed: pip install polars",),
     )
-    print(f"{table(HEADS, rows)}\n\n{machine.markdown()}")
 
 
-def cells(one: dict[str, float], native: dict[str, float]) -> tuple[str, ...]:
-    found = []
-    for name, format_ in (("seconds", ".1f"), ("processor", ".1f"), ("peak", ",.0f"), ("training", ",.0f")):
-        found += [format(one[name], format_), "1" if one is native else f"{one[name] / native[name]:.2f}"]
-    return tuple(found)
+def _row(name: str, seconds: Mapping[str, Timed], size: int, shares: Mapping[str, str]) -> tuple[str, ...]:
+    speed = Timed(tuple(size / 1e6 / one for one in seconds[name].values))
+    return name, speed.text(), (seconds[name] / seconds[SKLEARN]).text(), shares.get(name, "–")
 
 
-def write(folder: str, documents: int) -> np.ndarray:
-    """Write features correlated with the grades; return query sizes from 1 to about a thousand documents."""
+def _threads(threads: int) -> dict[str, int]:
+    return {f"lambdaboost read_letor, {n} thread{'s' * (n > 1)}": n for n in sorted({1, threads})}
+
+
+def _lambdaboost(text: Path, threads: int) -> dict[str, Job]:
+    def read(n: int) -> Any:
+        with using(n):
+            return read_letor(text, cache=False)
+
+    return {name: partial(read, n) for name, n in _threads(threads).items()}
+
+
+def _scikit_learn(text: Path) -> Any:
+    from sklearn.datasets import load_svmlight_file
+
+    return load_svmlight_file(str(text), dtype=np.float32, zero_based=False, query_id=True)
+
+
+def _polars(table: Path) -> Any:
+    import polars
+
+    return polars.read_csv(table, has_header=False)
+
+
+def _peak(text: Path, small: Path, threads: int) -> str:
+    if not Path("/proc/self/clear_refs").exists():
+        return "–"
+    return f"{measured(PEAK.format(small=str(small), path=str(text), threads=threads))['share']:.2f}"
+
+
+def _small(folder: str) -> Path:
+    path = Path(folder, "small.txt")
+    path.write_text("1 qid:1 1:1 3:1\n", encoding="ascii")
+    return path
+
+
+def write(text: Path, table: Path, size: int) -> int:
+    """Write at least `size` bytes of LETOR text, and its numbers as CSV; the number of rows."""
     rng = np.random.default_rng(0)
-    queries = documents // 100
-    share = rng.lognormal(0, 0.7, queries)
-    sizes = 1 + rng.multinomial(documents - queries, share / share.sum())
-    features = rng.normal(size=(documents, FEATURES)).astype(np.float32)
-    utility = features[:, :20] @ rng.normal(size=20) + 4 * rng.normal(size=documents)
-    grades = np.searchsorted(np.quantile(utility, np.cumsum(SHARES[:-1])), utility)
-    for name, array in {"features": features, "grades": grades.astype(np.float32), "sizes": sizes}.items():
-        np.save(f"{folder}/{name}.npy", array)
-    return sizes
-
-
-def trained(folder: str, engine: str, objective: str, rounds: int) -> dict[str, float]:
-    print(f"{engine} {objective} …", file=sys.stderr)
-    child = [sys.executable, "-m", "benchmarks.load", "--child", folder, engine, objective, str(rounds)]
-    return json.loads(
-        subprocess.run(child, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
-    )
-
-
-def child(folder: str, engine: str, objective: str, rounds: str) -> None:
-    """Run one training and measure this process."""
-    features, grades, sizes = (np.load(f"{folder}/{name}.npy") for name in ("features", "grades", "sizes"))
-    train = {"LightGBM": lightgbm, "XGBoost": xgboost}[engine](features, grades, sizes, objective)
-    del features, grades
-    before = peak()
-    forget_peak()
-    start, processor_start = time.perf_counter(), time.process_time()
-    train(int(rounds))
-    seconds, processor = time.perf_counter() - start, time.process_time() - processor_start
-    peaks = {"peak": max(before, peak()), "training": peak()}
-    print(json.dumps({"seconds": seconds, "processor": processor, **peaks}))
-
-
-def lightgbm(features, grades, sizes, objective):
-    import lightgbm as lgb
-
-    data = lgb.Dataset(features, grades, group=sizes, params={"verbose": -1}).construct()
-    own = {"objective": NATIVE["LightGBM"], "lambdarank_truncation_level": int(sizes.max())}
-    params = {"num_leaves": LEAVES, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
-    params |= {"objective": lambdarank()} if objective == LAMBDARANK else own
-    return lambda rounds: lgb.train(params, data, rounds)
-
-
-def xgboost(features, grades, sizes, objective):
-    import xgboost as xgb
-
-    data = xgb.QuantileDMatrix(features, grades, group=sizes)
-    params = {
-        "objective": NATIVE["XGBoost"],
-        "lambdarank_pair_method": "topk",
-        "lambdarank_num_pair_per_sample": int(sizes.max()),
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_leaves": LEAVES,
-        "max_depth": 0,
-        "learning_rate": 0.1,
-        "base_score": 0,
-        "disable_default_eval_metric": True,
-    }
-    own = lambdarank() if objective == LAMBDARANK else None
-    return lambda rounds: xgb.train(params, data, rounds, obj=own)
-
-
-def lambdarank():
-    from lambdaboost import LambdaRank
-
-    return LambdaRank()
-
-
-def peak() -> float:
-    """Peak memory of this process since its start or `forget_peak`, in MB."""
-    with open("/proc/self/status", encoding="utf-8") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024 / 1e6
-
-
-def forget_peak() -> None:
-    with open("/proc/self/clear_refs", "w", encoding="utf-8") as reset:
-        reset.write("5")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        child(*sys.argv[2:])
-    else:
-        main(*map(int, sys.argv[1:]))
+    whole = rng.geometric(0.05, (BLOCK, WHOLE)) - 1
+    decimal = rng.lognormal(0, 3, (BLOCK, FEATURES - WHOLE)).round(6)
+    words = [[*map(str, a), *map(str, b)] for a, b in zip(whole.tolist(), decimal.tolist(), strict=True)]
+    grades = rng.integers(0, 5, BLOCK).tolist()
+    lines = [" ".join(f"{i}:{word}" for i, word in enumerate(row, 1)) for row in words]
+    cells = [",".join(row) for row in words]
+    written = rows = 0
+    with open(text, "w", encoding="ascii") as letor, open(table, "w", encoding="ascii") as csv:
+        while written < size:
+            queries = [(rows + i) // PER_QUERY for i in range(BLOCK)]
+            written += letor.write(
+                "".join(f"{g} qid:{q} {x}\n" for g, q, x in zip(grades, queries, lines, strict=True))
+            )
+            csv.write("".join(f"{g},{q},{x}\n" for g, q, x in zip(grades, queries, cells, strict=True)))
+            rows += BLOCK
+    return rows

@@ -52,6 +52,8 @@ class Plan:
         The number of timings of each list and of each new process.
     memory_documents : int
         Documents of the list for the memory benchmark.
+    load_bytes : int
+        Size of the LETOR text that is read.
     peer_pairs, numpy_pairs : int
         The approximate number of pairs of documents in one training of a peer, and of the slow NumPy objective.
 
@@ -65,6 +67,7 @@ class Plan:
     list_repetitions: int
     start_repetitions: int
     memory_documents: int
+    load_bytes: int
     peer_pairs: int
     numpy_pairs: int
 
@@ -96,6 +99,7 @@ FULL = Plan(
     list_repetitions=7,
     start_repetitions=5,
     memory_documents=512_000,
+    load_bytes=300_000_000,
     peer_pairs=3_000_000_000,
     numpy_pairs=300_000_000,
 )
@@ -108,6 +112,7 @@ QUICK = Plan(
     list_repetitions=2,
     start_repetitions=1,
     memory_documents=20_000,
+    load_bytes=3_000_000,
     peer_pairs=1_000_000,
     numpy_pairs=100_000,
 )

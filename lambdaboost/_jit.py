@@ -60,7 +60,7 @@ def _into_callers(function: F, **options: Any) -> F:
         return function
     dispatcher = Inlined(function, targetoptions=INTO_CALLERS | options)
     dispatcher._cache = KernelCache(function)
-    return dispatcher  # type: ignore[return-value]
+    return dispatcher
 
 
 def by_type(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -101,6 +101,11 @@ def inlined_exact(function: F) -> F:
 def exact(function: F) -> F:
     """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
     return _compiled(function, nogil=True, fastmath=False)
+
+
+def exact_uncounted(function: F) -> F:
+    """Compile like `exact`, without reference counts, as `uncounted` does."""
+    return _compiled(function, nogil=True, fastmath=False, _nrt=False)
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-from benchmarks import memory, numpy_objective, peers, start, sums, timing
+from benchmarks import load, memory, numpy_objective, peers, start, sums, timing
 from benchmarks.child import measured
 from benchmarks.data import SHARES, made
 from benchmarks.engines import ENGINES
@@ -19,6 +19,7 @@ from benchmarks.plan import FULL, QUICK, Case, Shape
 from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.datasets import read_letor
 
 TINY = replace(
     QUICK,
@@ -160,6 +161,20 @@ def test_memory(monkeypatch):
     found = memory.memory(replace(TINY, memory_documents=100_000), 1)
     # The result alone has 8 bytes a document; all pairs would take a hundred thousand.
     assert found.rows[0][0] == "RankNet()" and 8 <= float(found.rows[0][2]) < 1000
+
+
+def test_load(tmp_path):
+    found = load.load(replace(TINY, load_bytes=1), 2)
+    assert [row[0] for row in found.rows[:3]] == [
+        "lambdaboost read_letor, 1 thread",
+        "lambdaboost read_letor, 2 threads",
+        load.SKLEARN,
+    ]
+    assert load.write(tmp_path / "a.txt", tmp_path / "a.csv", 1) == load.BLOCK
+    collection = read_letor(tmp_path / "a.txt", cache=False)
+    table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
+    np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
+    np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
 
 
 def test_a_measuring_process_that_fails_says_why():

@@ -39,7 +39,7 @@ print(outer(1.0), outer.stats.cache_hits and "hit" or "miss")
 def installed(tmp_path):
     """A lambdaboost of our own, with nothing in it but what compiles and keeps kernels."""
     place = tmp_path / "site" / "lambdaboost"
-    for name in ("objectives", "evaluation"):
+    for name in ("objectives", "evaluation", "datasets", "datasets/kernels"):
         (place / name).mkdir(parents=True)
         (place / name / "__init__.py").touch()
     (place / "__init__.py").touch()
@@ -85,6 +85,21 @@ def test_an_edit_of_an_inlined_kernel_is_noticed(installed):
     assert ran(installed)[0] == "6.0 miss"
     (installed / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
     assert ran(installed)[0] == "2.0 hit"  # to and fro between two branches
+
+
+def test_the_parser_of_files_is_recompiled_after_its_own_edits_only(installed):
+    parser = installed / "datasets" / "kernels" / "parser.py"
+    source = "from lambdaboost._jit import kernel\n\n\n@kernel\ndef parse(x):\n    return x + {}\n"
+    parser.write_text(source.format(1), encoding="utf-8")
+    code = "from lambdaboost.datasets.kernels.parser import parse\n"
+    code += "print(parse(1), parse.stats.cache_hits and 'hit' or 'miss')"
+    assert [ran(installed, code)[0] for _ in range(2)] == ["2 miss", "2 hit"]
+    (installed / "objectives" / "inner.py").write_text(INNER.format(value=9.0), encoding="utf-8")
+    assert ran(installed, code)[0] == "2 hit"
+    assert ran(installed)[0] == "10.0 miss"
+    parser.write_text(source.format(20), encoding="utf-8")
+    assert ran(installed, code)[0] == "21 miss"
+    assert ran(installed)[0] == "10.0 hit"
 
 
 def test_folders_of_old_sources_do_not_pile_up(installed):

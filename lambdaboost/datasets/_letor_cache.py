@@ -13,7 +13,7 @@ from lambdaboost.datasets._given import split_query
 from lambdaboost.datasets._letor_lines import Parsed
 
 # Increase it whenever `Parsed` changes for the same text.
-FORMAT = 1
+FORMAT = 2
 
 
 def cache_path(source: Path) -> Path:
@@ -43,12 +43,13 @@ def store(source: Path, digest: str, parsed: Parsed) -> None:
 
 def _arrays(parsed: Parsed) -> dict[str, Any]:
     x = parsed.features
-    arrays = {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
-    if x.nnz == x.shape[0] * x.shape[1]:  # dense: positions need not be stored
-        arrays = {"dense": x.toarray()}
+    if isinstance(x, np.ndarray):
+        arrays = {"dense": x}
+    else:
+        arrays = {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
     if parsed.documents is not None:
         arrays["documents"] = parsed.documents
-    return arrays | {"relevance": parsed.relevance, "ids": parsed.ids}
+    return arrays | {"relevance": parsed.relevance, "ids": parsed.ids, "stored": np.array(parsed.stored)}
 
 
 def _parsed(arrays: dict[str, Any]) -> Parsed:
@@ -61,19 +62,23 @@ def _parsed(arrays: dict[str, Any]) -> Parsed:
         features = csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
         # Indices out of range would access memory outside the matrix.
         features.check_format(full_check=True)
-    return Parsed(features, arrays["relevance"], arrays["ids"], arrays.get("documents"))
+    stored = int(arrays["stored"])
+    return Parsed(features, arrays["relevance"], arrays["ids"], arrays.get("documents"), stored)
 
 
 def _sound(parsed: Parsed) -> bool:
     """Whether shapes, dtypes and values are such as `parse` returns."""
-    features, relevance, ids, documents = parsed
+    features, relevance, ids, documents, stored = parsed
     n = relevance.size
     if isinstance(features, np.ndarray):
-        values, wide = features, features.ndim == 2
+        values, whole = features, features.ndim == 2 and 0 <= stored <= features.size
     else:  # as wide as the highest index, so a forged file cannot demand more memory than its text would
-        values, wide = features.data, features.shape[1] == int(features.indices.max(initial=-1)) + 1
+        values = features.data
+        whole = (
+            features.shape[1] == max(1, int(features.indices.max(initial=-1)) + 1) and stored == values.size
+        )
     return (
-        wide
+        whole
         and features.shape[0] == n > 0
         and (values.dtype, relevance.dtype, ids.dtype) == (np.float32, np.float64, np.int64)
         and not np.isinf(values).any()

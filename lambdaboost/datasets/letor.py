@@ -12,11 +12,9 @@ from lambdaboost.datasets import _letor_cache
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets._files import SUFFIX, reading, sha256, without_compression_suffix
 from lambdaboost.datasets._letor_lines import EXPECTED, Parsed, parse
+from lambdaboost.datasets._letor_piece import DENSE_SHARE
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
-
-# Below this share of stored values a matrix stays sparse: dense, it would take over five times the memory.
-DENSE_SHARE = 0.1
 
 
 def read_letor(
@@ -84,7 +82,7 @@ def read_letor(
         raise ValueError(
             f"{path} has qids on its lines, so query_file={str(query_file)!r} is not needed: omit it"
         )
-    features = _dense_if_dense(_widened(parsed.features, n_features, path))
+    features = _widened(parsed, n_features, path)
     return Collection(features, _queries(parsed, path, sizes_path), parsed.documents)
 
 
@@ -132,21 +130,17 @@ def _sizes(path: Path) -> list[int]:
     return sizes
 
 
-def _widened(features: Any, n_features: int | None, path: Path) -> Any:
-    """Pad with columns of zeros to `n_features`."""
-    n, d = features.shape
+def _widened(parsed: Parsed, n_features: int | None, path: Path) -> Any:
+    """The features, with columns of zeros up to `n_features`."""
+    n, d = parsed.features.shape
     if n_features is None or n_features == d:
-        return features
+        return parsed.features
     if n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    if isinstance(features, np.ndarray):
-        return np.pad(features, ((0, 0), (0, n_features - d)))
+    if isinstance(parsed.features, np.ndarray) and parsed.stored >= DENSE_SHARE * n * n_features:
+        return np.pad(parsed.features, ((0, 0), (0, n_features - d)))
+    from scipy.sparse import csr_matrix
+
+    features = csr_matrix(parsed.features)
     features.resize((n, n_features))
     return features
-
-
-def _dense_if_dense(features: Any) -> Any:
-    if isinstance(features, np.ndarray):
-        return features
-    n, d = features.shape
-    return features.toarray() if features.nnz >= DENSE_SHARE * n * d else features

@@ -1,0 +1,1 @@
+"""Compiled parsing of text."""

@@ -1,0 +1,280 @@
+"""The parser of LETOR text: every number as `float` reads it, every line as scikit-learn does, at any thread count."""
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+from contextlib import contextmanager
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from lambdaboost import _threads
+from lambdaboost.datasets import _letor_chunks, _letor_lines, read_letor
+from lambdaboost.datasets._letor_lines import parse
+from lambdaboost.datasets.kernels.decimal import parse_decimal
+from lambdaboost.datasets.kernels.letor import ODD_NUMBERS
+
+DIGITS = st.text("0123456789", min_size=1, max_size=25)
+SIGNS = st.sampled_from(["", "-", "+"])
+DECIMALS = st.builds(
+    lambda sign, whole, point, part, exponent: f"{sign}{whole}{point}{part}{exponent}",
+    SIGNS,
+    DIGITS,
+    st.sampled_from(["", "."]),
+    DIGITS,
+    st.just("") | st.builds("e{}{}".format, SIGNS, st.integers(0, 330)),
+)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+HALFWAY = st.builds(  # decimals exactly between two float64
+    lambda mantissa, power: str(((1 << 53) + 2 * mantissa + 1) << power),
+    st.integers(0, 2**52),
+    st.integers(0, 5),
+)
+EDGES = ["9007199254740993", "5e-324", "2.2250738585072014e-308", "1.7976931348623157e308", "1e23", "8.5e22", "-0",
+         "0e999999", "1e-400", "1.79769313486232e+308", "9007199254740993e-3", "123456789012345678e-40"]  # fmt: skip
+
+
+@given(DECIMALS | FLOATS.map(repr) | FLOATS.map("{:.15e}".format) | HALFWAY | st.sampled_from(EDGES))
+def test_every_number_has_the_bits_of_float(decimal):
+    text = np.frombuffer(bytearray(decimal.encode() + b"\n"), np.uint8)
+    value, end, known = parse_decimal(text, 0)
+    if known:
+        assert struct.pack("d", value) == struct.pack("d", float(decimal)) and end == len(decimal)
+
+
+@pytest.mark.parametrize("decimal", ["0.5", "-17", "1e22", "123456789.25", "6.02214076e23", "0.1234567890123456",
+                                     "1.79769313486232e+308", "2.5e-250", "+3", ".5", "5."])  # fmt: skip
+def test_the_kernel_itself_parses_the_numbers_that_there_are(decimal):
+    value, _, known = parse_decimal(np.frombuffer(bytearray(decimal.encode() + b" "), np.uint8), 0)
+    assert known and value == float(decimal)
+
+
+@pytest.mark.parametrize(
+    "word", ["", "-", ".", "e5", "1e", "1e+", "1_0", "0x10", "1.5abc", "inf", "nan", "1:2", "--1"]
+)
+def test_what_is_no_plain_number_is_left_to_float(word):
+    assert not parse_decimal(np.frombuffer(bytearray(word.encode() + b"\n"), np.uint8), 0)[2]
+
+
+# Files as scikit-learn reads them
+
+SPACE = st.sampled_from([" ", "  ", "\t", " \x0b", "\x0c", "\r"])
+NUMBERS = st.floats(width=32, allow_nan=False).map(repr) | FLOATS.map(repr) | st.sampled_from(
+    ["nan", "NAN", "-nan", "inf", "-Infinity", "1e999", "1_0", "+3", ".5", "-0", "007", "1.5e-320", "3.4028236e38"]
+)  # fmt: skip
+WRONG = st.sampled_from(["", "-", "1.5abc", "0x1", "1:2", "e", "1__0", "\x00", "é"])
+GRADES = st.sampled_from(["0", "1", "2.5", "+1", "1e0", "0.1"])
+BLANK = st.sampled_from(["", "  ", "# a comment", "\t#", "\r"])
+
+
+@st.composite
+def lines(draw, with_qid, values, grades):
+    if draw(st.integers(0, 9)) == 0:
+        return draw(BLANK)
+    words = [draw(grades)] + (
+        [f"qid:{draw(st.sampled_from(['7', '007', '+7', '7_0', '-70']))}"] if with_qid else []
+    )
+    indices = draw(
+        st.lists(st.sampled_from(["1", "2", "3", "4", "05", "+6", "70", "70000"]), unique=True).map(sorted)
+    )
+    words += [f"{index}:{draw(values)}" for index in sorted(indices, key=int)]
+    return "".join(word + draw(SPACE) for word in words) + draw(
+        st.sampled_from(["", "# docid = a b", "#", "# x # y"])
+    )
+
+
+@st.composite
+def texts(draw, values=NUMBERS, grades=GRADES):
+    with_qid = draw(st.booleans())
+    rows = draw(st.lists(lines(with_qid, values, grades), max_size=12))
+    text = draw(st.sampled_from(["\n", "\r\n"])).join(rows) + draw(st.sampled_from(["", "\n"]))
+    return text.encode()
+
+
+def read_as_scikit_learn(text):
+    return load_svmlight_file(io.BytesIO(text), dtype=np.float32, zero_based=False, query_id=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("parser") / "train.txt"
+
+
+@contextmanager
+def in_chunks(size, threads):
+    """Parse with so small chunks, on so many threads."""
+    with (
+        mock.patch.object(_letor_chunks, "SIZE", size),
+        mock.patch.object(_letor_lines, "BYTES_PER_THREAD", 1),
+        _threads.using(threads),
+    ):
+        yield
+
+
+ANY_CHUNKS = {"size": st.sampled_from([2, 16, 100, 1 << 21]), "threads": st.integers(1, 3)}
+
+
+@given(text=texts(), **ANY_CHUNKS)
+@example(text=b"1 qid:1 1:1 2:-0\n1 qid:1 1:-0\n", size=2, threads=1)
+@example(text=b"1 qid:1 1:1", size=2, threads=1)
+def test_a_file_is_read_as_scikit_learn_reads_it(place, text, size, threads):
+    place.write_bytes(text)
+    X, grades, ids = read_as_scikit_learn(text)
+    with in_chunks(size, threads):
+        if not grades.size:
+            with pytest.raises(ValueError, match="has no rows"):
+                parse(place)
+            return
+        try:
+            found = parse(place)
+        except ValueError as error:
+            assert "reappears" in str(error)
+            return
+    largest = np.finfo(np.float32).max
+    np.clip(X.data, -largest, largest, out=X.data)
+    assert found.stored == X.nnz
+    assert sparse.issparse(found.features) == (X.nnz < 0.1 * X.shape[0] * X.shape[1])
+    if sparse.issparse(found.features):
+        for name in ("indices", "indptr"):
+            np.testing.assert_array_equal(getattr(found.features, name), getattr(X, name))
+        here, there = found.features.data, X.data
+    else:
+        here, there = found.features, X.toarray()
+    assert here.dtype == np.float32 and here.shape == there.shape
+    here, there = (np.where(np.isnan(x), 0, x).tobytes() + np.isnan(x).tobytes() for x in (here, there))
+    assert here == there
+    assert found.relevance.tobytes() == grades.tobytes() and found.ids.tobytes() == ids.tobytes()
+
+
+def told(path):
+    try:
+        return parse(path)
+    except ValueError as error:
+        return str(error)
+
+
+@given(text=texts(NUMBERS | WRONG, st.sampled_from(["0", "1", "x", "-1", "nan", ""])), **ANY_CHUNKS)
+def test_the_first_wrong_line_is_named_at_any_thread_count(place, text, size, threads):
+    place.write_bytes(text)
+    try:
+        read_as_scikit_learn(text)
+        expected = None
+    except (ValueError, OverflowError) as error:
+        expected = str(error).rstrip(".")
+    alone = told(place)
+    with in_chunks(size, threads):
+        found = told(place)
+    if isinstance(alone, str):
+        assert found == alone
+    else:
+        for one, other in zip(found, alone, strict=True):
+            a, b = (x.toarray() if sparse.issparse(x) else x for x in (one, other))
+            assert (a is None and b is None) or np.array_equal(
+                a, b, equal_nan=np.asarray(a).dtype.kind == "f"
+            )
+    if expected is not None and "qid: is" not in alone:
+        assert expected in alone
+
+
+def test_chunks_hold_whole_lines_of_any_length(place):
+    long = b"1 qid:1 " + b" ".join(b"%d:0.5" % i for i in range(1, 5000)) + b"\n"
+    place.write_bytes(b"1 qid:1 1:1\n" + long + b"\n\n0 qid:2 2:1 # last")
+    with in_chunks(64, 2):
+        found = parse(place)
+    assert found.features.shape == (3, 4999) and found.stored == 5001
+    assert found.documents.tolist() == ["", "", "last"]
+
+
+def test_the_lines_of_all_chunks_are_counted(place):
+    place.write_bytes(b"1 qid:1 1:1\n\n# c\n" * 500 + b"1 qid:1 1:x\n" + b"1 qid:1 2:y\n" * 500)
+    for threads in (1, 2, 3):
+        with in_chunks(100, threads), pytest.raises(ValueError, match=r"train.txt:1501: could not convert"):
+            parse(place)
+    place.write_bytes(b"\xef\xbb\xbf\n1 qid:1 1:1\n\n" + b"1 qid:1 1:1\n" * 500 + b"-1 qid:1 1:1\n")
+    with in_chunks(100, 2), pytest.raises(ValueError, match=r"train.txt:504: the grade is -1"):
+        parse(place)
+
+
+def test_numbers_with_many_digits_or_of_istella_need_no_python(place, monkeypatch):
+    left = []
+    finish = _letor_lines._finish_numbers
+
+    def counted(chunk, with_qid, rows, cursor):
+        left.append(int(cursor[ODD_NUMBERS]))
+        finish(chunk, with_qid, rows, cursor)
+
+    monkeypatch.setattr(_letor_lines, "_finish_numbers", counted)
+    place.write_bytes(b"1 qid:1 1:0.12345678901234567 2:1.79769313486232e+308 3:nan 4:-1.5e-7\n")
+    parse(place)
+    assert left == [0]
+    place.write_bytes(b"1 qid:1 1:0.1234567890123456789 2:inf\n")
+    parse(place)
+    assert left[1:] == [2]
+
+
+MEMORY = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from lambdaboost._threads import using
+from lambdaboost.datasets._letor_lines import parse
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
+
+folder = Path(sys.argv[1])
+(folder / "small.txt").write_text("1 qid:1 1:1 3:1\\n")
+parse(folder / "small.txt")
+held = status("VmRSS:")
+with open("/proc/self/clear_refs", "w") as reset:
+    reset.write("5")
+with using(2):
+    found = parse(folder / "large.txt")
+x = found.features
+arrays = x.nbytes if isinstance(x, np.ndarray) else x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
+arrays += found.relevance.nbytes + found.ids.nbytes
+print(json.dumps({"arrays": arrays, "peak": status("VmHWM:") - held, "sparse": not isinstance(x, np.ndarray)}))
+"""
+
+
+@pytest.mark.skipif(
+    not os.access("/proc/self/clear_refs", os.W_OK), reason="peaks of memory as Linux reports them"
+)
+@pytest.mark.parametrize("share, width", [(1.0, 136), (0.9, 136), (0.4, 136), (0.02, 2000)])
+def test_reading_needs_at_most_twice_the_memory_of_the_arrays(tmp_path, share, width):
+    rng = np.random.default_rng(0)
+    block = []
+    for _ in range(500):
+        there = np.flatnonzero(rng.random(width) < share) + 1
+        block.append(f"1 qid:1 {' '.join(f'{i}:{i % 7}' for i in there)}\n")
+    text = "".join(block)
+    with open(tmp_path / "large.txt", "w", encoding="ascii") as file:
+        for _ in range(40_000_000 // len(text)):
+            file.write(text)
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path)], check=True, capture_output=True, text=True
+    )
+    found = json.loads(run.stdout)
+    assert found["sparse"] == (share < 0.1)
+    assert found["peak"] <= 2 * found["arrays"], found
+
+
+def test_a_file_read_in_chunks_goes_through_the_cache(tmp_path):
+    (tmp_path / "a.txt").write_bytes(
+        b"".join(b"%d qid:%d 1:%d 3:2.5 # d%d\n" % (i % 5, i // 9, i, i) for i in range(300))
+    )
+    with in_chunks(200, 2):
+        first, second = read_letor(tmp_path / "a.txt"), read_letor(tmp_path / "a.txt")
+    whole = read_letor(tmp_path / "a.txt", cache=False)
+    for one in (first, second):
+        np.testing.assert_array_equal(one.features, whole.features)
+        assert one.documents.tolist() == whole.documents.tolist() == [f"d{i}" for i in range(300)]

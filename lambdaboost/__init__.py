@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from lambdaboost.objectives import (
         SPSA,
+        XENDCG,
         ApproxNDCG,
         Blend,
         ClickTier,
@@ -66,6 +67,7 @@ __all__ = [
     "NDCG",
     "SPSA",
     "WTA",
+    "XENDCG",
     "ApproxNDCG",
     "BPref",
     "Blend",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import inlined_exact, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.ranking import longest
@@ -25,33 +25,33 @@ from lambdaboost.objectives.swaps.of_measure import check_dcg
 class XENDCG(Objective):
     r"""The cross-entropy bound on NDCG (Bruch 2021), LightGBM's ``rank_xendcg``.
 
-    With :math:`\rho_i = e^{s_i} / \sum_j e^{s_j}` the shares of the scores and
-    :math:`\varphi_i \propto 2^{l_i} - \gamma_i` those of the grades, :math:`\gamma_i` drawn from [0, 1) for each
-    document and round, the cost is :math:`-\sum_i \varphi_i \log \rho_i`. Its gradient is
-    :math:`g_i = \rho_i - \varphi_i`, its Hessian :math:`D - O` with :math:`D_{ii} = \rho_i (1 - \rho_i)` and
-    :math:`O_{ij} = \rho_i \rho_j`. The engines divide by the diagonal D, so the inverse Hessian's next two terms go
-    into λ:
+    .. math:: -\sum_i \varphi_i \log \rho_i, \qquad \rho_i = \frac{e^{s_i}}{\sum_j e^{s_j}}, \qquad
+        \varphi_i = \frac{2^{l_i} - \gamma_i}{\sum_j (2^{l_j} - \gamma_j)}
+
+    with :math:`\gamma_i` drawn from [0, 1) for each document and round. The gradient is
+    :math:`g_i = \rho_i - \varphi_i`, the Hessian :math:`D - O` with :math:`D_{ii} = \rho_i (1 - \rho_i)` on the
+    diagonal and :math:`O_{ij} = \rho_i \rho_j` off it. A Newton step of a tree divides by D alone, so λ has the next
+    two terms of the inverse Hessian's series:
 
     .. math:: \lambda = -(I + O D^{-1} + (O D^{-1})^2)\,g, \qquad \mu_i = \rho_i (1 - \rho_i).
 
-    The draws are LightGBM's too: on whole grades, trees equal those of ``objective="rank_xendcg"`` with
-    ``objective_seed`` equal to `seed` (LightGBM's default is 5). A document without a label (NaN) is left out. A list
-    of equal grades contributes noise, since its :math:`\varphi` are not equal.
+    Draws are those of LightGBM's generator, so no `convention` is needed: on whole grades the trees are those of
+    ``objective="rank_xendcg"`` with the same ``objective_seed``, whose default is 5. Documents without a label (NaN)
+    are left out. A list of equal grades contributes noise alone, since its :math:`\varphi_i` differ.
 
     Parameters
     ----------
     metric : NDCG or CNDCG
-        Label source and gains, :math:`2^l - 1` or others; without a cutoff. A gain of G gives
-        :math:`\varphi_i \propto G_i + 1 - \gamma_i`.
+        Label source and gains, without a cutoff: a gain of G stands for :math:`2^l - 1`.
     seed : int
-        ≥ 0. The draw of a document depends on the seed, the round, its query's row and size, and its row in the query.
+        ≥ 0. The draws of a query depend on the seed, the round, its size and its place among the queries only.
 
     Examples
     --------
     >>> from lambdaboost import Queries, XENDCG
     >>> grad, hess = XENDCG().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
-    >>> grad.round(4), hess  # 3 (1/2 − φ), the first two γ of seed 0 being 0.0012 and 0.2513
-    (array([ 0.4098, -0.4098], dtype=float32), array([0.25, 0.25], dtype=float32))
+    >>> grad.round(4), hess  # 1/2 − φ of documents whose γ are 0.0012 and 0.2356
+    (array([ 0.1385, -0.1385], dtype=float32), array([0.25, 0.25], dtype=float32))
 
     """
 
@@ -79,91 +79,129 @@ class XENDCG(Objective):
         lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
         over_queries(
             _queries, q.offsets, iteration, self.seed & MODULUS, q.memo("random steps", lambda: steps(q.sizes.max())),
-            scores, q.memo((self.metric, "most before the draw"), lambda: self._most(q)), lam, mu,
+            scores, q.memo((self.metric, "gains before the draw"), lambda: self._gains(q)), lam, mu,
         )  # fmt: skip
         return lam, mu
 
-    def _most(self, q: Queries) -> Floats:
-        """2^l, from which γ is taken; NaN without a label."""
-        gains = self.metric.gains(q)  # type: ignore[attr-defined]
-        return np.where(np.isnan(q.source(self.metric.source)), np.nan, gains + 1)
+    def _gains(self, q: Queries) -> Floats:
+        """G + 1, from which γ is taken; NaN without a label."""
+        source = q.source(self.metric.source)
+        gains = np.where(np.isnan(source), np.nan, self.metric.gains(q) + 1)  # type: ignore[attr-defined]
+        with np.errstate(over="ignore"):
+            sums = np.add.reduceat(np.nan_to_num(gains), q.offsets[:-1])
+        if np.isinf(sums).any():
+            query = int(np.isinf(sums).argmax())
+            row = int(q.offsets[query] + np.nanargmax(gains[q.offsets[query] : q.offsets[query + 1]]))
+            raise ValueError(
+                f"{self.metric.source}[{row}] is {source[row]:g}: the gains of its query sum to more than float64 "
+                "holds; use lower grades, gain='linear' or a tuple of gains"
+            )
+        return gains
 
 
-@inlined
-def _two_highest(s, most):
-    """The highest scored document among those with a label and the score of the next; top < 0 where none is next."""
-    top, n = -1, 0
+TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
+
+
+@uncounted
+def _two_highest(s, gains):  # type: ignore[no-untyped-def]
+    """The highest scored document among those with a label and the next one's score; -1 where there are not two."""
+    top = -1
     first = second = -np.inf
+    for i in range(s.size):  # without branches, which short lists would mispredict
+        x = s[i] if gains[i] == gains[i] else -np.inf
+        top = i if x > first else top
+        second = max(second, min(first, x))
+        first = max(first, x)
+    return (top if second > -np.inf else -1), second
+
+
+@uncounted
+def _apart(s, gains, top, second, below):  # type: ignore[no-untyped-def]
+    """How far each score is from the second highest, at most `FARTHEST`."""
     for i in range(s.size):
-        if most[i] == most[i]:
-            n += 1
-            if s[i] > first:
-                top, first, second = i, s[i], first
-            elif s[i] > second:
-                second = s[i]
-    return (top if n > 1 else -1), second
+        below[i] = min(second - s[i], FARTHEST) if top >= 0 and gains[i] == gains[i] else FARTHEST
+    if top >= 0:
+        below[top] = min(s[top] - second, FARTHEST)
 
 
-@inlined
-def _one_query(s, most, state, multiplier, increment, e, phi, ratio, lam, mu):
-    """λ and μ of a query; `top` is kept apart, whose 1 − ρ would cancel.
+@uncounted
+def _draw(gains, state, steps, phi):  # type: ignore[no-untyped-def]
+    """2^l − γ; 0 without a label."""
+    multiplier, increment = steps
+    for i in range(gains.size):
+        gamma = uniform(multiplier[i + 1], increment[i + 1], state)
+        phi[i] = gains[i] - gamma if gains[i] == gains[i] else 0.0
 
-    The others' ρ follow from e = e^{s − second}, zero at the top: their own sum is never 0, however far below.
+
+@inlined_exact
+def _float32_sum(a, b, c):  # type: ignore[no-untyped-def]
+    return np.float32(a) + np.float32(b) + np.float32(c)
+
+
+@uncounted
+def _terms(top, e, phi, ratio, inverse_rest, lam, mu):  # type: ignore[no-untyped-def]
+    """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
+
+    The others' ρ follow from e = e^{s − second}, whose sum is at least 1 however far below the top they are; at the top
+    e is e^{second − s}.
     """
-    top, second = _two_highest(s, most)
-    if top < 0:
-        lam[:] = 0
-        mu[:] = 0
-        return
-    others, total = 0.0, 0.0
-    for i in range(s.size):
-        has = most[i] == most[i]
-        power = exp_minus_float64(min(max(second - s[i], 0.0), FARTHEST))
-        e[i] = power if has and i != top else 0.0
-        phi[i] = most[i] - uniform(multiplier[i + 1], increment[i + 1], state) if has else 0.0
+    fall, phi_top = e[top], phi[top]
+    e[top] = phi[top] = 0
+    others, total = 0.0, phi_top
+    for i in range(e.size):
         others += e[i]
         total += phi[i]
-    fall = exp_minus_float64(min(s[top] - second, FARTHEST))
-    of_top = 1 / (1 + fall * others)
-    scale = fall * of_top
-    first = of_top - phi[top] / total  # the top's terms of λ
-    phi[top] = 0
-    inverse, inverse_others = 1 / total, 1 / others
-    ratios = 0.0
-    for i in range(s.size):
+    rho_top = 1 / (1 + fall * others)
+    scale, share, inverse = fall * rho_top, 1 / others, 1 / total
+    first_top, ratios = rho_top - phi_top * inverse, 0.0
+    for i in range(e.size):
         rho = scale * e[i]
         term = rho - inverse * phi[i]
-        lam[i] = -np.float32(term)
-        ratio[i] = term / (1 - rho)
+        inverse_rest[i] = 1 / (1 - rho)
+        ratio[i] = term * inverse_rest[i]
         ratios += ratio[i]
-    next_ratios = 0.0
-    for i in range(s.size):
-        rho = scale * e[i]
-        term = rho * (ratios - ratio[i]) + inverse_others * e[i] * first
-        lam[i] -= np.float32(term)
-        ratio[i] = term / (1 - rho)
+        lam[i] = -np.float32(term)
+    second_top, next_ratios = rho_top * ratios, 0.0
+    for i in range(e.size):
+        term = scale * e[i] * (ratios - ratio[i]) + share * e[i] * first_top
+        ratio[i] = term * inverse_rest[i]
         next_ratios += ratio[i]
-    second_term = of_top * ratios
-    for i in range(s.size):
+        lam[i] -= np.float32(term)
+    for i in range(e.size):
         rho = scale * e[i]
-        lam[i] -= np.float32(rho * (next_ratios - ratio[i]) + inverse_others * e[i] * second_term)
+        lam[i] -= np.float32(rho * (next_ratios - ratio[i]) + share * e[i] * second_top)
         mu[i] = rho * (1 - rho)
-    lam[top] = -(np.float32(first) + np.float32(second_term) + np.float32(of_top * next_ratios))
-    mu[top] = of_top * scale * others
+    lam[top] = -_float32_sum(first_top, second_top, rho_top * next_ratios)
+    mu[top] = rho_top * scale * others
 
 
 @kernel
-def _queries(first, last, offsets, iteration, seed, of_steps, scores, most, lam, mu):
-    room = longest(first, last, offsets)
-    e, phi, ratio = np.empty(room), np.empty(room), np.empty(room)
-    multiplier, increment = of_steps
+def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, mu):  # type: ignore[no-untyped-def]
+    room = max(longest(first, last, offsets), TOGETHER)
+    e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    top = np.empty(TOGETHER, np.int64)
     size, a_before, c_before = 0, 1, 0
-    for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        if b - a != size:  # all rounds before took this many draws each
-            size = b - a
-            a_before, c_before = repeated(multiplier[size], increment[size], iteration)
-        state = (a_before * (seed + q) + c_before) & MODULUS
-        _one_query(
-            scores[a:b], most[a:b], state, multiplier, increment, e, phi, ratio, lam[a:b], mu[a:b],
-        )  # fmt: skip
+    start = first
+    while start < last:
+        before = offsets[start]
+        end = start
+        while end < last and (end == start or offsets[end + 1] - before <= TOGETHER):
+            a, b = offsets[end], offsets[end + 1]
+            top[end - start], second = _two_highest(scores[a:b], gains[a:b])
+            _apart(scores[a:b], gains[a:b], top[end - start], second, e[a - before : b - before])
+            if b - a != size:  # each round before this one took as many draws
+                size = b - a
+                a_before, c_before = repeated(steps.multiplier[size], steps.increment[size], iteration)
+            state = (a_before * (seed + end) + c_before) & MODULUS
+            _draw(gains[a:b], state, steps, phi[a - before : b - before])
+            end += 1
+        for i in range(offsets[end] - before):
+            e[i] = exp_minus_float64(e[i])
+        for q in range(start, end):
+            a, b = offsets[q], offsets[q + 1]
+            if top[q - start] < 0:
+                lam[a:b] = mu[a:b] = 0
+                continue
+            here = slice(a - before, b - before)
+            _terms(top[q - start], e[here], phi[here], ratio[here], inverse_rest[here], lam[a:b], mu[a:b])
+        start = end

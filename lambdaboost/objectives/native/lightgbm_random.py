@@ -33,10 +33,10 @@ def steps(most: int) -> Steps:
 
 
 @inlined
-def repeated(multiplier, increment, times):
+def repeated(multiplier, increment, times):  # type: ignore[no-untyped-def]
     """The constants of a step taken that many times."""
-    multiplier, increment = int(multiplier), int(increment)  # products wrap around in int64, which loses no low bits
-    a, c = 1, 0
+    # Products wrap around in int64, which loses none of the bits that the mask keeps.
+    multiplier, increment, a, c = int(multiplier), int(increment), 1, 0
     while times > 0:
         if times & 1:
             a, c = (multiplier * a) & MODULUS, (multiplier * c + increment) & MODULUS
@@ -47,6 +47,6 @@ def repeated(multiplier, increment, times):
 
 
 @inlined
-def uniform(multiplier, increment, x):
-    """A number in [0, 1) of 15 bits, LightGBM's `NextFloat`, so many steps after the state x."""
+def uniform(multiplier, increment, x):  # type: ignore[no-untyped-def]
+    """LightGBM's `NextFloat`, a number in [0, 1) of 15 bits, of the state that these constants make of the state x."""
     return (((int(multiplier) * x + int(increment)) >> 16) & 0x7FFF) / 32768

@@ -3,7 +3,7 @@
 A function here takes the measure, the scores and the labels of one query and gives NaN where it is undefined.
 """
 
-from math import isnan, log2, nan
+from math import fsum, isnan, log2, nan, sqrt
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from lambdaboost.evaluation import (
     BPref,
     KendallTau,
     PairAccuracy,
+    Pearson,
     Precision,
     Recall,
+    Spearman,
 )
 
 
@@ -145,6 +147,33 @@ def bpref(measure, scores, labels):
     return total / n
 
 
+def correlation(x, y):
+    """Pearson's, from the deviations from the means."""
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return nan
+    dx, dy = ([v - fsum(values) / len(values) for v in values] for values in (x, y))
+    above = fsum(a * b for a, b in zip(dx, dy, strict=True))
+    return above / sqrt(fsum(a * a for a in dx) * fsum(b * b for b in dy))
+
+
+def average_ranks(values):
+    """From 1, for the lowest; ties share the mean of their ranks."""
+    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
+
+
+def labelled(scores, labels):
+    there = [i for i in range(len(labels)) if not isnan(labels[i])]
+    return [scores[i] for i in there], [labels[i] for i in there]
+
+
+def pearson(measure, scores, labels):
+    return correlation(*labelled(scores, labels))
+
+
+def spearman(measure, scores, labels):
+    return correlation(*map(average_ranks, labelled(scores, labels)))
+
+
 NAIVE = {
     NDCG: ndcg,
     CNDCG: ndcg,
@@ -158,6 +187,8 @@ NAIVE = {
     AUC: auc,
     BPref: bpref,
     KendallTau: kendall_tau,
+    Spearman: spearman,
+    Pearson: pearson,
 }
 
 

@@ -27,11 +27,14 @@ from lambdaboost.evaluation import (
     KendallTau,
     Measure,
     PairAccuracy,
+    Pearson,
     Precision,
     Recall,
+    Spearman,
     ndcg_curve,
     parse,
 )
+from lambdaboost.evaluation._lanes import LONGEST
 
 # One row a form of a measure.
 ALL = [
@@ -67,6 +70,10 @@ ALL = [
     KendallTau(),
     KendallTau(source="relevance"),
     KendallTau(source="relevance", variant="b"),
+    Spearman(),
+    Spearman("clicks"),
+    Pearson(),
+    Pearson("clicks", empty=nan),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 
@@ -114,6 +121,8 @@ SHORT_NAMES = [
     (" recall@20 ", Recall(20)),
     ("cndcg@3", CNDCG(3)),
     ("err@10", ERR(10)),
+    ("spearman", Spearman()),
+    ("pearson", Pearson()),
 ]
 
 
@@ -162,6 +171,12 @@ def test_every_measure_is_in_the_table():
         (BPref(), (1 + 1 + (1 - 1 / 1)) / 3),
         (KendallTau(), (2 - 3) / (2 + 3)),
         (KendallTau(variant="b"), (2 - 3) / sqrt((2 + 3) * 6)),
+        # ranks from their mean: scores 3/2, 1/2, −1/2, −3/2; grades 0, 3/2, −3/2, 0; clicks −1, 3/2, −1, 1/2
+        (Spearman(), (1 / 2 * 3 / 2 + 1 / 2 * 3 / 2) / sqrt(5 * 9 / 2)),
+        (Spearman("clicks"), (-3 / 2 + 3 / 4 + 1 / 2 - 3 / 4) / sqrt(5 * 9 / 2)),
+        # grades from the mean: −1/4, 7/4, −5/4, −1/4; clicks: −3/16, 5/16, −3/16, 1/16
+        (Pearson(), (-3 / 8 + 7 / 8 + 5 / 8 + 3 / 8) / sqrt(5 * (1 + 49 + 25 + 1) / 16)),
+        (Pearson("clicks"), (-9 / 32 + 5 / 32 + 3 / 32 - 3 / 32) / sqrt(5 * (9 + 25 + 9 + 1) / 256)),
     ],
     ids=str,
 )
@@ -234,6 +249,93 @@ def test_kendall_tau_b_is_scipys_and_gamma_is_its_definition(n_labels):
             assert tau_b == pytest.approx(gamma)
 
 
+@st.composite
+def drawn_lists(draw):
+    """Lists on both sides of the length from which they are sorted, labels and scores with many ties, some or none."""
+    sizes = draw(
+        st.lists(st.sampled_from([1, 2, LONGEST - 1, LONGEST, LONGEST + 1, 150]), min_size=1, max_size=4)
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = sum(sizes)
+
+    def figures():
+        n_distinct = draw(st.sampled_from([1, 2, 5, 1_000]))
+        return rng.integers(0, n_distinct, n) * rng.random()
+
+    missing = rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0]))
+    return figures(), Queries(np.where(missing, np.nan, figures()), sizes)
+
+
+BY_PAIRS = [
+    PairAccuracy(),
+    AUC(threshold=0.3),
+    BPref(threshold=0.3),
+    KendallTau("relevance"),
+    KendallTau("relevance", "b"),
+    Spearman(),
+    Pearson(),
+]
+
+
+@pytest.mark.parametrize("measure", BY_PAIRS, ids=repr)
+@settings(max_examples=25, deadline=None)
+@given(drawn_lists())
+def test_pairs_and_correlations_of_longer_lists_with_many_ties(measure, case):
+    scores, q = case
+    found, expected = measure.per_query(scores, q), naive.per_query(measure, scores, q)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_labels", [2, 5, 100_000])
+def test_pairs_of_a_hundred_thousand_documents(n_labels):
+    """On distinct scores, for which scipy counts the same pairs; looking at every pair would take minutes."""
+    rng = np.random.default_rng(n_labels)
+    n = 100_000
+    scores, labels = rng.permutation(n) * 1.0, rng.integers(0, n_labels, n)
+    q = one_query(*labels)
+    tau_b = stats.kendalltau(scores, labels, variant="b").statistic
+    assert KendallTau("relevance", "b")(scores, q) == pytest.approx(tau_b, rel=1e-9)
+    ties = np.bincount(labels) / n
+    share = (1 - (ties**2).sum()) / (1 - 1 / n)  # of the pairs that are untied
+    assert PairAccuracy()(scores, q) == pytest.approx((1 + tau_b / sqrt(share)) / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "theirs"), [(Spearman, stats.spearmanr), (Pearson, stats.pearsonr)], ids=["ρ", "r"]
+)
+@pytest.mark.parametrize("n_scores", [3, 1_000])
+@pytest.mark.parametrize("n_labels", [3, 1_000])
+def test_correlations_are_scipys(measure, theirs, n_scores, n_labels):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(2, 90, 30)
+    n = sizes.sum()
+    scores = rng.choice(rng.normal(size=n_scores), n)
+    returns = rng.choice(rng.normal(size=n_labels), n).astype(np.float32)
+    q = Queries(returns - returns.min(), sizes)
+    found = measure(empty=nan).per_query(scores, q)
+    for got, rows in zip(found, map(q.rows_of, np.arange(q.n_queries)[:, None]), strict=True):
+        labels = q.relevance[rows].astype(float)
+        if np.ptp(scores[rows]) > 0 and np.ptp(labels) > 0:
+            assert got == pytest.approx(theirs(scores[rows], labels).statistic, abs=1e-12)
+        else:
+            assert np.isnan(got)
+
+
+def test_correlations_leave_missing_labels_out_and_rank_what_was_not_retrieved_last():
+    q = one_query(nan, 2, 0, 1, nan)
+    assert Spearman()([9.0, 3.0, -np.inf, 2.0, -np.inf], q) == 1.0
+    assert Spearman()([9.0, -np.inf, -np.inf, 2.0, 1.0], q) == pytest.approx(0.0, abs=1e-15)
+    assert Pearson()([9.0, 3.0, 1.0, 2.0, -7.0], q) == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_pearson_of_scores_whose_squares_no_float_holds(scale):
+    q = one_query(3, 0, 1, 7)
+    expected = stats.pearsonr([-1, 1.5, 0.5, -1.7], q.relevance).statistic
+    assert Pearson()(scale * np.array([-1, 1.5, 0.5, -1.7]), q) == pytest.approx(expected, abs=1e-14)
+    assert Pearson(empty=nan)(np.array([1.7, -1.7, 1.7, -1.7]) * 1e308, q) < 1
+
+
 # What all measures have in common
 
 
@@ -287,7 +389,7 @@ def test_permuting_documents_changes_nothing(measure):
     scores, q = drawn()
     rows = q.shuffled_rows(seed=1)
     permuted = measure.per_query(scores[rows], q.reordered(rows))
-    assert_allclose(permuted, measure.per_query(scores, q), rtol=1e-14)
+    assert_allclose(permuted, measure.per_query(scores, q), rtol=1e-14, atol=1e-15)
 
 
 @every_measure
@@ -326,8 +428,10 @@ def test_a_perfect_ranking_is_best(measure):
     q = one_query(4, 3, 2, 1, 0, clicks=[1.0, 0.75, 0.5, 0.25, 0.0])
     best = measure(DOWN[:5], q)
     assert all(measure(scores, q) <= best for scores in np.random.default_rng(0).random((50, 5)))
-    if isinstance(measure, (NDCG, CNDCG, MAP, MRR, WTA, PairAccuracy, AUC, BPref, KendallTau)):
-        assert best == 1.0
+    if isinstance(
+        measure, (NDCG, CNDCG, MAP, MRR, WTA, PairAccuracy, AUC, BPref, KendallTau, Spearman, Pearson)
+    ):
+        assert best == pytest.approx(1.0, abs=1e-15)
 
 
 @every_measure
@@ -415,6 +519,10 @@ def test_mean_is_weighted_and_leaves_nan_out():
         (lambda: CNDCG()([1.0, 1.0], one_query(1, 0, clicks=[0.0, 1.5])), "clicks[1] is 1.5"),
         (lambda: CNDCG()([1.0], one_query(1)), "no label source 'clicks'"),
         (lambda: KendallTau("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
+        (lambda: Spearman("dwell")([1.0], one_query(1)), "no label source 'dwell'"),
+        (lambda: Spearman(source=1), "source is 1"),
+        (lambda: Pearson(source=None), "source is None"),
+        (lambda: Pearson()([1.0, -np.inf], one_query(1, 0)), "scores[1] is -inf"),
         (lambda: ERR()([1.0, 1.0], one_query(4, 5)), "relevance[1] is 5"),
         (lambda: ndcg_curve([1.0], one_query(1), []), "cutoffs is empty"),
         (lambda: ndcg_curve([1.0], one_query(1), [3, 0]), "cutoffs is 0"),

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from lambdaboost._threads import using
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._lanes import LANES, LONGEST
 from lambdaboost.evaluation.ranking import ranked, ranking, retrieved
 
-SIZES = [1, 2, 3, 4, 5, 16, 100, 1000, 3000]
+SIZES = [1, 2, 3, 4, 5, 16, LONGEST - 1, LONGEST, LONGEST + 1, 100, 1000, 3000]
 
 SCORES = {
     "distinct": lambda rng, n: rng.permutation(n).astype(float),
@@ -37,8 +40,22 @@ def test_ranking_is_the_stable_sort(kind):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_ranked_values(dtype):
-    scores = np.array([0.5, -np.inf, 2.0, 0.5])
-    assert_array_equal(ranked(np.array([1, 2, 3, 4], dtype), scores, np.array([0, 4])), [3, 1, 4, 2])
+    scores, q = np.array([0.5, -np.inf, 2.0, 0.5]), Queries([0] * 4, sizes=[4])
+    assert_array_equal(ranked(np.array([1, 2, 3, 4], dtype), scores, q), [3, 1, 4, 2])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("n_queries", [1, LANES - 1, LANES, 5 * LANES + 1])
+@pytest.mark.parametrize("kind", SCORES)
+def test_short_lists_beside_long_ones_rank_as_alone(kind, n_queries, threads):
+    rng = np.random.default_rng(1)
+    sizes = rng.choice([*range(1, 13), LONGEST, LONGEST + 1], n_queries)
+    scores = [SCORES[kind](rng, n) for n in sizes]
+    q = Queries(np.zeros(sizes.sum()), sizes)
+    with using(threads):
+        found = ranked(np.arange(q.n_documents, dtype=float), np.concatenate(scores), q)
+    expected = [start + definition(s) for start, s in zip(q.offsets, scores, strict=False)]
+    assert_array_equal(found, np.concatenate(expected))
 
 
 def test_retrieved():

@@ -57,7 +57,7 @@ class RBP(Measure):
         grades = retrieved(q.relevance, scores, np.nan)  # a document that was not retrieved gains nothing
         n = n_relevant(q, self.threshold)
         return over_rankings(
-            _queries, grades, scores, q.offsets, None, np.float32(self.threshold), self.persistence, n
+            _queries, grades, scores, q, None, np.float32(self.threshold), self.persistence, n
         )
 
 

@@ -25,9 +25,11 @@ from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.mrr import MRR
 from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
+from lambdaboost.evaluation.pearson import Pearson
 from lambdaboost.evaluation.precision import Precision
 from lambdaboost.evaluation.recall import Recall
 from lambdaboost.evaluation.report.report import report
+from lambdaboost.evaluation.spearman import Spearman
 from lambdaboost.evaluation.trec.files import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
 from lambdaboost.evaluation.trec.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.untied import untied
@@ -50,10 +52,12 @@ __all__ = [
     "KendallTau",
     "Measure",
     "PairAccuracy",
+    "Pearson",
     "Precision",
     "RankChanges",
     "Recall",
     "Significance",
+    "Spearman",
     "System",
     "compare",
     "from_run",

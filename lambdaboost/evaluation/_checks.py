@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets._checks import all_finite
 
 LAST_RANK = 2**31 - 1  # the highest cutoff; no list is longer
 
@@ -78,7 +79,6 @@ def scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
         s = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"scores must be numbers, one per document: {error}") from None
-    if s.shape == (q.n_documents,) and not s.min() > -np.inf:  # or NaN
+    if s.shape != (q.n_documents,) or not all_finite(s):
         q.scores(np.where(np.isneginf(s), 0.0, s))
-        return s
-    return q.scores(s)
+    return s

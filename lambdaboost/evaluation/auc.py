@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -48,13 +48,13 @@ class AUC(Measure):
         self._set(threshold=_checks.threshold(self.threshold))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(_aucs, q.relevance, scores, q.offsets, None, np.float32(self.threshold))
+        return over_rankings(_aucs, q.relevance, scores, q, None, np.float32(self.threshold))
 
 
-@kernel
-def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
+@uncounted
+def _auc(q, offsets, ranked, threshold):  # type: ignore[no-untyped-def]
     n_relevant, n_other, wrong = 0, 0, 0
-    for label in ranked:  # from the top: counts the others above each relevant one
+    for label in ranked[offsets[q] : offsets[q + 1]]:  # counts the others above each relevant one
         hit = label >= threshold
         n_relevant += hit
         wrong += hit * n_other
@@ -65,4 +65,4 @@ def _auc(ranked, threshold):  # type: ignore[no-untyped-def]
 @kernel
 def _aucs(first, last, offsets, k, ranked, threshold, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        out[q] = _auc(ranked[offsets[q] : offsets[q + 1]], threshold)
+        out[q] = _auc(q, offsets, ranked, threshold)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_judged, n_relevant
@@ -53,13 +53,13 @@ class BPref(Measure):
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
         others = n_judged(q) - n
-        return over_rankings(_bprefs, labels, scores, q.offsets, None, np.float32(self.threshold), n, others)
+        return over_rankings(_bprefs, labels, scores, q, None, np.float32(self.threshold), n, others)
 
 
-@kernel
-def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
+@uncounted
+def _bpref(q, offsets, ranked, threshold, n, others):  # type: ignore[no-untyped-def]
     hits, above, lost = 0, 0, 0
-    for label in ranked:
+    for label in ranked[offsets[q] : offsets[q + 1]]:
         hit = label >= threshold
         hits += hit
         lost += hit * min(above, n)  # a product, since a branch would be mispredicted
@@ -71,4 +71,4 @@ def _bpref(ranked, threshold, n, others):  # type: ignore[no-untyped-def]
 @kernel
 def _bprefs(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        out[q] = _bpref(ranked[offsets[q] : offsets[q + 1]], threshold, n_relevant[q], n_others[q])
+        out[q] = _bpref(q, offsets, ranked, threshold, n_relevant[q], n_others[q])

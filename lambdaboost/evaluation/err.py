@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -81,19 +81,19 @@ class ERR(Measure):
             (ERR, self.max_grade, "best"), lambda: np.maximum.reduceat(satisfaction, q.offsets[:-1])
         )
         satisfaction = retrieved(satisfaction, scores, 0.0)
-        return over_rankings(_errs, satisfaction, scores, q.offsets, self.k, best)
+        return over_rankings(_errs, satisfaction, scores, q, self.k, best)
 
 
-@inlined
-def _err(ranked, k):  # type: ignore[no-untyped-def]
-    total, still_reading = 0.0, 1.0
-    for r in range(min(ranked.size, k)):
-        total += still_reading * ranked[r] / (r + 1)
-        still_reading *= 1.0 - ranked[r]
+@uncounted
+def _err(q, offsets, ranked, k):  # type: ignore[no-untyped-def]
+    in_order, total, still_reading = ranked[offsets[q] : offsets[q + 1]], 0.0, 1.0
+    for r in range(min(in_order.size, k)):
+        total += still_reading * in_order[r] / (r + 1)
+        still_reading *= 1.0 - in_order[r]
     return total
 
 
 @kernel
 def _errs(first, last, offsets, k, ranked, best, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        out[q] = _err(ranked[offsets[q] : offsets[q + 1]], k) if best[q] > 0 else np.nan
+        out[q] = _err(q, offsets, ranked, k) if best[q] > 0 else np.nan

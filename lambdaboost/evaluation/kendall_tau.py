@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation._pairs import levels, share_of_pairs
 from lambdaboost.evaluation.measure import MEASURES, Measure
-from lambdaboost.evaluation.pair_accuracy import n_pairs, share_of_pairs
 
 Variant = Literal["gamma", "b"]
 
@@ -61,14 +61,18 @@ class KendallTau(Measure):
         self._set(source=_checks.source(self.source))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        labels = q.source(self.source)
-        gamma = 2.0 * share_of_pairs(scores, labels, q) - 1.0
-        return gamma if self.variant == "gamma" else gamma * _untied(labels, q)
+        gamma = 2.0 * share_of_pairs(scores, q, self.source) - 1.0
+        return gamma if self.variant == "gamma" else gamma * _untied(q, self.source)
 
 
-def _untied(labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
-    """The square root of the share of untied pairs, τ_b / γ; NaN if there is no pair."""
-    n = np.add.reduceat(~np.isnan(labels), q.offsets[:-1], dtype=np.float64)
+def _untied(q: Queries, source: str) -> NDArray[np.float64]:
+    """The square root of the share of untied pairs, τ_b / γ; NaN if there is no pair; cached in `q`."""
+    return q.memo(("untied", source), lambda: _square_root_of_untied(q, source))
+
+
+def _square_root_of_untied(q: Queries, source: str) -> NDArray[np.float64]:
+    level = levels(q, source)
+    n = np.add.reduceat(level.of_document > 0, q.offsets[:-1], dtype=np.float64)
     pairs = n * (n - 1) / 2
-    share = np.divide(n_pairs(labels, q), pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
+    share = np.divide(level.n_pairs, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
     return np.sqrt(share)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
@@ -64,9 +64,7 @@ class MAP(Measure):
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
-        return over_rankings(
-            _average_precisions, labels, scores, q.offsets, self.k, np.float32(self.threshold), n
-        )
+        return over_rankings(_average_precisions, labels, scores, q, self.k, np.float32(self.threshold), n)
 
 
 def _one_over_counted(q: Queries, k: int | None, threshold: float) -> NDArray[np.float32]:
@@ -76,12 +74,12 @@ def _one_over_counted(q: Queries, k: int | None, threshold: float) -> NDArray[np
     return (hits / np.repeat(np.maximum(n, 1), q.sizes)).astype(np.float32)
 
 
-@inlined
-def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-def]
-    n = 0
-    for r in range(min(ranked.size, k)):
+@uncounted
+def _sum_of_precisions(q, offsets, ranked, k, threshold, ranks):  # type: ignore[no-untyped-def]
+    in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
+    for r in range(min(in_order.size, k)):
         ranks[n] = r + 1  # overwritten unless r is a hit; a branch would be mispredicted
-        n += ranked[r] >= threshold
+        n += in_order[r] >= threshold
     total = 0.0
     for i in range(n):
         total += (i + 1) / ranks[i]
@@ -92,6 +90,5 @@ def _sum_of_precisions(ranked, k, threshold, ranks):  # type: ignore[no-untyped-
 def _average_precisions(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     ranks = np.empty(longest(first, last, offsets), dtype=np.int64)
     for q in range(first, last):
-        in_order = ranked[offsets[q] : offsets[q + 1]]
         n = min(n_relevant[q], k)
-        out[q] = _sum_of_precisions(in_order, k, threshold, ranks) / n if n else np.nan
+        out[q] = _sum_of_precisions(q, offsets, ranked, k, threshold, ranks) / n if n else np.nan

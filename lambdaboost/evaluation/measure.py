@@ -120,10 +120,11 @@ class Measure(Value, ABC):
         )
 
     def _mean(self, scores: ArrayLike, q: Queries) -> float:
-        values = self.per_query(scores, q)
-        weight = np.where(np.isnan(values), 0.0, q.query_weight)
+        values, weight = self.per_query(scores, q), q.query_weight
+        if (missing := np.isnan(values)).any():
+            values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
         total = weight.sum()
-        return float(weight @ np.nan_to_num(values) / total) if total > 0 else float("nan")
+        return float(weight @ values / total) if total > 0 else float("nan")
 
     @property
     def _lightgbm_name(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant, relevant
@@ -58,15 +58,14 @@ class MRR(Measure):
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
-        return over_rankings(
-            _reciprocal_ranks, labels, scores, q.offsets, self.k, np.float32(self.threshold), n
-        )
+        return over_rankings(_reciprocal_ranks, labels, scores, q, self.k, np.float32(self.threshold), n)
 
 
-@kernel
-def _reciprocal_rank(ranked, k, threshold):  # type: ignore[no-untyped-def]
-    for r in range(min(ranked.size, k)):
-        if ranked[r] >= threshold:
+@uncounted
+def _reciprocal_rank(q, offsets, ranked, k, threshold):  # type: ignore[no-untyped-def]
+    in_order = ranked[offsets[q] : offsets[q + 1]]
+    for r in range(min(in_order.size, k)):
+        if in_order[r] >= threshold:
             return 1.0 / (r + 1)
     return 0.0
 
@@ -74,5 +73,4 @@ def _reciprocal_rank(ranked, k, threshold):  # type: ignore[no-untyped-def]
 @kernel
 def _reciprocal_ranks(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        in_order = ranked[offsets[q] : offsets[q + 1]]
-        out[q] = _reciprocal_rank(in_order, k, threshold) if n_relevant[q] else np.nan
+        out[q] = _reciprocal_rank(q, offsets, ranked, k, threshold) if n_relevant[q] else np.nan

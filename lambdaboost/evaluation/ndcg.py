@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -63,7 +63,7 @@ class DiscountedGain(Measure):
     def _ideal(self, q: Queries) -> NDArray[np.float64]:
         gains = self.gains(q)
         with np.errstate(over="ignore"):
-            ideal = dcg(gains, gains, q.offsets, self.k)
+            ideal = dcg(gains, gains, q, self.k)
         if np.isinf(ideal).any():
             query = int(np.flatnonzero(np.isinf(ideal))[0])
             row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
@@ -75,7 +75,7 @@ class DiscountedGain(Measure):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         gains = retrieved(self.gains(q), scores, 0.0)
-        return _ratio(dcg(scores, gains, q.offsets, self.k), self.ideal(q))
+        return _ratio(dcg(scores, gains, q, self.k), self.ideal(q))
 
 
 @MEASURES.add
@@ -163,10 +163,10 @@ def ndcg_curve(
 
 
 def dcg(
-    scores: NDArray[np.float64], gains: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None
+    scores: NDArray[np.float64], gains: NDArray[np.float64], q: Queries, k: int | None
 ) -> NDArray[np.float64]:
     """DCG@k of each query in the order of `scores`; with the gains as scores, the ideal DCG."""
-    return over_rankings(_dcg_of_queries, gains, scores, offsets, k, _discounts(offsets, k))
+    return over_rankings(_dcg_of_queries, gains, scores, q, k, _discounts(q, k))
 
 
 def _dcg_curve(
@@ -174,14 +174,14 @@ def _dcg_curve(
 ) -> NDArray[np.float64]:
     """DCG of each query at ascending cutoffs, (n_queries, n_cutoffs)."""
     out = np.empty((q.n_queries, cutoffs.size))
-    in_order = ranked(gains, scores, q.offsets, int(cutoffs[-1]))
-    over_queries(_dcg_curves, q.offsets, in_order, _discounts(q.offsets, None), cutoffs, out)
+    in_order = ranked(gains, scores, q, int(cutoffs[-1]))
+    over_queries(_dcg_curves, q.offsets, in_order, _discounts(q, None), cutoffs, out)
     return out
 
 
-def _discounts(offsets: NDArray[np.int64], k: int | None) -> NDArray[np.float64]:
+def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
     """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … up to the cutoff."""
-    longest = int(np.diff(offsets).max())
+    longest = int(q.sizes.max())
     return 1.0 / np.log2(1.0 + np.arange(1, 1 + (longest if k is None else min(k, longest))))
 
 
@@ -224,31 +224,31 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
     return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
-@inlined
-def _dcg_of_query(ranked, discounts):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for r in range(min(ranked.size, discounts.size)):
-        total += ranked[r] * discounts[r]
+@uncounted
+def _dcg_of_query(q, offsets, ranked, discounts):  # type: ignore[no-untyped-def]
+    in_order, total = ranked[offsets[q] : offsets[q + 1]], 0.0
+    for r in range(min(in_order.size, discounts.size)):
+        total += in_order[r] * discounts[r]
     return total
 
 
 @kernel
 def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        out[q] = _dcg_of_query(ranked[offsets[q] : offsets[q + 1]], discounts)
+        out[q] = _dcg_of_query(q, offsets, ranked, discounts)
 
 
-@inlined
-def _dcg_curve_of_query(ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
-    total, r = 0.0, 0
+@uncounted
+def _dcg_curve_of_query(q, offsets, ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
+    in_order, total, r = ranked[offsets[q] : offsets[q + 1]], 0.0, 0
     for j in range(cutoffs.size):
-        while r < min(ranked.size, cutoffs[j]):
-            total += ranked[r] * discounts[r]
+        while r < min(in_order.size, cutoffs[j]):
+            total += in_order[r] * discounts[r]
             r += 1
-        out[j] = total
+        out[q, j] = total
 
 
 @kernel
 def _dcg_curves(first, last, offsets, ranked, discounts, cutoffs, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        _dcg_curve_of_query(ranked[offsets[q] : offsets[q + 1]], discounts, cutoffs, out[q])
+        _dcg_curve_of_query(q, offsets, ranked, discounts, cutoffs, out)

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._lanes import LANES, LONGEST, count_ranks, in_lanes, to_lanes
 from lambdaboost.evaluation._order import order_documents, order_scratch
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
@@ -44,15 +46,19 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
 
 
 def ranked(
-    values: NDArray[Any], scores: NDArray[np.float64], offsets: NDArray[np.int64], k: int | None = None
+    values: NDArray[Any], scores: NDArray[np.float64], q: Queries, k: int | None = None
 ) -> NDArray[Any]:
     """The `values` of the documents in rank order; undefined past the k-th rank of each query.
 
-    >>> ranked(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), np.array([0, 3, 5]))
+    >>> ranked(np.array([5, 6, 7, 8, 9]), np.array([0.1, 0.9, 0.9, 3.0, 4.0]), Queries([0] * 5, sizes=[3, 2]))
     array([6, 7, 5, 9, 8])
     """
     out = np.empty_like(values)
-    over_queries(_ranked_queries, offsets, scores, ALL if k is None else k, values, out)
+    lanes = in_lanes(q)
+    if lanes.query.size:
+        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
+    if lanes.documents[-1] < q.n_documents:
+        over_queries(_ranked_by_sorting, q.offsets, scores, ALL if k is None else k, values, out)
     return out
 
 
@@ -60,14 +66,14 @@ def over_rankings(
     function: Callable[..., None],
     values: NDArray[Any],
     scores: NDArray[np.float64],
-    offsets: NDArray[np.int64],
+    q: Queries,
     k: int | None,
     *args: Any,
 ) -> NDArray[np.float64]:
     """One value per query, written to `out` by ``function(first, last, offsets, k, ranked values, *args, out)``."""
-    out = np.empty(offsets.size - 1)
-    in_order = ranked(values, scores, offsets, k)
-    over_queries(function, offsets, ALL if k is None else k, in_order, *args, out)
+    out = np.empty(q.n_queries)
+    in_order = ranked(values, scores, q, k)
+    over_queries(function, q.offsets, ALL if k is None else k, in_order, *args, out)
     return out
 
 
@@ -82,7 +88,7 @@ def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: floa
     return np.where(np.isneginf(scores), values.dtype.type(otherwise), values)
 
 
-@kernel
+@inlined
 def longest(first, last, offsets):  # type: ignore[no-untyped-def]
     """Number of documents of the longest query."""
     n = 0
@@ -100,11 +106,35 @@ def _rank_queries(first, last, offsets, scores, order):  # type: ignore[no-untyp
 
 
 @kernel
-def _ranked_queries(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
+def _ranked_by_sorting(first, last, offsets, scores, k, values, out):  # type: ignore[no-untyped-def]
+    """Lists that are too long for lanes."""
     n = longest(first, last, offsets)
     scratch, order = order_scratch(n), np.empty(n, np.int32)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
+        if b - a <= LONGEST:
+            continue
         order_documents(scores[a:b], order[: b - a], scratch)
         for r in range(min(k, b - a)):
             out[a + r] = values[a + order[r]]
+
+
+@kernel
+def _ranked_in_lanes(first, last, documents, offsets, lanes, scores, values, out):  # type: ignore[no-untyped-def]
+    s, rank = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES, np.int32)
+    for b in range(first, last):
+        n = lanes.first[b + 1] - lanes.first[b]
+        to_lanes(lanes.query[b], n, scores, offsets, -np.inf, s)
+        count_ranks(n, s, rank)
+        _to_ranks(lanes.query[b], offsets, rank, values, out)
+
+
+@uncounted
+def _to_ranks(query, offsets, rank, values, out):  # type: ignore[no-untyped-def]
+    for lane in range(LANES):
+        q = query[lane]
+        if q < 0:
+            continue
+        here, ranked = values[offsets[q] : offsets[q + 1]], out[offsets[q] : offsets[q + 1]]
+        for p in range(here.size):
+            ranked[rank[p * LANES + lane]] = here[p]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation._relevance import n_relevant
@@ -57,19 +57,18 @@ class Recall(Measure):
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
-        return over_rankings(_recalls, labels, scores, q.offsets, self.k, np.float32(self.threshold), n)
+        return over_rankings(_recalls, labels, scores, q, self.k, np.float32(self.threshold), n)
 
 
-@kernel
-def _hits(ranked, k, threshold):  # type: ignore[no-untyped-def]
-    n = 0
-    for r in range(min(ranked.size, k)):
-        n += ranked[r] >= threshold
+@uncounted
+def _hits(q, offsets, ranked, k, threshold):  # type: ignore[no-untyped-def]
+    in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
+    for r in range(min(in_order.size, k)):
+        n += in_order[r] >= threshold
     return n
 
 
 @kernel
 def _recalls(first, last, offsets, k, ranked, threshold, n_relevant, out):  # type: ignore[no-untyped-def]
     for q in range(first, last):
-        in_order = ranked[offsets[q] : offsets[q + 1]]
-        out[q] = _hits(in_order, k, threshold) / n_relevant[q] if n_relevant[q] else np.nan
+        out[q] = _hits(q, offsets, ranked, k, threshold) / n_relevant[q] if n_relevant[q] else np.nan

@@ -53,7 +53,7 @@ class WTA(Measure):
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = retrieved(q.relevance, scores, np.nan)
         n = n_relevant(q, self.threshold)
-        return over_rankings(_winners, labels, scores, q.offsets, 1, np.float32(self.threshold), n)
+        return over_rankings(_winners, labels, scores, q, 1, np.float32(self.threshold), n)
 
 
 @kernel

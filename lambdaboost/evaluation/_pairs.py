@@ -1,0 +1,136 @@
+"""Pairs of different label in each query, and how many of them a ranking has in the wrong order.
+
+Lists that are short enough for lanes are counted pair by pair. In longer ones a binary indexed tree (Fenwick 1994)
+over the levels of the labels holds the documents that rank above the current one, so that it takes n log n steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._lanes import LANES, LONGEST, in_lanes, to_lanes
+from lambdaboost.evaluation.ranking import longest, ranked, ranking
+
+
+class Levels(NamedTuple):
+    """The distinct labels of each query, from the highest."""
+
+    of_document: NDArray[np.float64]  # (n_documents,) 1 for the highest label; 0 where it is missing
+    n: NDArray[np.int64]  # (n_queries,) how many levels there are
+    n_pairs: NDArray[np.float64]  # (n_queries,) the number of pairs of different level
+
+
+def levels(q: Queries, source: str) -> Levels:
+    """The levels of a label source; cached in `q`."""
+    return q.memo(("label levels", source), lambda: _levels(q.source(source), q))
+
+
+def _levels(labels: NDArray[np.float32], q: Queries) -> Levels:
+    order = ranking(np.where(np.isnan(labels), -np.inf, labels.astype(np.float64)), q.offsets)
+    found = Levels(np.zeros(q.n_documents), np.zeros(q.n_queries, np.int64), np.zeros(q.n_queries))
+    over_queries(_levels_of_queries, q.offsets, order, labels, found)
+    return found
+
+
+def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
+    """The share of pairs of different label in the right order; NaN if there is none."""
+    wrong, pairs = _wrong_pairs(scores, q, source), levels(q, source).n_pairs
+    return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
+
+
+def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
+    wrong, lanes = np.empty(q.n_queries), in_lanes(q)
+    if lanes.query.size:
+        over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, q.source(source), wrong)
+    if lanes.documents[-1] < q.n_documents:
+        level = levels(q, source)
+        in_order = ranked(level.of_document, scores, q)
+        over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
+    return wrong
+
+
+@uncounted
+def _levels_of_query(q, offsets, order, labels, of_document, n_levels, n_pairs):  # type: ignore[no-untyped-def]
+    a, b = offsets[q], offsets[q + 1]
+    in_order, here, level_of = order[a:b], labels[a:b], of_document[a:b]
+    level, n, tied, last = 0, 0, 0, np.float32(np.inf)
+    for i in in_order:
+        if np.isnan(here[i]):
+            continue  # stays 0
+        if here[i] < last:
+            level, last, tied = level + 1, here[i], 0
+        level_of[i] = level
+        n_pairs[q] += n - tied
+        n, tied = n + 1, tied + 1
+    n_levels[q] = level
+
+
+@kernel
+def _levels_of_queries(first, last, offsets, order, labels, found):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        _levels_of_query(q, offsets, order, labels, found.of_document, found.n, found.n_pairs)
+
+
+@uncounted
+def _count_wrong(n, s, label, wrong):  # type: ignore[no-untyped-def]
+    """How many pairs of each lane have the document of the lower label ahead."""
+    for lane in range(LANES):
+        wrong[lane] = 0
+    for p in range(n):
+        s_p, label_p = s[p * LANES : (p + 1) * LANES], label[p * LANES : (p + 1) * LANES]
+        for r in range(p + 1, n):
+            s_r, label_r = s[r * LANES : (r + 1) * LANES], label[r * LANES : (r + 1) * LANES]
+            for lane in range(LANES):
+                later_lower = np.int32(label_r[lane] < label_p[lane])
+                later_higher = np.int32(label_r[lane] > label_p[lane])
+                wrong[lane] += later_lower if s_r[lane] > s_p[lane] else later_higher
+
+
+@kernel
+def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out):  # type: ignore[no-untyped-def]
+    s, label = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES, np.float32)
+    wrong = np.empty(LANES, np.int32)
+    for b in range(first, last):
+        n = lanes.first[b + 1] - lanes.first[b]
+        to_lanes(lanes.query[b], n, scores, offsets, -np.inf, s)
+        to_lanes(lanes.query[b], n, labels, offsets, np.nan, label)
+        _count_wrong(n, s, label, wrong)
+        for lane in range(LANES):
+            if lanes.query[b, lane] >= 0:
+                out[lanes.query[b, lane]] = wrong[lane]
+
+
+@uncounted
+def _wrong_of_query(q, offsets, ranked, n_levels, above):  # type: ignore[no-untyped-def]
+    """`above` is the tree: its sum up to a level counts the documents above of that level or a better one."""
+    for level in range(n_levels + 1):
+        above[level] = 0
+    wrong, n = 0, 0
+    for figure in ranked[offsets[q] : offsets[q + 1]]:
+        level = np.int64(figure)
+        if level == 0:
+            continue
+        at, no_worse = level, 0
+        while at > 0:
+            no_worse += above[at]
+            at &= at - 1
+        wrong += n - no_worse
+        n += 1
+        while level <= n_levels:
+            above[level] += 1
+            level += level & -level
+    return wrong
+
+
+@kernel
+def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):  # type: ignore[no-untyped-def]
+    """Lists that are too long for lanes."""
+    above = np.empty(longest(first, last, offsets) + 1, np.int32)
+    for q in range(first, last):
+        if offsets[q + 1] - offsets[q] > LONGEST:
+            out[q] = _wrong_of_query(q, offsets, ranked, n_levels[q], above)

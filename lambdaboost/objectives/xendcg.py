@@ -17,7 +17,7 @@ from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.exp_float64 import FARTHEST, exp_minus_float64
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
 from lambdaboost.objectives.native.lightgbm_random import MODULUS, repeated, steps, uniform
-from lambdaboost.objectives.swaps.of_measure import check_dcg
+from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
 @OBJECTIVES.add

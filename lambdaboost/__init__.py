@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from lambdaboost.objectives import (
         SPSA,
+        XENDCG,
         ApproxNDCG,
         Blend,
         ClickTier,
@@ -68,6 +69,7 @@ __all__ = [
     "NDCG",
     "SPSA",
     "WTA",
+    "XENDCG",
     "ApproxNDCG",
     "BPref",
     "Blend",

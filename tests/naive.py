@@ -281,6 +281,36 @@ def approx_ndcg(scores, labels, alpha=10.0, gain=exponential):
     return lam, mu
 
 
+def lightgbm_floats(seed, rounds, n):
+    """The last n of (rounds + 1)·n draws of LightGBM's generator (utils/random.h), one after the other."""
+    x, drawn = seed, []
+    for _ in range((rounds + 1) * n):
+        x = (214013 * x + 2531011) % 2**32
+        drawn.append((x // 2**16 % 2**15) / 2**15)
+    return drawn[-n:]
+
+
+def xendcg(scores, gains, gammas):
+    """XE-NDCG (Bruch 2021): three terms of the inverse Hessian's series times the gradient, and the diagonal."""
+    lam, mu = np.zeros(len(scores)), np.zeros(len(scores))
+    known = [i for i, gain in enumerate(gains) if not math.isnan(gain)]
+    if len(known) < 2:
+        return lam, mu
+    s = np.array([scores[i] for i in known])
+    e = np.exp(s - s.max())
+    rho, rest = e / e.sum(), np.array([np.delete(e, i).sum() for i in range(s.size)]) / e.sum()
+    phi = np.array([gains[i] + 1 - gammas[i] for i in known])
+    g, d = rho - phi / phi.sum(), rho * rest
+    # Column j of O D⁻¹ is ρ_i/(1 − ρ_j), the share of i among all but j: so it is a number where ρ_j is 1 too.
+    step = np.zeros((s.size, s.size))
+    for j in range(s.size):
+        others = np.arange(s.size) != j
+        share = np.exp(s[others] - s[others].max())
+        step[others, j] = share / share.sum()
+    lam[known], mu[known] = -(g + step @ g + step @ step @ g), d
+    return lam, mu
+
+
 def normalized_pairs(scores, labels, weight, order, sigma=1.0):
     """λ^L with weights over their sum; `weight(ranks, i, j)`, and whose ranks the sum is taken at."""
     pairs, r = graded_pairs(labels), ranks(scores)

@@ -7,7 +7,7 @@ import naive
 import naive_hinges
 import numpy as np
 
-from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision
+from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision, Spearman
 from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
@@ -65,6 +65,18 @@ def _third(s, y):
 def _swap(metric, **limits):
     """LambdaRank by what swaps are worth in a measure."""
     return Rule(LambdaRank(metric), lambda s, y, m: naive.by_swap(metric, s, y["relevance"]), **limits)
+
+
+def _swap_of_ranks(s, y, m):
+    """Spearman's swaps: documents that tie in score have the ranks of the current order, not their average."""
+    scores, labels, r = [float(x) for x in s], [float(l) for l in y["relevance"]], naive.ranks(s)
+    by_rank = [-float(rank) for rank in r]
+    return naive.pair_rule(
+        scores,
+        naive.graded_pairs(labels),
+        lambda i, j: naive.swap(Spearman(), by_rank, labels, i, j),
+        naive.logistic,
+    )
 
 
 def _local_swap(metric, center, **limits):
@@ -140,6 +152,7 @@ RULES = [
     _swap(WTA()),
     _swap(Precision(k=5, threshold=2)),
     _swap(PairAccuracy()),
+    Rule(LambdaRank(Spearman()), _swap_of_ranks),
     _local_swap(MAP(), 0.0),
     _local_swap(ERR(k=10, max_grade=5), 0.5, highest=5),
     _local_swap(PairAccuracy(), -0.7),

@@ -1,10 +1,10 @@
-"""`LambdaRank(convention="lightgbm")` against LightGBM's own lambdarank: the same trees to the last digit."""
+"""LightGBM's own objectives, lambdarank and rank_xendcg, against lambdaboost's: the same trees to the last digit."""
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 
-from lambdaboost import LambdaRank
+from lambdaboost import XENDCG, LambdaRank
 from lambdaboost.datasets import cubic_polynomial, read_letor, web_search_log
 from lambdaboost.lightgbm import train
 
@@ -28,6 +28,16 @@ def assert_same_model(X, q, truncation, norm, sigma, weight=None, **params):
     a, b = got.predict(X), expected.predict(X)
     assert np.abs(a - b).max() <= 1e-3 * np.ptp(b)
     assert trees(got) == trees(expected)
+
+
+def assert_same_xendcg(X, q, seed, weight=None, **params):
+    def data():
+        return lgb.Dataset(X, q.relevance, group=q.sizes, weight=weight)
+
+    params = PARAMS | params
+    expected = lgb.train({**params, "objective": "rank_xendcg", "objective_seed": seed}, data(), ROUNDS)
+    assert trees(train(params, data(), ROUNDS, objective=XENDCG(seed=seed))) == trees(expected)
+    assert trees(lgb.train({**params, "objective": XENDCG(seed=seed)}, data(), ROUNDS)) == trees(expected)
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +80,19 @@ def test_same_trees_on_cubic_polynomials():
 def test_same_trees_on_real_data(data):
     X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz", cache=False)
     assert_same_model(X, q, 30, True, 1.0)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**31 - 1])
+def test_same_trees_of_xendcg(log, seed):
+    assert_same_xendcg(*log, seed)
+
+
+def test_same_trees_of_xendcg_with_weights_and_bags(log):
+    X, q = log
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, q.n_documents)
+    assert_same_xendcg(X, q, 5, weight, bagging_fraction=0.5, bagging_freq=1)
+
+
+def test_same_trees_of_xendcg_on_real_data(data):
+    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz", cache=False)
+    assert_same_xendcg(X, q, 5)

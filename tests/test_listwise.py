@@ -1,4 +1,4 @@
-"""LambdaLoss, ListNet, ListMLE, ApproxNDCG and normalised pairs: by hand, at their edges, and on both engines."""
+"""LambdaLoss, ListNet, ListMLE, ApproxNDCG, XE-NDCG and normalised pairs: by hand, at edges, on both engines."""
 
 import drawn
 import naive
@@ -10,6 +10,7 @@ from lambdaboost import (
     MAP,
     NDCG,
     WTA,
+    XENDCG,
     ApproxNDCG,
     GradientStep,
     LambdaLoss,
@@ -31,6 +32,7 @@ SYSTEMS = [
     ListNet(),
     ListMLE(),
     ApproxNDCG(),
+    XENDCG(),
     NormalizedPairs(),
     NormalizedPairs(over="top", k=10),
     NormalizedPairs(over="static"),

@@ -263,6 +263,7 @@ def test_number_check_is_shared():
 ELSEWHERE = {
     "FiniteDifference": "test_slopes_on_engines.py",
     "SPSA": "test_spsa.py",
+    "XENDCG": "test_xendcg.py",
 }
 
 

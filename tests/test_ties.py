@@ -8,6 +8,7 @@ from lambdaboost import MAP, MRR, NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.objectives import (
     OBJECTIVES,
     SPSA,
+    XENDCG,
     Combo,
     FiniteDifference,
     GradientStep,
@@ -70,8 +71,21 @@ def test_noise_leaves_no_ties():
     assert max(np.ptp(values) for values in of_grade) < 0.05 * np.ptp(mean)
 
 
+def test_random_targets_favour_no_row():
+    """XE-NDCG draws by row; on average over rounds and seeds tied rows of one grade have the same gradient."""
+    assert not XENDCG().ranks_ties_by_row
+    q = Queries(np.tile(np.arange(SIZE) % 4, QUERIES), [SIZE] * QUERIES)
+    mean = np.mean(
+        [XENDCG(seed=x).gradient(np.zeros(q.n_documents), q, m)[0] for x in range(5) for m in range(40)],
+        axis=0,
+    )
+    mean = mean.reshape(QUERIES, SIZE).mean(axis=0)
+    of_grade = [mean[np.arange(SIZE) % 4 == grade] for grade in range(4)]
+    assert max(np.ptp(values) for values in of_grade) < 0.05 * np.ptp(mean)
+
+
 def test_every_objective_is_asked():
-    seen = {type(objective) for objective in ALL} | {GumbelRanks}
+    seen = {type(objective) for objective in ALL} | {GumbelRanks, XENDCG}
     assert seen >= set(OBJECTIVES.values())
 
 

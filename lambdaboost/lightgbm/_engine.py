@@ -46,6 +46,7 @@ ONLY_NATIVE = {
     "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
     "sigmoid": "give objective=LambdaRank(sigma=1.0)",
     "lambdarank_position_bias_regularization": "leave it out",
+    "objective_seed": "give objective=XENDCG(seed=5)",
 }
 
 

@@ -33,10 +33,12 @@ from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 from lambdaboost.objectives.spsa import SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge
+from lambdaboost.objectives.xendcg import XENDCG
 
 __all__ = [
     "OBJECTIVES",
     "SPSA",
+    "XENDCG",
     "ApproxNDCG",
     "Blend",
     "ClickTier",

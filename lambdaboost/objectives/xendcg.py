@@ -1,0 +1,207 @@
+"""XE-NDCG: the cross-entropy of a softmax and random shares of the gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lambdaboost._jit import inlined_exact, kernel, over_queries, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation.ranking import longest
+from lambdaboost.objectives.base.checks import check_whole
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.kernels.exp_float64 import FARTHEST, exp_minus_float64
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
+from lambdaboost.objectives.native.lightgbm_random import MODULUS, repeated, steps, uniform
+from lambdaboost.objectives.swaps.dcg import check_dcg
+
+
+@OBJECTIVES.add
+@dataclass(frozen=True, repr=False)
+class XENDCG(Objective):
+    r"""The cross-entropy bound on NDCG (Bruch 2021), LightGBM's ``rank_xendcg``.
+
+    .. math:: -\sum_i \varphi_i \log \rho_i, \qquad \rho_i = \frac{e^{s_i}}{\sum_j e^{s_j}}, \qquad
+        \varphi_i = \frac{2^{l_i} - \gamma_i}{\sum_j (2^{l_j} - \gamma_j)}
+
+    with :math:`\gamma_i` drawn from [0, 1) for each document and round. The gradient is
+    :math:`g_i = \rho_i - \varphi_i`, the Hessian :math:`D - O` with :math:`D_{ii} = \rho_i (1 - \rho_i)` on the
+    diagonal and :math:`O_{ij} = \rho_i \rho_j` off it. A Newton step of a tree divides by D alone, so λ has the next
+    two terms of the inverse Hessian's series:
+
+    .. math:: \lambda = -(I + O D^{-1} + (O D^{-1})^2)\,g, \qquad \mu_i = \rho_i (1 - \rho_i).
+
+    Draws are those of LightGBM's generator, so no `convention` is needed: on whole grades the trees are those of
+    ``objective="rank_xendcg"`` with the same ``objective_seed``, whose default is 5. Documents without a label (NaN)
+    are left out. A list of equal grades contributes noise alone, since its :math:`\varphi_i` differ.
+
+    Parameters
+    ----------
+    metric : NDCG or CNDCG
+        Label source and gains, without a cutoff: a gain of G stands for :math:`2^l - 1`.
+    seed : int
+        ≥ 0. The draws of a query depend on the seed, the round, its size and its place among the queries only.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries, XENDCG
+    >>> grad, hess = XENDCG().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    >>> grad.round(4), hess  # 1/2 − φ of documents whose γ are 0.0012 and 0.2356
+    (array([ 0.1385, -0.1385], dtype=float32), array([0.25, 0.25], dtype=float32))
+
+    """
+
+    ranks_ties_by_row: ClassVar[bool] = False
+
+    metric: Measure = NDCG()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_dcg("metric", self.metric)
+        if self.metric.k is not None:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"metric is {self.metric!r}: shares of a softmax have no cutoff; leave k out, "
+                "or choose LambdaLoss or LambdaRank, which truncate"
+            )
+        check_whole("seed", self.seed, 0)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.metric.source,)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+        """λ and μ of every document at a round."""
+        lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
+        over_queries(
+            _queries, q.offsets, iteration, self.seed & MODULUS, q.memo("random steps", lambda: steps(q.sizes.max())),
+            scores, q.memo((self.metric, "gains before the draw"), lambda: self._gains(q)), lam, mu,
+        )  # fmt: skip
+        return lam, mu
+
+    def _gains(self, q: Queries) -> Floats:
+        """G + 1, from which γ is taken; NaN without a label."""
+        source = q.source(self.metric.source)
+        gains = np.where(np.isnan(source), np.nan, self.metric.gains(q) + 1)  # type: ignore[attr-defined]
+        with np.errstate(over="ignore"):
+            sums = np.add.reduceat(np.nan_to_num(gains), q.offsets[:-1])
+        if np.isinf(sums).any():
+            query = int(np.isinf(sums).argmax())
+            row = int(q.offsets[query] + np.nanargmax(gains[q.offsets[query] : q.offsets[query + 1]]))
+            raise ValueError(
+                f"{self.metric.source}[{row}] is {source[row]:g}: the gains of its query sum to more than float64 "
+                "holds; use lower grades, gain='linear' or a tuple of gains"
+            )
+        return gains
+
+
+TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
+
+
+@uncounted
+def _two_highest(s, gains):  # type: ignore[no-untyped-def]
+    """The highest scored document among those with a label and the next one's score; -1 where there are not two."""
+    top = -1
+    first = second = -np.inf
+    for i in range(s.size):  # without branches, which short lists would mispredict
+        x = s[i] if gains[i] == gains[i] else -np.inf
+        top = i if x > first else top
+        second = max(second, min(first, x))
+        first = max(first, x)
+    return (top if second > -np.inf else -1), second
+
+
+@uncounted
+def _apart(s, gains, top, second, below):  # type: ignore[no-untyped-def]
+    """How far each score is from the second highest, at most `FARTHEST`."""
+    for i in range(s.size):
+        below[i] = min(second - s[i], FARTHEST) if top >= 0 and gains[i] == gains[i] else FARTHEST
+    if top >= 0:
+        below[top] = min(s[top] - second, FARTHEST)
+
+
+@uncounted
+def _draw(gains, state, steps, phi):  # type: ignore[no-untyped-def]
+    """2^l − γ; 0 without a label."""
+    multiplier, increment = steps
+    for i in range(gains.size):
+        gamma = uniform(multiplier[i + 1], increment[i + 1], state)
+        phi[i] = gains[i] - gamma if gains[i] == gains[i] else 0.0
+
+
+@inlined_exact
+def _float32_sum(a, b, c):  # type: ignore[no-untyped-def]
+    return np.float32(a) + np.float32(b) + np.float32(c)
+
+
+@uncounted
+def _terms(top, e, phi, ratio, inverse_rest, lam, mu):  # type: ignore[no-untyped-def]
+    """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
+
+    The others' ρ follow from e = e^{s − second}, whose sum is at least 1 however far below the top they are; at the top
+    e is e^{second − s}.
+    """
+    fall, phi_top = e[top], phi[top]
+    e[top] = phi[top] = 0
+    others, total = 0.0, phi_top
+    for i in range(e.size):
+        others += e[i]
+        total += phi[i]
+    rho_top = 1 / (1 + fall * others)
+    scale, share, inverse = fall * rho_top, 1 / others, 1 / total
+    first_top, ratios = rho_top - phi_top * inverse, 0.0
+    for i in range(e.size):
+        rho = scale * e[i]
+        term = rho - inverse * phi[i]
+        inverse_rest[i] = 1 / (1 - rho)
+        ratio[i] = term * inverse_rest[i]
+        ratios += ratio[i]
+        lam[i] = -np.float32(term)
+    second_top, next_ratios = rho_top * ratios, 0.0
+    for i in range(e.size):
+        term = scale * e[i] * (ratios - ratio[i]) + share * e[i] * first_top
+        ratio[i] = term * inverse_rest[i]
+        next_ratios += ratio[i]
+        lam[i] -= np.float32(term)
+    for i in range(e.size):
+        rho = scale * e[i]
+        lam[i] -= np.float32(rho * (next_ratios - ratio[i]) + share * e[i] * second_top)
+        mu[i] = rho * (1 - rho)
+    lam[top] = -_float32_sum(first_top, second_top, rho_top * next_ratios)
+    mu[top] = rho_top * scale * others
+
+
+@kernel
+def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, mu):  # type: ignore[no-untyped-def]
+    room = max(longest(first, last, offsets), TOGETHER)
+    e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    top = np.empty(TOGETHER, np.int64)
+    size, a_before, c_before = 0, 1, 0
+    start = first
+    while start < last:
+        before = offsets[start]
+        end = start
+        while end < last and (end == start or offsets[end + 1] - before <= TOGETHER):
+            a, b = offsets[end], offsets[end + 1]
+            top[end - start], second = _two_highest(scores[a:b], gains[a:b])
+            _apart(scores[a:b], gains[a:b], top[end - start], second, e[a - before : b - before])
+            if b - a != size:  # each round before this one took as many draws
+                size = b - a
+                a_before, c_before = repeated(steps.multiplier[size], steps.increment[size], iteration)
+            state = (a_before * (seed + end) + c_before) & MODULUS
+            _draw(gains[a:b], state, steps, phi[a - before : b - before])
+            end += 1
+        for i in range(offsets[end] - before):
+            e[i] = exp_minus_float64(e[i])
+        for q in range(start, end):
+            a, b = offsets[q], offsets[q + 1]
+            if top[q - start] < 0:
+                lam[a:b] = mu[a:b] = 0
+                continue
+            here = slice(a - before, b - before)
+            _terms(top[q - start], e[here], phi[here], ratio[here], inverse_rest[here], lam[a:b], mu[a:b])
+        start = end

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact, inlined_exact
+from lambdaboost._jit import exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.native.queries import Derivatives, gradient_of
@@ -28,9 +28,8 @@ class Options(NamedTuple):
     score_norm: bool
 
 
-@inlined_exact
-def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
-    truncation, norm, score_norm = options
+@exact
+def _one_query(score, label, gain, inverse_ideal, discount, truncation, norm, score_norm, grad, hess):
     n = score.size
     one = np.float32(1)
     by_rank = np.argsort(-score, kind="mergesort")
@@ -67,11 +66,13 @@ def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess)
 @exact
 def _queries(first, last, offsets, score, label, weights, options, grad, hess):
     gain, inverse_ideal, discount = weights
+    truncation, norm, score_norm = options
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         _one_query(
-            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount, options, grad[a:b], hess[a:b]
-        )
+            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount,
+            truncation, norm, score_norm, grad[a:b], hess[a:b],
+        )  # fmt: skip
 
 
 def gradient(

@@ -103,7 +103,7 @@ TOGETHER = 512  # documents of short lists that share one pass of exponentials, 
 
 
 @uncounted
-def _two_highest(s, gains):  # type: ignore[no-untyped-def]
+def _two_highest(s, gains):
     """The highest scored document among those with a label and the next one's score; -1 where there are not two."""
     top = -1
     first = second = -np.inf
@@ -116,7 +116,7 @@ def _two_highest(s, gains):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _apart(s, gains, top, second, below):  # type: ignore[no-untyped-def]
+def _apart(s, gains, top, second, below):
     """How far each score is from the second highest, at most `FARTHEST`."""
     for i in range(s.size):
         below[i] = min(second - s[i], FARTHEST) if top >= 0 and gains[i] == gains[i] else FARTHEST
@@ -125,7 +125,7 @@ def _apart(s, gains, top, second, below):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _draw(gains, state, steps, phi):  # type: ignore[no-untyped-def]
+def _draw(gains, state, steps, phi):
     """2^l − γ; 0 without a label."""
     multiplier, increment = steps
     for i in range(gains.size):
@@ -134,12 +134,12 @@ def _draw(gains, state, steps, phi):  # type: ignore[no-untyped-def]
 
 
 @inlined_exact
-def _float32_sum(a, b, c):  # type: ignore[no-untyped-def]
+def _float32_sum(a, b, c):
     return np.float32(a) + np.float32(b) + np.float32(c)
 
 
 @uncounted
-def _terms(top, e, phi, ratio, inverse_rest, lam, mu):  # type: ignore[no-untyped-def]
+def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
     """λ and μ of a query of two documents or more; `top`, whose 1 − ρ would cancel, is kept apart.
 
     The others' ρ follow from e = e^{s − second}, whose sum is at least 1 however far below the top they are; at the top
@@ -176,7 +176,7 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):  # type: ignore[no-untype
 
 
 @kernel
-def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, mu):  # type: ignore[no-untyped-def]
+def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, mu):
     room = max(longest(first, last, offsets), TOGETHER)
     e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     top = np.empty(TOGETHER, np.int64)

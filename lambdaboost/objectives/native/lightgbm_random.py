@@ -33,7 +33,7 @@ def steps(most: int) -> Steps:
 
 
 @inlined
-def repeated(multiplier, increment, times):  # type: ignore[no-untyped-def]
+def repeated(multiplier, increment, times):
     """The constants of a step taken that many times."""
     # Products wrap around in int64, which loses none of the bits that the mask keeps.
     multiplier, increment, a, c = int(multiplier), int(increment), 1, 0
@@ -47,6 +47,6 @@ def repeated(multiplier, increment, times):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def uniform(multiplier, increment, x):  # type: ignore[no-untyped-def]
+def uniform(multiplier, increment, x):
     """LightGBM's `NextFloat`, a number in [0, 1) of 15 bits, of the state that these constants make of the state x."""
     return (((int(multiplier) * x + int(increment)) >> 16) & 0x7FFF) / 32768

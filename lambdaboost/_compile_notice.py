@@ -60,7 +60,7 @@ def compile_message() -> str:
     """What is said while kernels are compiled, and where they are kept."""
     folder = folder_to_write()
     if folder is not None:
-        return f"compiling kernels, which takes some seconds once; they are kept in {folder}"
+        return f"compiling kernels, which takes some seconds once; they are kept in {folder.parent}"
     where = f"{config.CACHE_DIR} cannot be written" if config.CACHE_DIR else "no cache folder can be written"
     return (
         f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a folder that can"

@@ -274,8 +274,8 @@ def predict(
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
 
-    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, else in order,
-    without those of --query, --label and --drop.
+    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, or if the table
+    has the engine's own (Column_0, … or f0, …), else in order, without those of --query, --label and --drop.
     """
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.predict import run_predict

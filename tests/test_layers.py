@@ -18,6 +18,7 @@ LINKED = ("datasets", "evaluation", "objectives")
 LAYERS = (
     {
         "_compile_notice",
+        "_engine_team",
         "_engine_threads",
         "_jit",
         "_kernel_cache",

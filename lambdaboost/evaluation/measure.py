@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._engine_threads import calling_booster, engine_threads
+from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost._registry import Registry
-from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.columns import split_qid
@@ -102,7 +101,7 @@ class Measure(Value, ABC):
         if hasattr(scores, "predict"):
             q = _queries_in(queries, weight)
             return self._mean(scores.predict(queries), q)
-        with using(engine_threads(calling_booster())):
+        with called_by(calling_booster()):
             return self._of_engine(scores, queries, weight, group)
 
     def _of_engine(self, scores: Any, queries: Any, weight: Any, group: Any) -> Any:

@@ -8,8 +8,7 @@ from typing import Any
 
 import xgboost as xgb
 
-from lambdaboost._engine_threads import calling_booster, engine_threads
-from lambdaboost._threads import using
+from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Metric, Plan, planned
@@ -37,7 +36,7 @@ class Metrics:
 
     def __call__(self, preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Name and value of each."""
-        with using(engine_threads(calling_booster())):
+        with called_by(calling_booster()):
             figures: list[tuple[str, float]] = []
             scores = newton.first_column(preds) if self.model is None else self.model.scores(preds)
             for metric in self.metrics:

@@ -174,6 +174,15 @@ def test_spearman_at_each_number_of_levels(levels, share_missing):
     check(LambdaRank(Spearman()), rng.normal(size=1_000), relevance)
 
 
+def test_spearman_of_a_list_by_the_tree(monkeypatch):
+    """Long lists of few levels; here also with missing labels."""
+    monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", 0)
+    rng = np.random.default_rng(5)
+    relevance = rng.integers(0, 5, N) * 1.0
+    relevance[rng.random(N) < 0.1] = np.nan
+    check(LambdaRank(Spearman()), rng.normal(size=N), relevance)
+
+
 def test_spearman_by_hand():
     """Ranks 1, 3, 4 from the top less their mean, of labels 2, 0.5, 0.5 and one missing: B² = 3/2, A² = 2."""
     grad, _ = LambdaRank(Spearman()).gradient(

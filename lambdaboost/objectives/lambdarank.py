@@ -45,7 +45,8 @@ class LambdaRank(Objective):
     R and N are the relevant documents and the pairs of the query, M = min(R, k), and v(r) = 1/r, 0 past k; C(r) counts
     the relevant documents up to rank r and S(r) sums v over their ranks; R_i is the probability that i satisfies, P(r)
     the product of 1 − R above rank r, and :math:`V(r) = \sum_{\rho<r} R(\rho) P(\rho)/\rho + P(r)/r`, terms past k
-    zero; b are the centered ranks of the labels, ties averaged, with :math:`B^2 = \sum b^2`, and :math:`A^2 = n(n^2-1)/12`.
+    zero; b are the ranks of the labels less their mean, ties averaged, :math:`B^2 = \sum b^2`, and
+    :math:`A^2 = n(n^2-1)/12`.
     A pair on the same side of a binary measure's threshold has weight 0.
 
     Parameters

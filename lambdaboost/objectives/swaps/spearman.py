@@ -6,7 +6,8 @@ A² = Σ a_i² and B² = Σ b_i². Swapping two documents in the ranking changes
     w = |a_i − a_j| |b_i − b_j| / (A B),
 
 the swap of discounted gains with ranks as discounts and b/(A B) as gains. Documents that tie in score have the ranks of
-the current order, 1 to n without ties, as in every swap: A² = n(n² − 1)/12. Ranks count the documents with a label only.
+the current order, 1 to n without ties, as in every swap: A² = n(n² − 1)/12. Documents without a
+label are not counted.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ def _count_labelled(labelled, by_rank, d, h):
     rank = 0
     for r in range(by_rank.size):
         rank += int(labelled[by_rank[r]])
-        d[r], h[r] = rank, 0
+        d[r], h[r] = -rank, 0  # falling from rank to rank, as the tree expects of discounts
 
 
 @traits(has_h=True, of_differences=True, gap=exact_gain_gap, step=exact_d_step)
 class LabelledRanks(NamedTuple):
-    """Spearman; d is the rank among the documents with a label, which float32 holds up to 16 million."""
+    """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
 
     labelled: NDArray[np.bool_]  # (n_documents,)
 
     @staticmethod
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """The ranks, and zeros."""
+        """Minus the ranks, and zeros."""
         _count_labelled(swap.labelled[first : first + by_rank.size], by_rank, d_memory, h_memory)
         return d_memory, h_memory, cutoff
 

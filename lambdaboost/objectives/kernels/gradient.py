@@ -19,6 +19,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     TwoFloatDcg,
     Unit,
     by_levels,
+    of_differences,
     rank_terms,
 )
 from lambdaboost.objectives.kernels.precision import by_precision, every_query
@@ -132,7 +133,7 @@ def pair_gradient(
             return out
     if order is None:
         order = np.empty(q.n_documents, dtype=np.int32)
-    if drops_to_0 and (isinstance(swap, Unit | Dcg) or by_levels(swap)):  # d that differ: what the tree takes
+    if drops_to_0 and (isinstance(swap, Unit | Dcg) or by_levels(swap) or of_differences(swap)):
         most_levels = LEVELS_OF_TERMS if by_levels(swap) else LEVELS
         by_tree = worth_a_tree(q, levels, weights.cutoff, most_levels) & ~done
     ranking = Ranking(scores, order, known)

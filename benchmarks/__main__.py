@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.engine_measures import engine_measures
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
 from benchmarks.objective_costs import objective_costs
@@ -23,6 +24,7 @@ from lambdaboost._threads import using
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "speed": speed,
     "objectives": objective_costs,
+    "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,
     "start": start,
@@ -68,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         description="""\
 speed: λ, μ and whole trainings against the engines' own objectives.
 objectives: each objective relative to LambdaRank().
+measures: measures against the engines' own metrics.
 peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
 start: import and compilation.

@@ -50,6 +50,8 @@ class Plan:
         Number of its documents whose λ and μ are compared with float64 sums.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
+    measured_documents : int
+        Documents of every data set on which measures are timed.
     memory_documents : int
         Documents of the list for the memory benchmark.
     peer_pairs, numpy_pairs : int
@@ -64,6 +66,7 @@ class Plan:
     sampled: int
     list_repetitions: int
     start_repetitions: int
+    measured_documents: int
     memory_documents: int
     peer_pairs: int
     numpy_pairs: int
@@ -95,6 +98,7 @@ FULL = Plan(
     sampled=64,
     list_repetitions=7,
     start_repetitions=5,
+    measured_documents=100_000,
     memory_documents=512_000,
     peer_pairs=3_000_000_000,
     numpy_pairs=300_000_000,
@@ -107,6 +111,7 @@ QUICK = Plan(
     sampled=16,
     list_repetitions=2,
     start_repetitions=1,
+    measured_documents=3_000,
     memory_documents=20_000,
     peer_pairs=1_000_000,
     numpy_pairs=100_000,

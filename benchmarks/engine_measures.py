@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +40,10 @@ OF_PAIRS: tuple[Measure, ...] = (
 METHOD = """\
 Columns: documents of each list, with {documents:,} documents altogether; random scores; grades 0 to 4 for NDCG, 0 and \
 1 for the others. Processor time on one thread. The engine's metric is its evaluation of a booster whose scores are \
-given (init_score, base_margin); XGBoost's time without a metric is subtracted. XGBoost's auc counts pairs of equal \
-grade too, so its value is another. per_query: the array of values; metric function: the measure called with the \
-engine's data set, as feval or custom_metric. Engine's time over lambdaboost's, medians of {repetitions} alternating \
-repetitions with the lowest and highest. Above 1× lambdaboost is faster."""
+given (init_score, base_margin), less that of a booster without a metric. XGBoost's auc counts pairs of equal grade \
+too, so its value is another. per_query: the array of values; metric function: the same evaluation with the measure \
+as feval. Engine's time over lambdaboost's, medians of {repetitions} alternating repetitions with the lowest and \
+highest. Above 1× lambdaboost is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +54,16 @@ class Metric:
     ----------
     value : callable
         Evaluates, and returns the value.
-    data : object
-        The engine's data set.
-    without : callable or None
-        The same call without a metric, where that takes time too.
+    of_function : callable
+        The value of a metric function that the engine calls on the same scores.
+    without : callable
+        The same call without a metric.
 
     """
 
     value: Callable[[], float]
-    data: Any
-    without: Job | None = None
+    of_function: Callable[[Measure], float]
+    without: Job
 
 
 def lightgbm(metric: str, scores: NDArray[np.float64], q: Queries) -> Metric:
@@ -81,8 +80,12 @@ def lightgbm(metric: str, scores: NDArray[np.float64], q: Queries) -> Metric:
     }
     features = np.zeros((q.n_documents, 1))
     data = lgb.Dataset(features, q.relevance, group=q.sizes, init_score=scores, params={"verbose": -1})
-    booster = lgb.Booster(params, data)
-    return Metric(lambda: booster.eval_train()[0][2], data)
+    booster, bare = lgb.Booster(params, data), lgb.Booster(params | {"metric": "None"}, data)
+    return Metric(
+        lambda: booster.eval_train()[0][2],
+        lambda measure: bare.eval_train(measure)[0][2],
+        bare.eval_train,
+    )
 
 
 def xgboost(metric: str, scores: NDArray[np.float64], q: Queries) -> Metric:
@@ -99,7 +102,15 @@ def xgboost(metric: str, scores: NDArray[np.float64], q: Queries) -> Metric:
     data = xgb.DMatrix(features, q.relevance, group=q.sizes, base_margin=scores, nthread=1)
     bare = xgb.Booster(params, [data])
     booster = xgb.Booster(params | {"eval_metric": metric}, [data])
-    return Metric(lambda: float(booster.eval(data).rpartition(":")[2]), data, lambda: bare.eval(data))
+
+    def value(found: str) -> float:
+        return float(found.rpartition(":")[2])
+
+    return Metric(
+        lambda: value(booster.eval(data)),
+        lambda measure: value(bare.eval_set([(data, "given")], feval=measure)),
+        lambda: bare.eval(data),
+    )
 
 
 ENGINES = {"LightGBM": lightgbm, "XGBoost": xgboost}
@@ -147,16 +158,16 @@ def _at(shape: Shape, plan: Plan) -> Iterator[tuple[tuple[str, str, str], Timed]
     for measure, engine, metric, scores, q in compared(shape):
         jobs: dict[str, Job] = {
             "per_query": lambda measure=measure, scores=scores, q=q: measure.per_query(scores, q),
-            "metric function": lambda measure=measure, scores=scores, data=metric.data: measure(scores, data),
+            "metric function": lambda measure=measure, of=metric.of_function: of(measure),
             "native": metric.value,
-            "without": metric.without or (lambda: None),
+            "without": metric.without,
         }
         for job in jobs.values():
             job()
         seconds = alternate(jobs, plan.list_repetitions, time.process_time)
-        native = seconds["native"] - seconds["without"]
-        for form in ("per_query", "metric function"):
-            yield (repr(measure), engine, form), native / seconds[form]
+        native, function = (seconds[form] - seconds["without"] for form in ("native", "metric function"))
+        yield (repr(measure), engine, "per_query"), native / seconds["per_query"]
+        yield (repr(measure), engine, "metric function"), native / function
 
 
 def _on_one_list(plan: Plan) -> tuple[str, ...]:

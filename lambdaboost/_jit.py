@@ -19,9 +19,11 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from lambdaboost._compile_notice import CompileNotice
+from lambdaboost._inlined import Inlined, IntoCallers
 from lambdaboost._kernel_cache import KernelCache
 from lambdaboost._threads import threads
 
@@ -41,6 +43,33 @@ def _compiled(function: F, **options: Any) -> F:
     return dispatcher
 
 
+# A function that only kernels call: no entry for Python or C, no optimisation and no machine code of its own.
+INTO_CALLERS = {
+    "nopython": True,
+    "boundscheck": None,
+    "error_model": "numpy",
+    "nogil": True,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+
+def _into_callers(function: F, **options: Any) -> F:
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher = Inlined(function, targetoptions=INTO_CALLERS | options)
+    dispatcher._cache = KernelCache(function)
+    return dispatcher  # type: ignore[return-value]
+
+
+def by_type(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate what gives `function` in kernels by the types of its arguments; compiled into its callers."""
+    decorated: Callable[[Callable[..., Any]], Callable[..., Any]]
+    decorated = overload(function, jit_options=INTO_CALLERS | {"pipeline_class": IntoCallers})
+    return decorated
+
+
 def kernel(function: F) -> F:
     """Compile to a cached, GIL-free kernel whose divisions do not stop vectorisation."""
     return _compiled(function, nogil=True, fastmath=set(FASTMATH))
@@ -53,7 +82,7 @@ def inlined(function: F) -> F:
     would depend on whether they were just compiled or came from the cache: the sums would differ in their last bits.
     """
     # _nrt is given since it would be inherited from a caller that is `uncounted`.
-    return _compiled(function, nogil=True, fastmath=set(FASTMATH), forceinline=True, _nrt=True)
+    return _into_callers(function, fastmath=set(FASTMATH), _nrt=True)
 
 
 def uncounted(function: F) -> F:
@@ -61,12 +90,12 @@ def uncounted(function: F) -> F:
 
     Counting is an atomic operation for every slice and every array in a tuple, a third of the time of a short query.
     """
-    return _compiled(function, nogil=True, fastmath=set(FASTMATH), forceinline=True, _nrt=False)
+    return _into_callers(function, fastmath=set(FASTMATH), _nrt=False)
 
 
 def inlined_exact(function: F) -> F:
     """Compile like `inlined`, with every operation in the order written: where another order would overflow."""
-    return _compiled(function, nogil=True, fastmath=False, forceinline=True)
+    return _into_callers(function, fastmath=False)
 
 
 def exact(function: F) -> F:

@@ -21,6 +21,8 @@ from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _Cache, _CacheLocator
 from numba.misc.appdirs import AppDirs
 
+from lambdaboost._inlined import inlined_from_cache
+
 PACKAGE = Path(__file__).parent
 WITH_KERNELS = ("_jit.py", "evaluation/**/*.py", "objectives/**/*.py")
 OLD_FOLDERS_KEPT = 2
@@ -91,6 +93,12 @@ class _Impl(CompileResultCacheImpl):
     def __init__(self, py_func: Any, folder: Path) -> None:
         self._locator_classes = [_Locator(py_func, folder)]
         super().__init__(py_func)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """The compiled function of what was kept."""
+        if payload[0][1] != "unoptimized":
+            return super().rebuild(target_context, payload)
+        return inlined_from_cache(target_context, *payload)
 
 
 class _Locator(_CacheLocator):

@@ -43,7 +43,7 @@ def installed(tmp_path):
         (place / name).mkdir(parents=True)
         (place / name / "__init__.py").touch()
     (place / "__init__.py").touch()
-    for name in ("_jit", "_kernel_cache", "_compile_notice", "_threads"):
+    for name in ("_jit", "_inlined", "_kernel_cache", "_compile_notice", "_threads"):
         shutil.copy(PACKAGE / f"{name}.py", place)
     (place / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
     (place / "objectives" / "outer.py").write_text(OUTER, encoding="utf-8")
@@ -207,3 +207,24 @@ def test_compiling_for_a_moment_is_not_said(installed):
 def test_what_the_user_compiles_is_not_announced(installed):
     code = SAID_AT_ONCE + "import lambdaboost._jit, numba\nprint(numba.njit(lambda x: x + 1)(1))"
     assert ran(installed, code) == ("2", "")
+
+
+def test_an_inlined_function_says_that_python_does_not_call_it(installed):
+    code = COMMAND + "from lambdaboost.objectives.inner import constant\n"
+    code += "try:\n    constant()\nexcept TypeError as error:\n    print(error)"
+    for _ in range(2):  # compiled here, then from the cache
+        assert "constant is compiled into kernels only" in ran(installed, code)[0]
+
+
+def test_an_inlined_function_is_optimized_in_its_kernel_alone(installed):
+    code = COMMAND + "from lambdaboost.objectives.inner import constant\n"
+    code += "from numba.core.codegen import JITCodeLibrary\n"
+    code += "(inlined,) = constant.overloads.values()\nprint(inlined.library.get_pointer_to_function('any'))"
+    assert ran(installed, code)[0].splitlines()[-1] == "0"
+
+
+def test_a_kernel_that_is_new_takes_inlined_functions_from_the_cache(installed):
+    assert ran(installed)[0] == "2.0 miss"
+    code = COMMAND.replace("outer(1.0)", "outer(1)", 1)
+    code += "from lambdaboost.objectives.inner import constant\nprint(constant.stats.cache_hits and 'hit' or 'miss')"
+    assert ran(installed, code)[0].split() == ["2.0", "miss", "hit"]

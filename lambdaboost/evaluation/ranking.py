@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation._lanes import LANES, LONGEST, count_ranks, in_lanes, to_lanes
 from lambdaboost.evaluation._order import order_documents, order_scratch
@@ -88,7 +88,7 @@ def retrieved(values: NDArray[Any], scores: NDArray[np.float64], otherwise: floa
     return np.where(np.isneginf(scores), values.dtype.type(otherwise), values)
 
 
-@kernel
+@inlined
 def longest(first, last, offsets):  # type: ignore[no-untyped-def]
     """Number of documents of the longest query."""
     n = 0

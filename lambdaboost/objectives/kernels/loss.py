@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from lambdaboost._jit import inlined_exact
+from lambdaboost._jit import by_type, inlined_exact
 
 
 class Logistic(NamedTuple):
@@ -51,7 +50,7 @@ def force_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
     return _times(wr, force.logistic + force.local * rest)
 
 
-@overload(force_of, inline="always")
+@by_type(force_of)
 def _force_of(force, wr, rho, rest):
     if force.instance_class is Logistic:
         return lambda force, wr, rho, rest: wr
@@ -69,7 +68,7 @@ def curvature_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
     return _times(_times(wr, rest), force.logistic + force.local * (rest - rho))
 
 
-@overload(curvature_of, inline="always")
+@by_type(curvature_of)
 def _curvature_of(force, wr, rho, rest):
     if force.instance_class is Logistic:
         return lambda force, wr, rho, rest: _times(wr, rest)

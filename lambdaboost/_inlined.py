@@ -1,0 +1,120 @@
+"""Functions that are compiled into their callers only.
+
+Numba optimises every function and translates it to machine code, then does both again in each caller: a loop eight
+calls below a kernel was vectorised nine times. The code of an `Inlined` function is left as it comes from Numba: LLVM sees it
+once, in the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import create_new_module_pass_manager
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.registry import CPUDispatcher
+
+
+class Inlined(CPUDispatcher):
+    """A compiled function that kernels call, and Python does not."""
+
+    def __init__(
+        self,
+        py_func: Callable[..., Any],
+        locals: Any = None,
+        targetoptions: dict[str, Any] | None = None,
+        pipeline_class: Any = None,
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class or IntoCallers)
+
+    def add_overload(self, cres: CompileResult) -> None:
+        """Keep a compiled version for kernels, not for Python: it has no address."""
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _compile_for_args(self, *args: Any, **keywords: Any) -> Any:
+        raise TypeError(f"{self.py_func.__qualname__} is compiled into kernels only: call it from a kernel")
+
+
+class IntoCallers(Compiler):
+    """Numba's compiler, whose result goes to a library without machine code."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = Unoptimized(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class _NoEnvironment:
+    """In the place of a code generator: there is no machine code that would read an environment."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+
+class Unoptimized(JITCodeLibrary):
+    """LLVM's form of a function, to be linked into that of its callers."""
+
+    @classmethod
+    def of_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> Unoptimized:
+        """A library from the cache."""
+        library = cls(codegen, name)
+        library._shared_module = llvm.parse_bitcode(bitcode)
+        library._finalized = True
+        return library
+
+    @property
+    def codegen(self) -> Any:
+        """What would be told the address of an environment."""
+        return _NoEnvironment()
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """What the cache keeps."""
+        return self.name, "unoptimized", self._get_module_for_linking().as_bitcode()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None."""
+        return 0
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Remove what nothing reads, or the cache would be told of addresses that only this process has."""
+        passes = self._codegen._pass_builder(opt=0)
+        cleanup = create_new_module_pass_manager()
+        cleanup.add_sroa_pass()
+        cleanup.add_simplify_cfg_pass()
+        cleanup.add_dead_code_elimination_pass()
+        cleanup.add_global_dead_code_eliminate_pass()
+        cleanup.run(self._final_module, passes)
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+def inlined_from_cache(
+    target_context: Any, library: Any, fndesc: Any, env: Any, signature: Any, objectmode: Any, lifted: Any,
+    type_annotation: Any, reload_init: Any, referenced_envs: Any,
+) -> CompileResult:  # fmt: skip
+    """What `CompileResult._reduce` gave of an inlined function, as Numba keeps it in memory."""
+    name, _, bitcode = library
+    code = Unoptimized.of_bitcode(target_context.codegen(), name, bitcode)
+    return CompileResult(
+        target_context=target_context,
+        typing_context=target_context.typing_context,
+        library=code,
+        environment=env,
+        entry_point=target_context.get_executable(code, fndesc, env),
+        fndesc=fndesc,
+        type_annotation=type_annotation,
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        typing_error=None,
+        call_helper=None,
+        metadata=None,
+        reload_init=reload_init,
+        referenced_envs=referenced_envs,
+    )

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.engine_measures import engine_measures
 from benchmarks.growth import growth
 from benchmarks.load import load
 from benchmarks.machine import this_machine
@@ -28,6 +29,7 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "evaluation": evaluation,
     "speed": speed,
     "objectives": objective_costs,
+    "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,
     "start": start,
@@ -77,6 +79,7 @@ training: λ and μ inside trainings, against the engines' own objectives.
 evaluation: NDCG@3 inside trainings, against the engines' own metric.
 speed: λ, μ alone and whole trainings against the engines' own objectives.
 objectives: each objective relative to LambdaRank().
+measures: measures against the engines' own metrics.
 peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
 start: import and compilation.

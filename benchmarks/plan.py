@@ -54,6 +54,8 @@ class Plan:
         Number of its documents whose λ and μ are compared with float64 sums.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
+    measured_documents : int
+        Documents of every data set on which measures are timed.
     memory_documents : int
         Documents of the list for the memory benchmark.
     load_bytes : int
@@ -74,6 +76,7 @@ class Plan:
     sampled: int
     list_repetitions: int
     start_repetitions: int
+    measured_documents: int
     memory_documents: int
     load_bytes: int
     growth_documents: tuple[int, ...]
@@ -120,6 +123,7 @@ FULL = Plan(
     sampled=64,
     list_repetitions=7,
     start_repetitions=5,
+    measured_documents=100_000,
     memory_documents=512_000,
     load_bytes=300_000_000,
     growth_documents=(10_000, 100_000, 1_000_000, 4_000_000),
@@ -137,6 +141,7 @@ QUICK = Plan(
     sampled=16,
     list_repetitions=2,
     start_repetitions=1,
+    measured_documents=3_000,
     memory_documents=20_000,
     load_bytes=3_000_000,
     growth_documents=(2000, 4000),

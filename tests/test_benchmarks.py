@@ -9,7 +9,18 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-from benchmarks import growth, load, memory, numpy_objective, peers, start, sums, timing, training
+from benchmarks import (
+    engine_measures,
+    growth,
+    load,
+    memory,
+    numpy_objective,
+    peers,
+    start,
+    sums,
+    timing,
+    training,
+)
 from benchmarks.child import measured
 from benchmarks.data import SHARES, made
 from benchmarks.engines import ENGINES
@@ -20,6 +31,7 @@ from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor
+from lambdaboost.evaluation import AUC
 
 TINY = replace(
     QUICK,
@@ -28,6 +40,7 @@ TINY = replace(
     cases=(Case(Shape(10, 20)), Case(Shape(10, 20), truncation=5)),
     rounds=2,
     list_sizes=(100, 200, 400),
+    measured_documents=300,
     memory_documents=5_000,
 )
 
@@ -100,6 +113,24 @@ def test_objectives_that_there_are():
     known = known_objectives()
     assert next(iter(known)) == BASE
     assert {"RankNet()", "SigmoidLocal()", "ClickTier()", "graded()", "iteration_dependent()"} <= set(known)
+
+
+@pytest.mark.parametrize("documents", engine_measures.DOCUMENTS)
+def test_measures_are_compared_with_metrics_of_the_same_value(documents):
+    compared = list(engine_measures.compared(Shape(50, documents)))
+    assert {engine for _, engine, *_ in compared} == set(engine_measures.ENGINES)
+    for measure, engine, metric, scores, q in compared:
+        if measure != AUC():  # XGBoost's counts pairs of equal grade too
+            assert metric.value() == pytest.approx(measure(scores, q), abs=2e-6), (measure, engine)
+        assert metric.of_function(measure) == pytest.approx(measure(scores, q), abs=2e-6)
+
+
+def test_measures_beside_the_engines():
+    found = engine_measures.engine_measures(TINY, 1)
+    assert found.header[3:] == ("5", "10", "30", "100")
+    assert {row[1] for row in found.rows} == set(engine_measures.ENGINES)
+    assert all(cell.endswith(")") and "×" in cell for row in found.rows for cell in row[3:])
+    assert all(any(repr(m) in line for line in found.remarks) for m in engine_measures.OF_PAIRS)
 
 
 def test_machine_is_named():

@@ -29,9 +29,9 @@ def test_none_wrong_and_none_not_finite(objective, thousands):
 @pytest.mark.parametrize("objective", odd.LONG_OBJECTIVES, ids=repr)
 def test_lists_of_a_hundred_thousand(objective):
     checked = odd.Checked()
-    for seed in (0, 2, 3, 5):  # 4 has scores far apart and many levels of clicks, which takes a while
+    for seed in (0, 2, 3, 4, 5):
         odd.check_long(objective, odd.long_list(seed, odd.LONG_OBJECTIVES[objective]), checked)
-    assert (checked.queries, checked.wrong, checked.not_finite) == (4, 0, 0), checked
+    assert (checked.queries, checked.wrong, checked.not_finite) == (5, 0, 0), checked
 
 
 @pytest.mark.parametrize("objective", odd.OBJECTIVES, ids=repr)

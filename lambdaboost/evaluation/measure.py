@@ -123,7 +123,8 @@ class Measure(Value, ABC):
         if (missing := np.isnan(values)).any():
             values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
         total = weight.sum()
-        return float(weight @ values / total) if total > 0 else float("nan")
+        # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
+        return float((weight * values).sum() / total) if total > 0 else float("nan")
 
     @property
     def _lightgbm_name(self) -> str:

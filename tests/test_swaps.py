@@ -17,7 +17,7 @@ from lambdaboost import (
 )
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
-from lambdaboost.objectives.swaps.of_measure import SWAPS
+from lambdaboost.objectives.swaps.registry import SWAPS
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 N = 3_001  # not a multiple of anything

@@ -1,7 +1,8 @@
 """Documents of a query by score: highest first, ties in input order, −inf last.
 
 A bucket sort: documents are distributed into equally wide buckets of score, in input order, then sorted by insertion
-inside each bucket. The distribution has no data-dependent branch that the processor could mispredict.
+inside each bucket. The distribution has no data-dependent branch that the processor could mispredict. Outliers, which
+would leave all others one bucket, go to the first and the last.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import numpy as np
 from lambdaboost._jit import inlined, uncounted
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
-PATIENCE = 8  # moves per document, after which clustered scores are sorted by comparison
+SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
+PATIENCE = 8  # moves per document, after which clustered scores are dealt without outliers, then sorted by comparison
 WIDEST = 1e300  # ranges from 1 / WIDEST to WIDEST can be divided into buckets without overflow
 
 
@@ -34,11 +36,29 @@ def order_by_score(scores, order, ranked, bucket_of, next_in):  # type: ignore[n
         worst = best
         for i in range(n):
             worst = min(worst, scores[i] if scores[i] > -np.inf else best)
-    spread = best - worst
-    if not 1 / WIDEST < spread < WIDEST:
-        return False
-    _deal(scores, best, (BUCKETS * n - 1) / spread, order, ranked, bucket_of, next_in)
-    return _moved_up(order, ranked, PATIENCE * n)
+    for attempt in range(2):
+        if attempt == 1:
+            best, worst = _range_without_outliers(scores, ranked)
+        if not 1 / WIDEST < best - worst < WIDEST:
+            return False
+        _deal(scores, best, (BUCKETS * n - 1) / (best - worst), order, ranked, bucket_of, next_in)
+        if _moved_up(order, ranked, PATIENCE * n):
+            return True
+    return False
+
+
+@uncounted
+def _range_without_outliers(scores, memory):  # type: ignore[no-untyped-def]
+    """A highest and a lowest score between which most of them lie, from a sample."""
+    size = min(scores.size, SAMPLE)
+    for x in range(size):
+        score, at = scores[x * scores.size // size], x
+        while at > 0 and memory[at - 1] < score:
+            memory[at] = memory[at - 1]
+            at -= 1
+        memory[at] = score
+    high, low = memory[size // 8], memory[size - 1 - size // 8]
+    return high + (high - low), low - (high - low)
 
 
 @uncounted
@@ -78,7 +98,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):  
     for b in range(BUCKETS * n):
         next_in[b] = 0
     for i in range(n):
-        bucket_of[i] = np.int32(min((best - scores[i]) * buckets_per_score, last))
+        bucket_of[i] = np.int32(min(max((best - scores[i]) * buckets_per_score, 0.0), last))
     for i in range(n):
         next_in[bucket_of[i]] += 1
     first = np.int32(0)

@@ -16,7 +16,7 @@ from lambdaboost.objectives.base.checks import STEEPEST, check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
-from lambdaboost.objectives.swaps.of_measure import check_dcg
+from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
 @OBJECTIVES.add
@@ -83,15 +83,15 @@ class ApproxNDCG(Objective):
 @kernel
 def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):  # type: ignore[no-untyped-def]
     most = longest(first, last, offsets)
-    x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    e, k, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a
-        near = scale_scores(alpha, scores[a:b], x[:n], e[:n])
+        alone = scale_scores(alpha, scores[a:b], e[:n], k[:n])
         for i in range(n):
             if gains[a + i] == 0:
                 continue
-            chances_above(i, near, x[:n], e[:n], rho[:n], rest[:n])
+            chances_above(i, alone, e[:n], k[:n], rho[:n], rest[:n])
             rank = 1.0
             for j in range(n):
                 rank += rho[j]

@@ -19,8 +19,8 @@ from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
-from lambdaboost.objectives.swaps.near import near_ranks
-from lambdaboost.objectives.swaps.of_measure import check_dcg, dcg_weights
+from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
+from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
 Scheme = Literal["1", "2", "2++"]
 MU = 10.0  # Wang et al.'s weight of δ
@@ -109,9 +109,11 @@ class LambdaLoss(Objective):
         return lam, mu
 
     def _loss_2(self, scores: Floats, q: Queries) -> tuple[Derivatives, Derivatives]:
-        swap, near = (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
+        of_discounts, of_distance = (
+            (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
+        )
         weights = dcg_weights(self.metric, q)._replace(
-            swap=near_ranks(q, self.metric.k, swap, near),  # type: ignore[attr-defined]
+            swap=rank_distance(q, self.metric.k, of_discounts, of_distance),  # type: ignore[attr-defined]
             cutoff=q.n_documents,
         )
         pairs = levels(q, self.metric.source)
@@ -122,17 +124,17 @@ class LambdaLoss(Objective):
 def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):  # type: ignore[no-untyped-def]
     """NDCG-Loss1 of queries first:last."""
     most = longest(first, last, offsets)
-    x, e, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    e, k, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a
-        near = scale_scores(sigma, scores[a:b], x[:n], e[:n])
+        alone = scale_scores(sigma, scores[a:b], e[:n], k[:n])
         for r in range(n):
             i = order[a + r]
             w = gains[a + i] * discounts[r]
             if w == 0:
                 continue
-            chances_above(i, near, x[:n], e[:n], rho[:n], rest[:n])
+            chances_above(i, alone, e[:n], k[:n], rho[:n], rest[:n])
             up, curvature = 0.0, 0.0
             for j in range(n):
                 force = w * rho[j] * labelled[a + j]

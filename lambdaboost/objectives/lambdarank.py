@@ -15,7 +15,7 @@ from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.native.conventions import NativeConvention, convention_of
-from lambdaboost.objectives.swaps.of_measure import check_swap
+from lambdaboost.objectives.swaps.registry import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
 

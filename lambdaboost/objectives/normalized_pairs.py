@@ -17,7 +17,8 @@ from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
-from lambdaboost.objectives.swaps.of_measure import check_dcg, check_swap, pair_weights
+from lambdaboost.objectives.swaps.dcg import check_dcg
+from lambdaboost.objectives.swaps.registry import check_swap, pair_weights
 
 Over = Literal["all", "top", "static"]
 

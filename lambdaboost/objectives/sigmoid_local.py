@@ -11,7 +11,7 @@ from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
-from lambdaboost.objectives.swaps.of_measure import check_swap
+from lambdaboost.objectives.swaps.registry import check_swap
 
 
 @OBJECTIVES.add

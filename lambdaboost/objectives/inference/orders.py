@@ -1,7 +1,7 @@
 r"""What the loss-augmented inferences share: good and bad documents of a query by score, and the forces of an order.
 
 Fact 3.2 of Chakrabarti et al. (2008): for φ_po and a measure that looks at relevance by rank alone, some best order has
-its good documents in order of score, and its bad ones too. So an order is told by `above`: how many bad documents stand
+its good documents in order of score, and its bad ones too. So `above` gives an order: how many bad documents stand
 above each good one, which never falls from a good document to the next. Ties are in input order.
 """
 

@@ -19,8 +19,9 @@ score. A query stands level by level, in a level by rank, so that what a documen
 With E = exp(σ(s − s_max)), one exponential a document, ρ = E_j/(E_i + E_j) costs a pair one division. Four rows share
 each column that is loaded; no branch looks at a label. Sums are float32 over some hundred rows and are then carried to
 float64. Below the cutoff of a measure two documents have nothing to swap for: each level is split there, and rows below
-it meet only the columns above (`_below_cutoff`). Scores too far apart for a float32 E take an exponential a pair
-(`wide`); a swap whose discounts differ with the two levels brings these together two by two (`two_by_two`).
+it meet only the columns above (`_below_cutoff`). Where scores lie too far apart for a float32, E is m · 2^k and a pair
+takes the difference of the exponents besides (`span`); a swap whose discounts differ with the two levels brings these
+together two by two (`two_by_two`).
 
 **Lanes**, for lists of up to 40 documents (`short_lists`): 64 queries side by side, one a vector lane.
 

@@ -4,38 +4,48 @@ from __future__ import annotations
 
 import math
 
-from lambdaboost._jit import inlined
+import numpy as np
 
-NEAR = 600.0  # e^{−x} up to here is a normal float64
+from lambdaboost._jit import inlined
+from lambdaboost.objectives.kernels.exp import LN_2, LOG2_E
+
+RANGE = 600.0  # e^{−x} up to here is a normal float64
+SATURATED = (
+    900.0  # from 2^this on the smaller of ρ and 1 − ρ is left at 2^−this, nothing beside any other figure
+)
 
 
 @inlined
-def scale_scores(steepness, s, x, e):
-    """Fill x = steepness · (s − highest s) and e^x; whether all of these are normal numbers."""
+def scale_scores(steepness, s, e, k):
+    """Write e^{steepness · (s − highest s)} as e · 2^k; whether e alone is enough, k being 0."""
     highest = lowest = s[0]
     for i in range(s.size):
         highest = max(highest, s[i])
         lowest = min(lowest, s[i])
+    alone = steepness * (highest - lowest) <= RANGE
     for i in range(s.size):
-        x[i] = steepness * (s[i] - highest)
-        e[i] = math.exp(x[i])
-    return steepness * (highest - lowest) <= NEAR
+        x = steepness * (s[i] - highest)
+        k[i] = 0.0 if alone else np.floor(x * LOG2_E + 0.5)
+        # Far down x has no digits after the point, and k ln 2 none in common with it.
+        e[i] = math.exp(x if alone else min(max(x - k[i] * LN_2, -1.0), 1.0))
+    return alone
 
 
 @inlined
-def chances_above(i, near, x, e, rho, rest):
+def chances_above(i, alone, e, k, rho, rest):
     """ρ_ij = 1/(1 + e^{x_i − x_j}) of every other j in rho, 1 − ρ_ij in rest; 0 for i itself."""
-    if near:
-        e_i = e[i]
+    e_i, k_i = e[i], k[i]
+    if alone:
         for j in range(e.size):
             inverse = 1 / (e_i + e[j])
             rho[j] = e[j] * inverse
             rest[j] = e_i * inverse
     else:
-        for j in range(x.size):
-            o = x[i] - x[j]
-            t = math.exp(-abs(o))
-            small, large = t / (1 + t), 1 / (1 + t)
-            rho[j] = small if o > 0 else large
-            rest[j] = large if o > 0 else small
+        bits = np.float64(e_i).view(np.int64)
+        for j in range(e.size):
+            shift = np.int64(min(max(k_i - k[j], -SATURATED), SATURATED))
+            shifted = np.int64(bits + (shift << np.int64(52))).view(np.float64)
+            inverse = 1 / (shifted + e[j])
+            rho[j] = e[j] * inverse
+            rest[j] = shifted * inverse
     rho[i] = rest[i] = 0.0

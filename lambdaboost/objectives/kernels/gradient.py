@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import order_documents
-from lambdaboost.objectives.kernels.layout import Query, Rule, scratch_memory
+from lambdaboost.evaluation.ranking import sort_queries
+from lambdaboost.objectives.kernels.layout import Query, scratch_memory
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -21,46 +23,54 @@ from lambdaboost.objectives.kernels.pair_weight import (
 )
 from lambdaboost.objectives.kernels.precision import by_precision, every_query
 from lambdaboost.objectives.kernels.query import one_query
-from lambdaboost.objectives.kernels.short_lists import in_batches, lists_in_lanes
-from lambdaboost.objectives.kernels.tree import lists_by_tree, worth_a_tree
+from lambdaboost.objectives.kernels.short_lists import Results, in_batches, lists_in_lanes
+from lambdaboost.objectives.kernels.span import RANGE, Narrow, Wide, is_wide
+from lambdaboost.objectives.kernels.tiles import Rule
+from lambdaboost.objectives.kernels.tree import LEVELS, LEVELS_OF_TERMS, lists_by_tree, worth_a_tree
 
 Figures = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+
+class Ways(NamedTuple):
+    """Masks (n_queries,) of the way that each query goes."""
+
+    skipped: Mask
+    by_tree: Mask  # no tiles, but whether their scores are `far`
+    far: Mask  # scores too far apart for a `Narrow` span: written by kernels of one, which leave these queries out
 
 
 @kernel
-def _block_of_queries(q0, q1, offsets, weights, loss, scores, levels, elsewhere, order, ordered, out):
-    """λ and μ of queries q0:q1, one after the other through the same scratch memory, of those not done `elsewhere`.
-
-    Of queries by the tree it writes the order alone.
-    """
+def _block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
+    """λ and μ of queries q0:q1, one after the other in the same scratch memory; `pairs` are weights, loss and span."""
+    weights, loss, span = pairs
     swap, gains, discounts, cutoff = weights
-    force, sigma, center = loss
-    skipped, by_tree = elsewhere
-    out_lam, out_mu = out
+    rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
     level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
     longest = most_levels = 0
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = scratch_memory(swap, longest, most_levels)
+    work = scratch_memory(rule, longest, most_levels)
     for q in range(q0, q1):
-        if skipped[q]:
+        if ways.skipped[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
-        here, by_rank, ranked = scores[a:b], order[a:b], work.to_order[0][: b - a]
-        if ordered:
-            for r in range(b - a):
-                ranked[r] = here[by_rank[r]]
-        else:
-            order_documents(here, by_rank, work.to_order)
+        here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
+        for r in range(b - a):
+            ranked[r] = here[by_rank[r]]
+        if not is_wide(span):
+            ways.far[q] = loss.sigma * (ranked[0] - ranked[b - a - 1]) + abs(loss.center) > RANGE
         la, lb = level_first[q], level_first[q + 1]
-        if by_tree[q]:
+        if ways.by_tree[q]:
             continue
         if lb - la < 2:
             for i in range(a, b):
-                out_lam[i] = out_mu[i] = 0
+                out[0][i] = out[1][i] = 0
             continue
-        d_of_rank, h_of_rank, cut = rank_terms(
+        if not is_wide(span) and ways.far[q]:
+            continue
+        d_of_rank, h_of_rank, last_rank = rank_terms(
             swap,
             a,
             gains[0][a:b],
@@ -71,8 +81,8 @@ def _block_of_queries(q0, q1, offsets, weights, loss, scores, levels, elsewhere,
             work.h_of_rank[: b - a],
         )
         one_query(
-            Rule(swap, force, sigma, center),
-            Query(a, b, by_rank, d_of_rank, h_of_rank, cut),
+            rule,
+            Query(a, b, by_rank, d_of_rank, h_of_rank, last_rank),
             (level_of, slot_of),
             (level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
             gains, work, out,
@@ -96,37 +106,42 @@ def pair_gradient(
     """
     swap = weights.swap
     out = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
-    done, by_tree = np.zeros(q.n_queries, dtype=bool), np.zeros(q.n_queries, dtype=bool)
-    ordered = order is not None and order[0] >= 0
+    done, by_tree, far = (np.zeros(q.n_queries, dtype=bool) for _ in range(3))
+    known = order is not None and bool(order[0] >= 0)
     of_swap = _of_swap(q, levels, weights)
     if drops_to_0 and not by_levels(swap):  # a lane knows neither a cutoff nor pairs of levels
-        to_fill = np.empty(0, dtype=np.int32) if order is None or ordered else order
+        to_fill = np.empty(0, dtype=np.int32) if order is None or known else order
+        results = Results(*out, to_fill, done, far)
         for of, queries in of_swap:
-            lists_in_lanes(scores, q, in_batches(q, levels, queries), of, loss, (*out, to_fill, done))
+            batches = in_batches(q, levels, queries)
+            lists_in_lanes(scores, q, batches, (of, loss, Narrow()), results)
+            if (far & queries).any():
+                lists_in_lanes(scores, q, batches, (of, loss, Wide()), results)
         if done.all():
             return out
     if order is None:
         order = np.empty(q.n_documents, dtype=np.int32)
-    if drops_to_0 and isinstance(swap, Unit | Dcg):  # the tree takes all pairs, by their discounts
-        by_tree = worth_a_tree(q, levels, weights.cutoff) & ~done
+    if drops_to_0 and (isinstance(swap, Unit | Dcg) or by_levels(swap)):  # d that differ: what the tree takes
+        most_levels = LEVELS_OF_TERMS if by_levels(swap) else LEVELS
+        by_tree = worth_a_tree(q, levels, weights.cutoff, most_levels) & ~done
+    if not known:
+        over_queries(sort_queries, q.offsets, done, scores, order)
     for of, queries in of_swap:
         skipped = done | ~queries
         if not skipped.all():
-            over_queries(
-                _block_of_queries, q.offsets, of, loss, scores, levels, (skipped, by_tree),
-                order, ordered, out,
-            )  # fmt: skip
-    if by_tree.any():
-        trees = np.flatnonzero(by_tree)
-        over_queries(
-            lists_by_tree, np.append(0, np.cumsum(q.sizes[trees])), trees, q.offsets, of_swap[-1][0].swap, loss.force,
-            not isinstance(swap, Unit), loss.sigma, loss.center,
-            scores, weights.gains, weights.discounts, levels.of_document, order, *out,
-        )  # fmt: skip
+            ways = Ways(skipped, by_tree, far)
+            over_queries(_block_of_queries, q.offsets, (of, loss, Narrow()), levels, scores, order, ways, out)
+        skipped = skipped | ~far | by_tree
+        if not skipped.all():
+            ways = Ways(skipped, by_tree, far)
+            over_queries(_block_of_queries, q.offsets, (of, loss, Wide()), levels, scores, order, ways, out)
+    for span, these in ((Narrow(), by_tree & ~far), (Wide(), by_tree & far)):
+        if these.any():
+            lists_by_tree(scores, q, np.flatnonzero(these), levels, (of_swap[-1][0], loss, span), order, out)
     return out
 
 
-def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[PairWeights, NDArray[np.bool_]]]:
+def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[PairWeights, Mask]]:
     """The swaps that weigh the pairs, each with its queries: by discounts, in one float32 or, where close, in two."""
     if not isinstance(weights.swap, Dcg):
         return [(weights, every_query(q)[0])]

@@ -14,19 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, inlined, uncounted
-from lambdaboost.evaluation._order import order_scratch
+from lambdaboost._jit import inlined, uncounted
 from lambdaboost.objectives.kernels.pair_weight import has_h
-from lambdaboost.objectives.kernels.tiles import LANES
-
-
-class Rule(NamedTuple):
-    """What weighs a pair and how hard it is pushed, without what documents contribute."""
-
-    swap: Any
-    force: Any
-    sigma: float
-    center: float
+from lambdaboost.objectives.kernels.span import is_wide
+from lambdaboost.objectives.kernels.tiles import LANES, Columns, Side, empty_columns
 
 
 class Query(NamedTuple):
@@ -46,46 +37,46 @@ class QueryLevels(NamedTuple):
     start: Any
     end: Any
     run_end: Any
-    top_end: Any
+    cutoff_end: Any
     row: Any
 
 
 class Slots(NamedTuple):
-    """A query in its slots: scores, what rows and columns of tiles read, and λ and μ so far."""
+    """A query in its slots; rows and columns share their sums, and E too unless the loss has a center."""
 
-    s: Any
-    rows: Any
-    columns: Any
-    sums: Any  # float32, for as long as they stay short
-    totals: Any  # float64, to which the sums are carried
+    rows: Side
+    columns: Side
 
 
-class Top(NamedTuple):
+class AboveCutoff(NamedTuple):
     """The documents above the cutoff once more, together."""
 
     first: Any  # where each level starts here
-    columns: Any
-    sums: Any
-    totals: Any
+    side: Side
 
 
-def columns_of(swap: Any, e: Any, g: Any, rest: Any, d: Any, h: Any) -> Any:
-    """What the tiles read of each slot, without h where the swap has none."""
-    return (e, g, rest, d, h) if type(swap).traits.has_h else (e, g, rest, d)
+class Scratch(NamedTuple):
+    """Memory that the queries of a block use one after the other: by rank, by document, by level, by slot."""
 
-
-@by_type(columns_of)
-def _columns_of(swap, e, g, rest, d, h):
-    if swap.instance_class.traits.has_h:
-        return lambda swap, e, g, rest, d, h: (e, g, rest, d, h)
-    return lambda swap, e, g, rest, d, h: (e, g, rest, d)
+    ranked: Any  # scores
+    place: Any
+    next_place: Any
+    cutoff_end: Any
+    s: Any
+    shifted_e: Any  # of rows, where the loss has a center
+    shifted_k: Any
+    side: Side
+    above_cutoff: AboveCutoff
+    d_of_rank: Any
+    h_of_rank: Any
 
 
 @uncounted
-def places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place):
+def places_by_rank(by_rank, level_of, cutoff, levels, next_place, place):
     """Write the slot of each document to `place`, in its level by rank, and where each level meets the cutoff."""
+    start, cutoff_end = levels.start, levels.cutoff_end
     for level in range(start.size):
-        next_place[level] = top_end[level] = start[level]
+        next_place[level] = cutoff_end[level] = start[level]
     for rank in range(by_rank.size):
         level = level_of[by_rank[rank]]
         place[by_rank[rank]] = -1
@@ -94,14 +85,14 @@ def places_by_rank(by_rank, level_of, cutoff, start, next_place, top_end, place)
             place[by_rank[rank]] = slot
             next_place[level] = slot + 1
             if rank < cutoff:
-                top_end[level] = slot + 1
+                cutoff_end[level] = slot + 1
 
 
 @uncounted
-def lay_out(swap, query, ranked, gains, levels, place, slots):
-    """Bring what the pairs read of each document to its slot."""
-    columns, s = slots.columns, slots.s
-    g, rest, d, h = columns[1], columns[2], columns[3], columns[-1]
+def lay_out(swap, query, gains, levels, place, work):
+    """Bring the scores, and what pairs read of each document besides E, to its slot."""
+    _, _, g, rest, d, h = work.side.read
+    ranked, s = work.ranked, work.s
     by_rank, d_of_rank, h_of_rank = query.by_rank, query.d, query.h
     for level in range(levels.start.size):
         g_here, rest_here = gains[0][levels.row[level]], gains[1][levels.row[level]]
@@ -115,60 +106,46 @@ def lay_out(swap, query, ranked, gains, levels, place, slots):
                 h[slot] = h_of_rank[rank]
 
 
-class Scratch(NamedTuple):
-    """Memory that the queries of a block use one after the other: by rank, by document, by level, by slot."""
-
-    to_order: Any
-    place: Any
-    next_place: Any
-    top_end: Any
-    s: Any
-    shifted: Any
-    columns: Any
-    sums: Any
-    totals: Any
-    top: Top
-    d_of_rank: Any
-    h_of_rank: Any
+@inlined
+def _side(rule, n):
+    return Side(
+        empty_columns(rule, n),
+        (np.empty(n, np.float32), np.empty(n, np.float32)),
+        (np.empty(n), np.empty(n)),
+        np.int64(0),
+    )
 
 
 @inlined
-def scratch_memory(swap, longest, most_levels):
+def scratch_memory(rule, longest, most_levels):
     """Scratch for queries of up to so many documents and levels.
 
-    The documents above a cutoff stand in the top once more. A swap says for each query where its cutoff is, so the top
-    has space for a whole query, as all else: memory that is never written costs nothing. What padding reads is 0 at
+    The documents above a cutoff stand together once more. A swap says for each query where its cutoff is, so there
+    is space for a whole query, as all else: memory that is never written costs nothing. What padding reads is 0 at
     first, then left by another query: finite, and times E = 0.
     """
-    room = longest + 2 * LANES
-    d, top_d = np.zeros(room, np.float32), np.zeros(room, np.float32)
-    h = np.zeros(room, np.float32) if has_h(swap) else d
-    top_h = np.zeros(room, np.float32) if has_h(swap) else top_d
+    n = longest + 2 * LANES
+    shifted_e = np.empty(n, np.float32)
     return Scratch(
-        order_scratch(longest),
+        np.empty(longest),
         np.empty(longest, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(most_levels, np.int32),
-        np.empty(room),
-        np.empty(room, np.float32),
-        columns_of(
-            swap, np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.float32), d, h
-        ),
-        (np.empty(room, np.float32), np.empty(room, np.float32)),
-        (np.empty(room), np.empty(room)),
-        Top(
-            np.empty(most_levels + 1, np.int32),
-            columns_of(
-                swap,
-                np.zeros(room, np.float32),
-                np.zeros(room, np.float32),
-                np.zeros(room, np.float32),
-                top_d,
-                top_h,
-            ),
-            (np.empty(room, np.float32), np.empty(room, np.float32)),
-            (np.empty(room), np.empty(room)),
-        ),
+        np.empty(n),
+        shifted_e,
+        np.empty(n, np.float32) if is_wide(rule.span) else shifted_e,
+        _side(rule, n),
+        AboveCutoff(np.empty(most_levels + 1, np.int32), _side(rule, n)),
         np.empty(longest, np.float32),
         np.empty(longest, np.float32),
     )
+
+
+@inlined
+def slots_of(work, center, size):
+    """The query in this memory as rows and as columns."""
+    read, sums, totals, _ = work.side
+    rows = read
+    if center != 0:
+        rows = Columns(work.shifted_e, work.shifted_k, read.gain, read.rest, read.d, read.h)
+    return Slots(Side(rows, sums, totals, size), Side(read, sums, totals, size))

@@ -17,17 +17,13 @@ class Levels(NamedTuple):
     of its own level and the level's `run_end`: it should be above all of them.
     """
 
-    of_document: NDArray[
-        np.int32
-    ]  # (n_documents,) level within the query, -1 for a document that pairs with none
-    slot: NDArray[np.int32]  # (n_documents,) a place in its level, in input order; -1 likewise
+    of_document: NDArray[np.int32]  # (n_documents,) level within the query, -1 for one that pairs with none
+    slot: NDArray[np.int32]  # (n_documents,) a place in its level, in input order, or -1
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     start: NDArray[np.int32]  # (n_levels,) where the level starts in the query's layout
     end: NDArray[np.int32]  # (n_levels,) where it ends, and its run of partners starts
     run_end: NDArray[np.int32]  # (n_levels,) where its run of partners ends
-    row: NDArray[
-        np.int64
-    ]  # (n_levels,) the row of one of its documents, which all have the same label and gain
+    row: NDArray[np.int64]  # (n_levels,) the row of one of its documents: all have the same label and gain
 
 
 def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:

@@ -12,7 +12,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Local, Logistic, Loss, Mixed
-from lambdaboost.objectives.swaps.of_measure import pair_weights, unweighted
+from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them

@@ -5,6 +5,7 @@ its type, with static functions:
 
 - `rank_terms`: d and h of each rank of a query, and the rank past which two documents have nothing to swap for;
 - `gap` and `step`, whose product weighs a pair: `gap` by the two gains, `step` by the d and h of the two ranks;
+- where each two levels have a d of their own, `terms_of_level` and `terms_of_rows`, which make it;
 - and its `Traits`.
 
 `gap` and `step` do not branch: `min`, `max` and `abs` fill vector lanes, conditions do not. `Unit` and `Dcg` stand
@@ -38,19 +39,51 @@ class Traits(NamedTuple):
     has_h: bool  # whether `step` reads h
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
+    is_constant: bool  # whether ranks do not count
 
 
-def traits(has_h: bool = False, fixed_by_rank: bool = False, by_levels: bool = False) -> Any:
-    """Decorate a swap with its traits."""
+def traits(
+    has_h: bool = False,
+    fixed_by_rank: bool = False,
+    by_levels: bool = False,
+    is_constant: bool = False,
+    **shared: Any,
+) -> Any:
+    """Decorate a swap with its traits and with functions that it shares with others."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(has_h, fixed_by_rank, by_levels)
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant)
+        for name, function in shared.items():
+            setattr(swap, name, staticmethod(function))
         return swap
 
     return decorated
 
 
-@traits(fixed_by_rank=True)
+# The gaps, steps and terms that several swaps share.
+
+
+def gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
+    """The gain of the better document less that of the other, each in one float32."""
+    return gain_i - gain_j
+
+
+def exact_gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
+    """The gain of the better document less that of the other, each in two float32."""
+    return difference(gain_i, rest_i, gain_j, rest_j)
+
+
+def d_step(swap, d_i, h_i, d_j, h_j):
+    """How far the d of two ranks differ."""
+    return abs(d_i - d_j)
+
+
+def discounts_by_rank(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
+    """D of each rank, whichever document stands there; no h."""
+    return discounts[0], discounts[0], cutoff
+
+
+@traits(fixed_by_rank=True, is_constant=True, rank_terms=discounts_by_rank)
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
@@ -64,40 +97,15 @@ class Unit(NamedTuple):
         """One."""
         return ONE
 
-    @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """D of each rank, whichever document stands there; no h."""
-        return discounts[0], discounts[0], cutoff
 
-
-@traits(fixed_by_rank=True)
+@traits(fixed_by_rank=True, gap=gain_gap, step=d_step, rank_terms=discounts_by_rank)
 class Dcg(NamedTuple):
     """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
 
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return gain_i - gain_j
 
-    @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """The difference of the discounts."""
-        return abs(d_i - d_j)
-
-    @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """D of each rank, whichever document stands there; no h."""
-        return discounts[0], discounts[0], cutoff
-
-
-@traits(has_h=True, fixed_by_rank=True)
+@traits(has_h=True, fixed_by_rank=True, gap=exact_gain_gap)
 class TwoFloatDcg(NamedTuple):
     """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):
@@ -148,6 +156,7 @@ def _known(trait: str) -> Any:
 has_h = _known("has_h")
 fixed_by_rank = _known("fixed_by_rank")
 by_levels = _known("by_levels")
+is_constant = _known("is_constant")
 
 
 def rank_terms(
@@ -163,3 +172,32 @@ def rank_terms(
 @by_type(rank_terms)
 def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
     return swap.instance_class.rank_terms
+
+
+def terms_of_level(swap: Any, a: Any, by_rank: Any, level: Any, now: Any) -> Any:
+    """Write the term of level a at the rank of every slot to `now`; `by_rank` are the slots by rank.
+
+    The d of levels a and b is the term of a less that of b. Only where each two levels have a d of their own.
+    """
+    return type(swap).terms_of_level(swap, a, by_rank, level, now)
+
+
+@by_type(terms_of_level)
+def _terms_of_level(swap, a, by_rank, level, now):
+    if swap.instance_class.traits.by_levels:
+        return swap.instance_class.terms_of_level
+    return lambda swap, a, by_rank, level, now: None
+
+
+def terms_of_rows(swap: Any, first: Any, last: Any, a: Any, passed: Any, terms: Any) -> Any:
+    """Write the terms of all levels worse than a at the rows first:last of a, one call after the other by rank.
+
+    `passed` are the slots by rank, their levels, the rank at which the rows before these end, and the documents of each
+    level down to there, which it counts on. Returns the rank at which these rows end.
+    """
+    return type(swap).terms_of_rows(swap, first, last, a, passed, terms)
+
+
+@by_type(terms_of_rows)
+def _terms_of_rows(swap, first, last, a, passed, terms):
+    return swap.instance_class.terms_of_rows

@@ -12,7 +12,7 @@ from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_weight import PairWeights
 
 LONGEST = 256  # documents of a list up to which discounts in float32 weigh every pair within 1e-5
-NEAREST = 0.01  # how near two gains may come for that, as a share of the higher
+CLOSEST = 0.01  # how close two gains may come for that, as a share of the higher
 
 
 def by_precision(
@@ -30,9 +30,9 @@ def by_precision(
     def build() -> Any:
         gain = gains[0][levels.row].astype(np.float64) + gains[1][levels.row]
         level_query = np.repeat(np.arange(q.n_queries), np.diff(levels.first))
-        near = (gain[:-1] - gain[1:] < NEAREST * gain[:-1]) & (level_query[:-1] == level_query[1:])
+        close_gains = (gain[:-1] - gain[1:] < CLOSEST * gain[:-1]) & (level_query[:-1] == level_query[1:])
         close = q.sizes > LONGEST
-        close[level_query[1:][near]] = True
+        close[level_query[1:][close_gains]] = True
         return (~close, close) if close.any() else every_query(q), levels, gains
 
     # Their identities name the levels and the gains as long as they live, and what is kept holds them.

@@ -24,29 +24,28 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.exp import exp_minus
+from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import Loss, curvature_of, force_of
+from lambdaboost.objectives.kernels.loss import curvature_of, force_of
 from lambdaboost.objectives.kernels.pair_weight import (
-    ONE,
-    PairWeights,
     fixed_by_rank,
     gap,
     has_h,
     rank_terms,
     step,
 )
-from lambdaboost.objectives.kernels.tiles import RANGE
+from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide
 
 LANES = 64  # queries of a batch: enough to hide what a row of lanes costs to begin
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
+WIDEST = 3e8  # σ times the span of scores, up to which a whole number holds the exponent of E
 LONGEST = 40  # documents of a list: from here on tiles are faster
 
 # A slot is a row of FIELDS · LANES figures in one array, so that the compiler sees at one comparison that the row of i
 # and the rows of j do not overlap: with an array for each it compares all with all, at every pair.
-LEVEL, REACH, E, GAIN, D, LAM, MU, REST, H = (np.int64(LANES * x) for x in range(9))
-SLOT = 9 * LANES
+LEVEL, REACH, E, GAIN, D, LAM, MU, REST, H, K = (np.int64(LANES * x) for x in range(10))
+SLOT = 10 * LANES
 
 
 class Batches(NamedTuple):
@@ -146,12 +145,18 @@ def _scores_by_position(query, n, scores, offsets, s, best, worst):
 
 
 @uncounted
-def _exponentials(n, sigma, best, s, e):
-    """E = exp(σ(s − s_max)) by position, as far as float32 carries."""
+def _exponentials(span, n, sigma, best, s, e, k):
+    """E = exp(σ(s − s_max)) by position, as far as the span carries."""
     for p in range(n):
-        here, out = s[p * LANES : (p + 1) * LANES], e[p * LANES : (p + 1) * LANES]
+        row = slice(p * LANES, (p + 1) * LANES)
+        here, e_here, k_here = s[row], e[row], k[row]
         for lane in range(LANES):
-            out[lane] = exp_minus(min(sigma * min(best[lane] - here[lane], FARTHEST_APART), RANGE))
+            x = sigma * min(best[lane] - here[lane], FARTHEST_APART)
+            if is_wide(span):
+                e_here[lane], exponent = exp_minus_in_parts(min(x, WIDEST))
+                k_here[lane] = from_bits(exponent)
+            else:
+                e_here[lane] = exp_minus(min(x, RANGE))
 
 
 @uncounted
@@ -170,16 +175,22 @@ def _count_ranks(n, s, rank):
 
 
 @uncounted
-def _to_slots(n, level, reach, position, e, slots):
-    """Fill the slots with what does not depend on ranks."""
+def _to_slots(n, level, reach, slots):
+    """Fill the slots with what does not depend on scores."""
     for i in range(n):
-        row, level_i, reach_i, position_i = slots[i * SLOT : (i + 1) * SLOT], level[i], reach[i], position[i]
+        row, level_i, reach_i = slots[i * SLOT : (i + 1) * SLOT], level[i], reach[i]
         for lane in range(LANES):
             row[LEVEL + lane], row[REACH + lane] = level_i[lane], reach_i[lane]
         for lane in range(LANES):
-            row[E + lane] = e[np.int32(position_i[lane]) * LANES + lane]
-        for lane in range(LANES):
             row[LAM + lane] = row[MU + lane] = 0
+
+
+@uncounted
+def _by_position_to_slots(field, position, figures, slots):
+    for i in range(position.shape[0]):
+        row, position_i = slots[i * SLOT : (i + 1) * SLOT], position[i]
+        for lane in range(LANES):
+            row[field + lane] = figures[np.int32(position_i[lane]) * LANES + lane]
 
 
 @uncounted
@@ -200,15 +211,16 @@ def _ranked_to_slots(n, field, position, rank, of_rank, slots):
 
 
 @uncounted
-def _pairs(swap, force, shift, n, slots):
-    """λ and μ of every slot, pair by pair."""
+def _pairs(swap, force, span, shift, k_shift, n, slots):
+    """λ and μ of every slot, pair by pair; rows are shifted by the loss's center."""
     for i in range(n - 1):
         one = slots[i * SLOT : (i + 1) * SLOT]
         for j in range(i + 1, n):
             other = slots[j * SLOT : (j + 1) * SLOT]
             for lane in range(LANES):
-                e_i, e_j = shift * one[E + lane], other[E + lane]
-                v = ONE / (e_i + e_j)
+                k_i, k_j = bits(one[K + lane]) + k_shift, bits(other[K + lane])
+                e_j = other[E + lane]
+                e_i, v = inverse(span, shift * one[E + lane], k_i, e_j, k_j)
                 rho, rest = e_j * v, e_i * v
                 w = gap(swap, one[GAIN + lane], one[REST + lane], other[GAIN + lane], other[REST + lane])
                 w *= step(swap, one[D + lane], one[H + lane], other[D + lane], other[H + lane])
@@ -222,12 +234,13 @@ def _pairs(swap, force, shift, n, slots):
 
 
 @inlined
-def _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff, rank, memory, slots):
+def _terms_of_lanes(weights, query, offsets, position, rank, memory, slots):
     """D and h of each slot where they depend on the ranking of its query."""
+    swap, gains, discounts, cutoff = weights
     by_rank, d_memory, h_memory = memory
     for lane in range(LANES):
         q = query[lane]
-        for i in range(n):
+        for i in range(position.shape[0]):
             slots[i * SLOT + D + lane] = slots[i * SLOT + H + lane] = 0
         if q < 0:
             continue
@@ -242,19 +255,68 @@ def _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff,
             slots[i * SLOT + D + lane], slots[i * SLOT + H + lane] = d[r], h[r]
 
 
+class Results(NamedTuple):
+    """What the lanes write: λ and μ, the order where it has a length, and which queries are done, or too far apart."""
+
+    lam: NDArray[np.float32]
+    mu: NDArray[np.float32]
+    order: NDArray[np.int32]  # by document, or of no length
+    done: NDArray[np.bool_]
+    far: NDArray[np.bool_]  # written by a `Narrow` span: scores too far apart for it
+
+
+@inlined
+def _takes(span, loss, query, best, worst, results, taken):
+    """Whether any list of a batch is for these lanes, each in `taken`."""
+    any_taken = False
+    for lane in range(LANES):
+        q = query[lane]
+        apart = loss.sigma * min(best[lane] - worst[lane], FARTHEST_APART) + abs(loss.center)
+        if is_wide(span):
+            taken[lane] = q >= 0 and results.far[q] and apart <= WIDEST
+        else:
+            taken[lane] = q >= 0 and apart <= RANGE
+            if q >= 0:
+                results.far[q] = not taken[lane]
+        any_taken = any_taken or taken[lane]
+    return any_taken
+
+
+@uncounted
+def _write(query, offsets, position, rank, slots, taken, results):
+    """Bring the sums of the lists that were taken to their documents."""
+    for lane in range(LANES):
+        if not taken[lane]:
+            continue
+        q = query[lane]
+        results.done[q] = True
+        a, m = offsets[q], offsets[q + 1] - offsets[q]
+        lam, mu = results.lam[a : a + m], results.mu[a : a + m]
+        for i in range(m):
+            p = position[i, lane]
+            lam[p], mu[p] = slots[i * SLOT + LAM + lane], slots[i * SLOT + MU + lane]
+        if results.order.size:
+            for p in range(m):
+                results.order[a + rank[p * LANES + lane]] = p
+
+
 @kernel
-def _block_of_batches(b0, b1, documents, offsets, batches, weights, gains_of_slot, loss, scores, out):
+def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results):
     """λ and μ of batches b0:b1, one after the other through the same scratch memory."""
+    batches, gains_of_slot = lanes
+    weights, loss, span = pairs
     swap, gains, discounts, cutoff = weights
-    force, sigma, center = loss
-    out_lam, out_mu, out_order, done = out
     figures_of_most = LONGEST * LANES
     s, e = np.empty(figures_of_most), np.empty(figures_of_most, np.float32)
+    k = np.empty(figures_of_most, np.float32) if is_wide(span) else e
     rank = np.empty(figures_of_most, np.int32)
     slots = np.zeros(LONGEST * SLOT, np.float32)
-    best, worst = np.empty(LANES), np.empty(LANES)
+    best, worst, taken = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.bool_)
     memory = np.empty(LONGEST, np.int32), np.zeros(LONGEST, np.float32), np.zeros(LONGEST, np.float32)
-    shift = np.float32(math.exp(min(center, RANGE)))
+    if is_wide(span):
+        shift, k_shift = exp_minus_in_parts(-loss.center)
+    else:
+        shift, k_shift = np.float32(math.exp(loss.center)), np.int32(0)
     d_of_rank, h_of_rank = memory[1], memory[2]
     if fixed_by_rank(swap):
         d_of_rank, h_of_rank, _ = rank_terms(
@@ -265,9 +327,14 @@ def _block_of_batches(b0, b1, documents, offsets, batches, weights, gains_of_slo
         query, position = batches.query[b], batches.position[rows]
         n = position.shape[0]
         _scores_by_position(query, n, scores, offsets, s, best, worst)
-        _exponentials(n, sigma, best, s, e)
+        if not _takes(span, loss, query, best, worst, results, taken):
+            continue
+        _exponentials(span, n, loss.sigma, best, s, e, k)
         _count_ranks(n, s, rank)
-        _to_slots(n, batches.level[rows], batches.reach[rows], position, e, slots)
+        _to_slots(n, batches.level[rows], batches.reach[rows], slots)
+        _by_position_to_slots(E, position, e, slots)
+        if is_wide(span):
+            _by_position_to_slots(K, position, k, slots)
         _gains_to_slots(n, GAIN, gains_of_slot[0][rows], slots)
         if has_h(swap):
             _gains_to_slots(n, REST, gains_of_slot[1][rows], slots)
@@ -276,37 +343,22 @@ def _block_of_batches(b0, b1, documents, offsets, batches, weights, gains_of_slo
             if has_h(swap):
                 _ranked_to_slots(n, H, position, rank, h_of_rank, slots)
         else:
-            _terms_of_lanes(swap, query, n, position, offsets, gains, discounts, cutoff, rank, memory, slots)
-        _pairs(swap, force, shift, n, slots)
-        for lane in range(LANES):
-            q = query[lane]
-            if q < 0 or not sigma * (best[lane] - worst[lane]) + abs(center) <= RANGE:
-                continue
-            done[q] = True
-            a, m = offsets[q], offsets[q + 1] - offsets[q]
-            lam, mu = out_lam[a : a + m], out_mu[a : a + m]
-            for i in range(m):
-                p = position[i, lane]
-                lam[p], mu[p] = slots[i * SLOT + LAM + lane], slots[i * SLOT + MU + lane]
-            if out_order.size:
-                for p in range(m):
-                    out_order[a + rank[p * LANES + lane]] = p
+            _terms_of_lanes(weights, query, offsets, position, rank, memory, slots)
+        _pairs(swap, loss.force, span, shift, k_shift, n, slots)
+        _write(query, offsets, position, rank, slots, taken, results)
 
 
 def lists_in_lanes(
-    scores: NDArray[np.float64],
-    q: Queries,
-    batches: Batches,
-    weights: PairWeights,
-    loss: Loss,
-    out: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int32], NDArray[np.bool_]],
+    scores: NDArray[np.float64], q: Queries, batches: Batches, pairs: Any, results: Results
 ) -> None:
-    """Write λ and μ of the short lists to `out`, their order if it has a length, and which queries are done.
+    """Write λ and μ of the short lists; `pairs` are weights, loss and span.
 
-    Lists whose scores lie too far apart for float32 are left out, as are those longer than LONGEST.
+    Lists longer than LONGEST are left out. A `Narrow` span leaves lists out whose scores lie too far apart for it; a
+    `Wide` one takes these, except where they lie farther apart than WIDEST.
     """
     if batches.query.size:
-        gains = _by_slot(q, batches, weights.gains[0]), _by_slot(q, batches, weights.gains[1])
+        gains = pairs[0].gains
+        of_slot = _by_slot(q, batches, gains[0]), _by_slot(q, batches, gains[1])
         over_queries(
-            _block_of_batches, batches.documents, q.offsets, batches, weights, gains, loss, scores, out
+            _block_of_batches, batches.documents, q.offsets, (batches, of_slot), pairs, scores, results
         )

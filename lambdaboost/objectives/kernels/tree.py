@@ -7,28 +7,35 @@ charges on a few Chebyshev points per grade, everything a document needs of a fa
 the pairs inside a leaf are computed as pairs. One rule for all pairs (i at an earlier rank than j, t = −σ·score):
 
     i better:  λ_i += w f(t_j − t_i),  λ_j −= w f(t_j − t_i)
-    j better:  λ_j += w f(t_i − t_j),  λ_i −= w f(t_i − t_j),     w = A[grade_i, grade_j] · (D_i − D_j).
+    j better:  λ_j += w f(t_i − t_j),  λ_i −= w f(t_i − t_j),     w = A_ab Σ_k B_abk (D_ki − D_kj),
+
+a and b the two grades. A discounted gain has one term D, the discount, and B = 1; RankNet has none, w = A; the pair
+accuracy one for each grade (`swaps.pair_accuracy`).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel
+from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.exp import exp_minus
+from lambdaboost.objectives.kernels.exp import NOTHING, exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
-from lambdaboost.objectives.kernels.pair_weight import ONE, gap
+from lambdaboost.objectives.kernels.pair_weight import by_levels, gap, has_h, is_constant, terms_of_level
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
 from lambdaboost.objectives.kernels.tiles import (
     LANES,
-    NOTHING,
-    RANGE,
+    Columns,
+    Rule,
+    Side,
+    carry,
+    empty_columns,
     rows_by_columns,
-    run_stop,
 )
 from lambdaboost.objectives.kernels.two_floats import split_one
 
@@ -39,12 +46,45 @@ LEAF = 256  # documents whose pairs are computed one by one
 # The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has charges.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
+LEVELS_OF_TERMS = (
+    8  # where each level has a term: time and memory grow with the square of their number, and more
+)
 
 _U = (np.arange(POINTS) + 0.5) * np.pi / POINTS
 X = np.cos(_U)  # the points on [−1, 1]
 T = np.cos(np.outer(np.arange(POINTS), _U))  # T[k, u] = T_k(X[u])
 # Charges at points from moments, values' coefficients from values at points: both are this matrix.
 TO_POINTS = T * np.where(np.arange(POINTS) == 0, 1.0, 2.0)[:, None] / POINTS
+
+
+class Documents(NamedTuple):
+    """The labelled documents of a list by rank, and λ and μ so far."""
+
+    t: Any  # σ(s_max − s), ascending
+    d: Any  # (m, n_terms)
+    grade: Any  # 0 best
+    lam: Any
+    mu: Any
+
+
+class Weights(NamedTuple):
+    """What weighs a pair by its two grades."""
+
+    gains: Any  # by grade, as two floats
+    a: Any  # A, (n_grades, n_grades)
+    b: Any  # B, (n_grades, n_grades, n_terms)
+
+
+class Nodes(NamedTuple):
+    """Charges and fields of the tree's runs at their points; node 1 is the root, 2k and 2k + 1 the halves of k.
+
+    charge[node, grade, 0] stands for Σ 1 of its documents, charge[node, grade, 1 + k] for Σ D_k. To the λ of a document
+    of that grade all far runs add field[node, grade, 0] + Σ_k D_k field[node, grade, 1 + k]; the μ follow these.
+    """
+
+    leaves: Any
+    charge: Any
+    field: Any
 
 
 @inlined
@@ -58,7 +98,7 @@ def _chebyshev(x, out):
 
 @inlined
 def _boundary(node, m):
-    """First and last + 1 document of a node; node 1 is the root, 2k and 2k + 1 the halves of k."""
+    """First and last + 1 document of a node."""
     depth = 0
     k = node
     while k > 1:
@@ -76,8 +116,9 @@ def _middle_half(t, first, last):
 
 
 @inlined
-def _leaf_charges(t, d, grade, first, last, charge):
-    """Charges of a leaf: charge[grade, 0] stands for Σ 1 and charge[grade, 1] for Σ D of its documents."""
+def _leaf_charges(docs, first, last, charge):
+    """Charges of a leaf."""
+    t, d, grade = docs.t, docs.d, docs.grade
     moments = np.zeros(charge.shape)
     basis = np.empty(POINTS)
     middle, half = _middle_half(t, first, last)
@@ -85,7 +126,9 @@ def _leaf_charges(t, d, grade, first, last, charge):
         _chebyshev((t[i] - middle) / half, basis)
         for k in range(POINTS):
             moments[grade[i], 0, k] += basis[k]
-            moments[grade[i], 1, k] += d[i] * basis[k]
+        for term in range(d.shape[1]):
+            for k in range(POINTS):
+                moments[grade[i], 1 + term, k] += d[i, term] * basis[k]
     _mapped(moments, TO_POINTS, charge)
 
 
@@ -133,67 +176,78 @@ def _force(force, o, center):
 
 
 @inlined
-def _meet(force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work):
-    """Two runs act on each other: charges at one's points become a field at the other's.
+def _add_fields(weights, b, downward, pulls, field):
+    """Add what charges of grade b pull, pulls[moment] in right and in wrong order, λ and μ, to the fields of a run."""
+    n_terms = weights.b.shape[2]
+    # (D_i − D_j) is D − D′ for the run above and D′ − D for the run below.
+    flip = -1.0 if n_terms > 0 and downward == 1 else 1.0
+    for a in range(field.shape[0]):
+        w = flip * weights.a[a, b]
+        if w == 0:
+            continue
+        target_better = a < b
+        # The pair is in the right order if the better document stands in the run above.
+        x = 0 if target_better == (downward == 0) else 1
+        sign = w if target_better else -w
+        if n_terms == 0:
+            for to in range(POINTS):
+                field[a, 0, to] += sign * pulls[0, x, to]
+                field[a, 1, to] += w * pulls[0, 2 + x, to]
+        for k in range(n_terms):
+            share = weights.b[a, b, k]
+            if share != 0:
+                for to in range(POINTS):
+                    field[a, 0, to] -= sign * share * pulls[1 + k, x, to]
+                    field[a, 1 + k, to] += sign * share * pulls[0, x, to]
+                    field[a, 1 + n_terms, to] -= w * share * pulls[1 + k, 2 + x, to]
+                    field[a, 2 + n_terms + k, to] += w * share * pulls[0, 2 + x, to]
 
-    field[node, grade, 0:2] are the λ that a document of that grade feels per unit and per D of its own weight,
-    field[node, grade, 2:4] the μ.
-    """
-    right, wrong, right_mu, wrong_mu, y = work
+
+@inlined
+def _meet(rule, weights, nodes, above, below, points, work):
+    """Two runs act on each other: charges at one's points become a field at the other's."""
+    right, wrong, right_mu, wrong_mu, pulls = work
     for u in range(POINTS):
         for v in range(POINTS):
-            o = below_points[v] - above_points[u]
-            right[u, v], right_mu[u, v] = _force(force, o, center)
-            wrong[u, v], wrong_mu[u, v] = _force(force, -o, center)
-    n_grades = weight.shape[0]
+            o = points[1, v] - points[0, u]
+            right[u, v], right_mu[u, v] = _force(rule.force, o, rule.center)
+            wrong[u, v], wrong_mu[u, v] = _force(rule.force, -o, rule.center)
     for downward in range(2):
         source, target = (below, above) if downward == 0 else (above, below)
-        for b in range(n_grades):
-            if charge[source, b, 0, 0] == 0 and charge[source, b, 0, POINTS - 1] == 0:
+        for b in range(weights.a.shape[0]):
+            charge = nodes.charge[source, b]
+            if charge[0, 0] == 0 and charge[0, POINTS - 1] == 0:
                 continue
-            for moment in range(2 if by_rank else 1):
-                y[:] = 0
+            pulls[:] = 0
+            for moment in range(charge.shape[0]):
                 for u in range(POINTS):
                     for v in range(POINTS):
                         to, of = (u, v) if downward == 0 else (v, u)
-                        c = charge[source, b, moment, of]
-                        y[0, to] += right[u, v] * c
-                        y[1, to] += wrong[u, v] * c
-                        y[2, to] += right_mu[u, v] * c
-                        y[3, to] += wrong_mu[u, v] * c
-                # (D_i − D_j) is D − D′ for the run above and D′ − D for the run below.
-                flip = -1.0 if by_rank and downward == 1 else 1.0
-                for a in range(n_grades):
-                    w = weight[a, b]
-                    if w == 0:
-                        continue
-                    target_better = a < b
-                    # The pair is in the right order if the better document stands in the run above.
-                    in_order = target_better == (downward == 0)
-                    sign = w if target_better else -w
-                    for to in range(POINTS):
-                        pull, curvature = (y[0, to], y[2, to]) if in_order else (y[1, to], y[3, to])
-                        field[target, a, moment, to] += flip * sign * pull
-                        field[target, a, 2 + moment, to] += flip * w * curvature
+                        c = charge[moment, of]
+                        pulls[moment, 0, to] += right[u, v] * c
+                        pulls[moment, 1, to] += wrong[u, v] * c
+                        pulls[moment, 2, to] += right_mu[u, v] * c
+                        pulls[moment, 3, to] += wrong_mu[u, v] * c
+            _add_fields(weights, b, downward, pulls, nodes.field[target])
+
+
+class Leaf(NamedTuple):
+    """A run of documents level by level, as tiles read it."""
+
+    side: Side
+    start: Any  # of each level
+    document: Any  # in each slot
 
 
 @inlined
-def _empty_columns(room):
-    """Memory for E, gain and its rest, discount and its rest."""
-    return (
-        np.empty(room, np.float32),
-        np.empty(room, np.float32),
-        np.empty(room, np.float32),
-        np.empty(room, np.float32),
-        np.empty(room, np.float32),
-    )
-
-
-@inlined
-def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):
-    """A run level by level: what tiles read, where each level starts, and the document in each slot."""
-    e, gain, gain_rest, discount, discount_rest = layout
-    start[:] = 0
+def _leaf(rule, weights, docs, run, from_t):
+    """Lay the documents of a run out, E relative to `from_t`."""
+    first, last = run
+    capacity = LEAF + 2 * LANES
+    t, d, grade, _, _ = docs
+    gain_of, rest_of = weights.gains
+    read = empty_columns(rule, capacity)
+    start, document = np.zeros(weights.a.shape[0] + 1, np.int64), np.empty(capacity, np.int64)
     for i in range(first, last):
         start[grade[i] + 1] += 1
     for level in range(start.size - 1):
@@ -203,83 +257,101 @@ def _leaf_layout(first, last, t, g, d, grade, from_t, layout, start, document):
         slot = following[grade[i]]
         following[grade[i]] += 1
         document[slot] = i
-        e[slot], gain[slot], gain_rest[slot] = exp_minus(t[i] - from_t), g[0][grade[i]], g[1][grade[i]]
-        discount[slot], discount_rest[slot] = split_one(d[i])
-    for slot in range(last - first, last - first + LANES):
-        e[slot] = gain[slot] = gain_rest[slot] = discount[slot] = discount_rest[slot] = 0
+        read.gain[slot], read.rest[slot] = gain_of[grade[i]], rest_of[grade[i]]
+        if is_wide(rule.span):
+            read.e[slot], k = exp_minus_in_parts(t[i] - from_t)
+            read.k[slot] = from_bits(k)
+        else:
+            read.e[slot] = exp_minus(t[i] - from_t)
+        if d.shape[1] == 1:
+            read.d[slot], rest = split_one(d[i, 0])
+            if has_h(rule.swap):
+                read.h[slot] = rest
+    pad(rule.span, read, last - first, last - first + LANES)
+    sums = np.zeros(capacity, np.float32), np.zeros(capacity, np.float32)
+    return Leaf(Side(read, sums, (np.zeros(capacity), np.zeros(capacity)), last - first), start, document)
 
 
 @inlined
-def _levels_meet(swap, force, shift, rows, row_start, columns, column_start, row_sums, column_sums):
-    """Every level of the rows against all worse levels of the columns."""
-    e, g, g_rest, d, d_rest = rows
-    shifted = (e * shift if shift != ONE else e, g, g_rest, d, d_rest)
-    m = column_start[-1]
-    for level in range(row_start.size - 1):
-        lo = column_start[level + 1]
-        if row_start[level] < row_start[level + 1] and lo < m:
-            rows_by_columns(
-                swap, force, row_start[level], row_start[level + 1], shifted, lo, run_stop(lo, m, m), columns,
-                row_sums, column_sums,
-            )  # fmt: skip
-
-
-@inlined
-def _collect(document, n, sums, lam, mu):
-    for slot in range(n):
-        lam[document[slot]] += sums[0][slot]
-        mu[document[slot]] += sums[1][slot]
-
-
-@inlined
-def _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):
-    """All pairs of documents a0:a1 with documents b0:b1, a run with itself or with a later one, as pairs."""
-    if t[b1 - 1] - t[a0] + abs(center) > RANGE:
-        _pairs_one_by_one(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu)
-        return
-    room = LEAF + 2 * LANES
-    n_levels = weight.shape[0]
-    above = _empty_columns(room)
-    above_start, above_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
-    above_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
-    shift = np.float32(math.exp(center))
-    _leaf_layout(a0, a1, t, g, d, grade, t[a0], above, above_start, above_document)
-    if a0 == b0:
-        _levels_meet(swap, force, shift, above, above_start, above, above_start, above_sums, above_sums)
+def _shifted(rule, leaf, t, from_t):
+    """A leaf as rows: E times e^center."""
+    if rule.center == 0:
+        return leaf.side
+    read, sums, totals, size = leaf.side
+    e = np.zeros(read.e.size, np.float32)
+    k = np.zeros(read.e.size, np.float32) if is_wide(rule.span) else e
+    if is_wide(rule.span):
+        for slot in range(size):
+            e[slot], k_here = exp_minus_in_parts(t[leaf.document[slot]] - from_t - rule.center)
+            k[slot] = from_bits(k_here)
     else:
-        below = _empty_columns(room)
-        below_start, below_document = np.empty(n_levels + 1, np.int64), np.empty(room, np.int64)
-        below_sums = np.zeros(room, np.float32), np.zeros(room, np.float32)
-        _leaf_layout(b0, b1, t, g, d, grade, t[a0], below, below_start, below_document)
-        _levels_meet(swap, force, shift, above, above_start, below, below_start, above_sums, below_sums)
-        _levels_meet(swap, force, shift, below, below_start, above, above_start, below_sums, above_sums)
-        _collect(below_document, b1 - b0, below_sums, lam, mu)
-    _collect(above_document, a1 - a0, above_sums, lam, mu)
+        shift = np.float32(math.exp(rule.center))
+        for slot in range(size):
+            e[slot] = shift * read.e[slot]
+    return Side(Columns(e, k, read.gain, read.rest, read.d, read.h), sums, totals, size)
 
 
 @inlined
-def _pairs_one_by_one(a0, a1, b0, b1, t, d, grade, weight, force, center, by_rank, lam, mu):
-    """Pairs of two runs one by one: for scores too far apart for E."""
-    for i in range(a0, a1):
-        for j in range(max(b0, i + 1), b1):
-            w = weight[grade[i], grade[j]]
-            if by_rank:
-                w *= d[i] - d[j]
-            if w != 0:
-                side = 1.0 if grade[i] < grade[j] else -1.0
-                f, curvature = _force(force, side * (t[j] - t[i]), center)
-                lam[i] += side * w * f
-                lam[j] -= side * w * f
-                mu[i] += w * curvature
-                mu[j] += w * curvature
+def _terms_to_slots(weights, a, b, d, leaf, level):
+    """D of the documents of a level where levels a and b meet."""
+    for slot in range(leaf.start[level], leaf.start[level + 1]):
+        total = 0.0
+        for k in range(d.shape[1]):
+            total += weights.b[a, b, k] * d[leaf.document[slot], k]
+        leaf.side.read.d[slot] = total
 
 
 @inlined
-def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):
+def _levels_meet(rule, weights, docs, from_t, above, below):
+    """Every level of the rows `above` against all worse levels of the columns `below`."""
+    rows = _shifted(rule, above, docs.t, from_t)
+    m = below.side.size
+    for level in range(above.start.size - 1):
+        first, last = above.start[level], above.start[level + 1]
+        if first == last or below.start[level + 1] == m:
+            continue
+        if by_levels(rule.swap):
+            for worse in range(level + 1, above.start.size - 1):
+                lo, hi = below.start[worse], below.start[worse + 1]
+                if lo < hi:
+                    _terms_to_slots(weights, level, worse, docs.d, above, level)
+                    _terms_to_slots(weights, level, worse, docs.d, below, worse)
+                    rows_by_columns(rule, first, last, rows, lo, hi, below.side)
+        else:
+            rows_by_columns(rule, first, last, rows, below.start[level + 1], m, below.side)
+
+
+@inlined
+def _collect(leaf, docs):
+    carry(leaf.side)
+    for slot in range(leaf.side.size):
+        docs.lam[leaf.document[slot]] += leaf.side.totals[0][slot]
+        docs.mu[leaf.document[slot]] += leaf.side.totals[1][slot]
+
+
+@inlined
+def _near_pairs(rule, weights, docs, run, other):
+    """All pairs of the documents of two runs, or of one with itself, as pairs."""
+    from_t = docs.t[run[0]]
+    alone = run[0] == other[0]
+    above = _leaf(rule, weights, docs, run, from_t)
+    below = above if alone else _leaf(rule, weights, docs, other, from_t)
+    for turn in range(1 if alone else 2):
+        rows, columns = (above, below) if turn == 0 else (below, above)
+        _levels_meet(rule, weights, docs, from_t, rows, columns)
+    _collect(above, docs)
+    if not alone:
+        _collect(below, docs)
+
+
+@inlined
+def _leaf_values(docs, first, last, field):
     """Add the field of a leaf to its documents."""
+    t, d, grade, lam, mu = docs
+    n_terms = d.shape[1]
     coefficients = np.zeros(field.shape)
     for a in range(field.shape[0]):
-        for b in range(4):
+        for b in range(field.shape[1]):
             for u in range(POINTS):
                 v = field[a, b, u]
                 for k in range(POINTS):
@@ -289,49 +361,57 @@ def _leaf_values(t, d, grade, first, last, field, by_rank, lam, mu):
     for i in range(first, last):
         _chebyshev((t[i] - middle) / half, basis)
         c = coefficients[grade[i]]
-        per_unit = per_d = mu_unit = mu_d = 0.0
-        for k in range(POINTS):
-            per_unit += c[0, k] * basis[k]
-            per_d += c[1, k] * basis[k]
-            mu_unit += c[2, k] * basis[k]
-            mu_d += c[3, k] * basis[k]
-        lam[i] += d[i] * per_unit - per_d if by_rank else per_unit
-        mu[i] += d[i] * mu_unit - mu_d if by_rank else mu_unit
+        for moment in range(n_terms + 1):
+            pull = curvature = 0.0
+            for k in range(POINTS):
+                pull += c[moment, k] * basis[k]
+                curvature += c[n_terms + 1 + moment, k] * basis[k]
+            share = d[i, moment - 1] if moment > 0 else 1.0
+            lam[i] += share * pull
+            mu[i] += share * curvature
 
 
 @inlined
-def _rise(t, leaves, d, grade, charge):
+def _rise(docs, nodes):
     """Charges of all nodes, from the leaves up."""
+    t, leaves, charge = docs.t, nodes.leaves, nodes.charge
     matrix = np.empty((POINTS, POINTS))
     for node in range(leaves, 2 * leaves):
         first, last = _boundary(node, t.size)
-        _leaf_charges(t, d, grade, first, last, charge[node])
+        _leaf_charges(docs, first, last, charge[node])
     for node in range(2 * leaves - 1, 3, -1):
         _child_to_parent(t, node, node // 2, t.size, matrix)
         _mapped(charge[node], matrix, charge[node // 2])
 
 
 @inlined
-def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu):
+def _meet_all(rule, weights, docs, nodes):
     """Every pair of runs once: siblings, cut down until both are narrow, or far apart, or leaves."""
+    t, leaves = docs.t, nodes.leaves
     m = t.size
     square = (POINTS, POINTS)
-    work = np.empty(square), np.empty(square), np.empty(square), np.empty(square), np.empty((4, POINTS))
-    above_points, below_points = np.empty(POINTS), np.empty(POINTS)
+    n_moments = docs.d.shape[1] + 1
+    work = (
+        np.empty(square),
+        np.empty(square),
+        np.empty(square),
+        np.empty(square),
+        np.empty((n_moments, 4, POINTS)),
+    )
+    points = np.empty((2, POINTS))
+    close = [(node, node) for node in range(leaves, 2 * leaves)]
     pending = [(2 * node, 2 * node + 1) for node in range(1, leaves)]
     while len(pending) > 0:
         above, below = pending.pop()
         a0, a1 = _boundary(above, m)
         b0, b1 = _boundary(below, m)
         above_width, below_width = t[a1 - 1] - t[a0], t[b1 - 1] - t[b0]
-        if max(above_width, below_width) <= WIDTH or t[b0] - t[a1 - 1] >= FAR + abs(center):
+        if max(above_width, below_width) <= WIDTH or t[b0] - t[a1 - 1] >= FAR + abs(rule.center):
             middle, half = _middle_half(t, a0, a1)
-            above_points[:] = middle + half * X
+            points[0] = middle + half * X
             middle, half = _middle_half(t, b0, b1)
-            below_points[:] = middle + half * X
-            _meet(
-                force, above, below, weight, center, by_rank, above_points, below_points, charge, field, work
-            )
+            points[1] = middle + half * X
+            _meet(rule, weights, nodes, above, below, points, work)
         elif above < leaves and (above_width >= below_width or below >= leaves):
             pending.append((2 * above, below))
             pending.append((2 * above + 1, below))
@@ -339,17 +419,20 @@ def _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, char
             pending.append((above, 2 * below))
             pending.append((above, 2 * below + 1))
         else:
-            _near_pairs(a0, a1, b0, b1, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu)
+            close.append((above, below))
+    for above, below in close:
+        _near_pairs(rule, weights, docs, _boundary(above, m), _boundary(below, m))
 
 
 @inlined
-def _descend(t, leaves, field):
+def _descend(t, nodes):
     """Hand every node's field down to its children."""
+    leaves, field = nodes.leaves, nodes.field
     matrix = np.empty((POINTS, POINTS))
     for node in range(4, 2 * leaves):
         _child_to_parent(t, node, node // 2, t.size, matrix)
         for a in range(field.shape[1]):
-            for b in range(4):
+            for b in range(field.shape[2]):
                 for u in range(POINTS):
                     total = 0.0
                     for v in range(POINTS):
@@ -358,70 +441,116 @@ def _descend(t, leaves, field):
 
 
 @inlined
-def _one_list(swap, force, center, by_rank, t, g, d, grade, weight, lam, mu):
-    """Add the pairs of one list; t ascending, discounts d and grades (0 best) by rank, gains g by grade."""
-    m = t.size
+def _one_list(rule, weights, docs):
+    """Add the pairs of one list."""
+    m, n_moments, n_grades = docs.t.size, docs.d.shape[1] + 1, weights.a.shape[0]
     leaves = 1
     while m > LEAF * leaves:
         leaves *= 2
-    charge = np.zeros((2 * leaves, weight.shape[0], 2, POINTS))
-    field = np.zeros((2 * leaves, weight.shape[0], 4, POINTS))
-    _rise(t, leaves, d, grade, charge)
-    _meet_all(swap, force, center, by_rank, leaves, t, g, d, grade, weight, charge, field, lam, mu)
-    _descend(t, leaves, field)
+    nodes = Nodes(
+        leaves,
+        np.zeros((2 * leaves, n_grades, n_moments, POINTS)),
+        np.zeros((2 * leaves, n_grades, 2 * n_moments, POINTS)),
+    )
+    _rise(docs, nodes)
+    _meet_all(rule, weights, docs, nodes)
+    _descend(docs.t, nodes)
     for node in range(leaves, 2 * leaves):
         a, b = _boundary(node, m)
-        _leaf_values(t, d, grade, a, b, field[node], by_rank, lam, mu)
-        _near_pairs(a, b, a, b, swap, force, center, by_rank, t, g, d, grade, weight, lam, mu)
+        _leaf_values(docs, a, b, nodes.field[node])
+
+
+@inlined
+def _weights(swap, gains, n_terms):
+    """A and B of all pairs of grades."""
+    gain, rest = gains
+    n = gain.size
+    a, b = np.zeros((n, n)), np.ones((n, n, n_terms))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                a[i, j] = abs(np.float64(gap(swap, gain[i], rest[i], gain[j], rest[j])))
+            if by_levels(swap):
+                b[i, j] = 0
+                b[i, j, max(i, j)] = 1
+                b[i, j, min(i, j)] -= 1
+    return Weights(gains, a, b)
 
 
 @kernel
-def lists_by_tree(
-    first, last, lengths, queries, offsets, swap, force, by_rank,
-    sigma, center, scores, gains, discounts, level_of, order, out_lam, out_mu,
-):  # fmt: skip
+def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
     """λ and μ of some long queries, whose order by score is known."""
+    queries, offsets = lists
+    weights, loss, span = pairs
+    swap, gains, discounts, _ = weights
+    rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
+    scores, order = ranking
     for x in range(first, last):
         a, b = offsets[queries[x]], offsets[queries[x] + 1]
         n = b - a
-        t, d = np.empty(n), np.empty(n)
-        grade, document = np.empty(n, np.int8), np.empty(n, np.int32)
-        gain_of_level = np.zeros(LEVELS, np.float32), np.zeros(LEVELS, np.float32)
-        best = scores[a + order[a]]
-        m = n_levels = 0
+        ranked = np.empty(n)
+        for rank in range(n):
+            ranked[rank] = scores[a + order[a + rank]]
+        if is_wide(span):
+            close_gaps(ranked, loss.sigma)
+        n_levels = 0
+        for i in range(a, b):
+            n_levels = max(n_levels, level_of[i] + 1)
+        n_terms = 0 if is_constant(swap) else (n_levels if by_levels(swap) else 1)
+        t, d, grade, document = (
+            np.empty(n),
+            np.zeros((n, n_terms)),
+            np.empty(n, np.int8),
+            np.empty(n, np.int32),
+        )
+        gain_of_level = np.zeros(n_levels, np.float32), np.zeros(n_levels, np.float32)
+        m = 0
         for rank in range(n):
             i = order[a + rank]
-            if level_of[a + i] >= 0:
-                t[m] = sigma * (best - scores[a + i])
-                d[m] = np.float64(discounts[0][rank]) + np.float64(discounts[1][rank])
-                grade[m], document[m] = level_of[a + i], i
-                for x in range(2):
-                    gain_of_level[x][level_of[a + i]] = gains[x][a + i]
-                n_levels = max(n_levels, level_of[a + i] + 1)
+            level = level_of[a + i]
+            if level >= 0:
+                t[m] = -ranked[rank] if is_wide(span) else loss.sigma * (ranked[0] - ranked[rank])
+                grade[m], document[m] = level, i
+                gain_of_level[0][level], gain_of_level[1][level] = gains[0][a + i], gains[1][a + i]
+                if not is_constant(swap) and not by_levels(swap):
+                    d[m, 0] = np.float64(discounts[0][rank]) + np.float64(discounts[1][rank])
                 m += 1
-        weight = np.zeros((n_levels, n_levels))
-        for i in range(n_levels):
-            for j in range(n_levels):
-                if i != j:
-                    gain, rest = gain_of_level
-                    weight[i, j] = abs(np.float64(gap(swap, gain[i], rest[i], gain[j], rest[j])))
-        lam, mu = np.zeros(m), np.zeros(m)
-        _one_list(swap, force, center, by_rank, t[:m], gain_of_level, d[:m], grade[:m], weight, lam, mu)
+        if by_levels(swap):
+            now, by_rank = np.empty(m, np.float32), np.arange(m)
+            for level in range(n_levels):
+                terms_of_level(swap, level, by_rank, grade, now)
+                d[:m, level] = now
+        docs = Documents(t[:m], d[:m], grade[:m], np.zeros(m), np.zeros(m))
+        _one_list(rule, _weights(swap, gain_of_level, n_terms), docs)
         for i in range(a, b):
-            out_lam[i] = out_mu[i] = 0
+            out[0][i] = out[1][i] = 0
         for i in range(m):
-            out_lam[a + document[i]] = lam[i]
-            out_mu[a + document[i]] = mu[i]
+            out[0][a + document[i]], out[1][a + document[i]] = docs.lam[i], docs.mu[i]
 
 
-def worth_a_tree(q: Queries, levels: Levels, cutoff: int) -> NDArray[np.bool_]:
-    """Which queries have so many pairs that the tree is faster; (n_queries,)."""
+def lists_by_tree(
+    scores: NDArray[np.float64],
+    q: Queries,
+    queries: NDArray[np.int64],
+    levels: Levels,
+    pairs: Any,
+    order: NDArray[np.int32],
+    out: tuple[NDArray[np.float32], NDArray[np.float32]],
+) -> None:
+    """Write λ and μ of some queries to `out`, by their `order`; `pairs` are weights, loss and span."""
+    lengths = np.append(0, np.cumsum(q.sizes[queries]))
+    lists = queries, q.offsets
+    over_queries(_block_of_lists, lengths, lists, pairs, (scores, order), levels.of_document, out)
+
+
+def worth_a_tree(q: Queries, levels: Levels, cutoff: int, most_levels: int = LEVELS) -> NDArray[np.bool_]:
+    """Which queries have so many pairs, and so few levels, that the tree is faster; (n_queries,)."""
     # Their identity names the levels as long as they live, and what is kept holds them.
-    key = ("worth a tree", id(levels.of_document), cutoff)
-    return q.memo(key, lambda: (_worth_a_tree(q, levels, cutoff), levels))[0]
+    key = ("worth a tree", id(levels.of_document), cutoff, most_levels)
+    return q.memo(key, lambda: (_worth_a_tree(q, levels, cutoff, most_levels), levels))[0]
 
 
-def _worth_a_tree(q: Queries, levels: Levels, cutoff: int) -> NDArray[np.bool_]:
+def _worth_a_tree(q: Queries, levels: Levels, cutoff: int, most_levels: int) -> NDArray[np.bool_]:
     level_query = np.repeat(np.arange(q.n_queries), np.diff(levels.first))
     pairs = np.bincount(
         level_query,
@@ -434,4 +563,4 @@ def _worth_a_tree(q: Queries, levels: Levels, cutoff: int) -> NDArray[np.bool_]:
     last_end = np.maximum.reduceat(np.append(levels.end, 0), np.minimum(levels.first[:-1], levels.end.size))
     whole = np.ones(q.n_queries, dtype=bool)
     np.logical_and.at(whole, level_query, levels.run_end == last_end[level_query])
-    return whole & (np.diff(levels.first) <= LEVELS) & (pairs > PAIRS_A_DOCUMENT * sizes)
+    return whole & (np.diff(levels.first) <= most_levels) & (pairs > PAIRS_A_DOCUMENT * sizes)

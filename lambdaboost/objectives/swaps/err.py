@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
-from lambdaboost.objectives.kernels.pair_weight import traits
-from lambdaboost.objectives.kernels.two_floats import difference
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import ERR
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, exact_gain_gap, traits
+from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
 SMALL = 1e-25  # a smaller V is 0: numbers below float32's normal ones are slow
@@ -43,16 +45,11 @@ def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
     return depth
 
 
-@traits(has_h=True)
+@traits(has_h=True, gap=exact_gain_gap)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction, here once more in float64."""
 
     satisfaction: NDArray[np.float64]  # (n_documents,)
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return difference(gain_i, rest_i, gain_j, rest_j)
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):
@@ -64,3 +61,8 @@ class ExpectedReciprocalRank(NamedTuple):
         """V and 1/(1 − R) of each rank."""
         here = swap.satisfaction[first : first + by_rank.size]
         return d_memory, h_memory, _expected_reciprocal_rank_terms(here, by_rank, cutoff, d_memory, h_memory)
+
+
+@swap_of(ERR)
+def _weights(metric: ERR, q: Queries) -> PairWeights:
+    return by_ranking(ExpectedReciprocalRank(metric.satisfaction(q)), metric, q)

@@ -17,7 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lambdaboost._jit import inlined
-from lambdaboost.objectives.kernels.pair_weight import traits
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import MAP
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, gain_gap, traits
+from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
 @inlined
@@ -30,19 +33,14 @@ def _average_precision_terms(gains, by_rank, cutoff, d, h):
             reciprocals += 1 / (r + 1)
         h[r] = 0.5 / (r + 1)
         d[r] = (relevant + 0.5) / (r + 1) - reciprocals
-    d[depth : by_rank.size] = -reciprocals
-    h[depth : by_rank.size] = 0
+    for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
+        d[r], h[r] = -reciprocals, 0
     return depth
 
 
-@traits(has_h=True)
+@traits(has_h=True, gap=gain_gap)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return gain_i - gain_j
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):
@@ -53,3 +51,8 @@ class AveragePrecision(NamedTuple):
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """C v − S + v/2 and v/2 of each rank."""
         return d_memory, h_memory, _average_precision_terms(gains, by_rank, cutoff, d_memory, h_memory)
+
+
+@swap_of(MAP)
+def _weights(metric: MAP, q: Queries) -> PairWeights:
+    return by_ranking(AveragePrecision(), metric, q)

@@ -11,7 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lambdaboost._jit import inlined
-from lambdaboost.objectives.kernels.pair_weight import traits
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import MRR
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, gain_gap, traits
+from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
 @inlined
@@ -36,14 +39,9 @@ def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
     return min(depth, first + 1)
 
 
-@traits()
+@traits(gap=gain_gap)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return gain_i - gain_j
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):
@@ -54,3 +52,8 @@ class ReciprocalRank(NamedTuple):
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
         """What x − Z or v − Z is of each rank's document; no h."""
         return d_memory, d_memory, _reciprocal_rank_terms(gains, by_rank, cutoff, d_memory)
+
+
+@swap_of(MRR)
+def _weights(metric: MRR, q: Queries) -> PairWeights:
+    return by_ranking(ReciprocalRank(), metric, q)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.pair_weight import traits
-from lambdaboost.objectives.kernels.two_floats import difference
+from lambdaboost.objectives.kernels.pair_weight import exact_gain_gap, traits
 
 
 @inlined
@@ -27,25 +26,20 @@ def _count_ranks(d):
         d[r] = r
 
 
-@traits(has_h=True, fixed_by_rank=True)
-class NearRanks(NamedTuple):
+@traits(has_h=True, fixed_by_rank=True, gap=exact_gain_gap)
+class RankDistance(NamedTuple):
     """Pairs of near ranks weigh most; d is the rank from 0, h its discount."""
 
     by_distance: NDArray[np.float32]  # δ by |r_i − r_j|
     by_lower: NDArray[np.float32]  # c by the lower rank, counted from 0
-    swap: np.float32  # a
-    near: np.float32  # b
-
-    @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
-        """The gain of the better document less that of the other."""
-        return difference(gain_i, rest_i, gain_j, rest_j)
+    of_discounts: np.float32  # a
+    of_distance: np.float32  # b
 
     @staticmethod
     def step(swap, d_i, h_i, d_j, h_j):
         """What the discounts differ by, and what a distance of the ranks is worth."""
-        near = swap.by_distance[np.int32(abs(d_i - d_j))] * swap.by_lower[np.int32(max(d_i, d_j))]
-        return swap.swap * abs(h_i - h_j) + swap.near * near
+        delta = swap.by_distance[np.int32(abs(d_i - d_j))] * swap.by_lower[np.int32(max(d_i, d_j))]
+        return swap.of_discounts * abs(h_i - h_j) + swap.of_distance * delta
 
     @staticmethod
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
@@ -54,7 +48,7 @@ class NearRanks(NamedTuple):
         return d_memory, discounts[0], cutoff
 
 
-def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks:
+def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:
     """The weights for lists as long as those of `q`, truncated at rank k."""
 
     def build() -> tuple[Any, Any]:
@@ -66,5 +60,5 @@ def near_ranks(q: Queries, k: int | None, swap: float, near: float) -> NearRanks
             by_lower[k:] = 1 / (1 - 1 / np.log2(1 + past))
         return by_distance.astype(np.float32), by_lower.astype(np.float32)
 
-    by_distance, by_lower = q.memo(("near ranks", k), build)
-    return NearRanks(by_distance, by_lower, np.float32(swap), np.float32(near))
+    by_distance, by_lower = q.memo(("rank distance", k), build)
+    return RankDistance(by_distance, by_lower, np.float32(of_discounts), np.float32(of_distance))

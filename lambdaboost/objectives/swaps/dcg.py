@@ -1,0 +1,65 @@
+"""The swap of discounted gains, |G_i − G_j| |D(r_i) − D(r_j)|: NDCG, CNDCG, and where the first ranks alone count.
+
+`kernels.pair_weight.Dcg` is the swap itself; here are its gains and discounts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
+from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
+from lambdaboost.objectives.kernels.precision import LONGEST
+from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
+from lambdaboost.objectives.swaps.registry import swap_gains, swap_of
+
+
+def check_dcg(name: str, metric: object) -> None:
+    """Raise where `metric` is not a measure of the DCG family."""
+    if not hasattr(metric, "normalized_gains"):
+        raise TypeError(
+            f"{name} is {metric!r}, expected a measure of the DCG family such as NDCG() or CNDCG()"
+        )
+
+
+def _discounts(q: Queries, k: int | None) -> TwoFloats:
+    """D(r) − D(last) for ranks r from 1, D(r) = 1/log2(1 + r) and 0 past the cutoff k, as long as the longest list.
+
+    Swaps read differences alone, and float32 holds most of them close to 0: there stands the last rank of a list whose
+    discounts are read as one float32, the same whatever the other lists are.
+    """
+
+    def build() -> TwoFloats:
+        d = 1 / np.log2(2 + np.arange(q.sizes.max()))
+        d[k:] = 0 if k is not None else d[k:]
+        return split(d - 1 / np.log2(1 + min(k or LONGEST, LONGEST)))
+
+    return q.memo(("discounts", k), build)
+
+
+@swap_of(NDCG, CNDCG)
+def dcg_weights(metric: Any, q: Queries) -> PairWeights:
+    """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
+    return PairWeights(Dcg(), swap_gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents)
+
+
+def _first_ranks(k: int, metric: Any, q: Queries) -> PairWeights:
+    """A document counts its gain in the first k ranks, and nothing below."""
+
+    def build() -> TwoFloats:
+        return split((np.arange(q.sizes.max()) < k) * 1.0)
+
+    return PairWeights(Dcg(), swap_gains(metric, q), q.memo(("first ranks", k), build), k)
+
+
+@swap_of(WTA)
+def _wta(metric: WTA, q: Queries) -> PairWeights:
+    return _first_ranks(1, metric, q)
+
+
+@swap_of(Precision)
+def _precision(metric: Precision, q: Queries) -> PairWeights:
+    return _first_ranks(metric.k, metric, q)

@@ -16,8 +16,8 @@ METHOD = """\
 All times are from new processes. Import: lambdaboost, after numpy and numba, in seconds. First gradient: \
 Queries and one gradient or measure of 10 lists of 100 documents, in seconds of the processor, which other programs \
 change less. Nothing compiled: with an empty cache (NUMBA_CACHE_DIR), once per installation. After LambdaRank(): with \
-the kernels of LambdaRank() in the cache, as a further objective finds it. Compiled: with its own kernels in the cache. \
-Medians with the lowest and highest."""
+the kernels of LambdaRank() in the cache, as a further objective finds it. Compiled: with its own \
+kernels in the cache. Medians with the lowest and highest."""
 
 IMPORT = """
 import json, time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.ranking import sort_queries
 from lambdaboost.objectives.kernels.layout import Query, scratch_memory
+from lambdaboost.objectives.kernels.level_pairs import Truncated, Whole, is_truncated
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -42,8 +43,11 @@ class Ways(NamedTuple):
 
 @kernel
 def _block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
-    """λ and μ of queries q0:q1, one after the other in the same scratch memory; `pairs` are weights, loss and span."""
-    weights, loss, span = pairs
+    """λ and μ of queries q0:q1, one after the other in the same scratch memory.
+
+    `pairs` are the weights, the loss, the span and the reach.
+    """
+    weights, loss, span, reach = pairs
     swap, gains, discounts, cutoff = weights
     rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
     level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
@@ -51,7 +55,7 @@ def _block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = scratch_memory(rule, longest, most_levels)
+    work = scratch_memory(rule, is_truncated(reach), longest, most_levels)
     for q in range(q0, q1):
         if ways.skipped[q]:
             continue
@@ -82,6 +86,7 @@ def _block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
         )
         one_query(
             rule,
+            reach,
             Query(a, b, by_rank, d_of_rank, h_of_rank, last_rank),
             (level_of, slot_of),
             (level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
@@ -127,14 +132,17 @@ def pair_gradient(
     if not known:
         over_queries(sort_queries, q.offsets, done, scores, order)
     for of, queries in of_swap:
-        skipped = done | ~queries
-        if not skipped.all():
-            ways = Ways(skipped, by_tree, far)
-            over_queries(_block_of_queries, q.offsets, (of, loss, Narrow()), levels, scores, order, ways, out)
-        skipped = skipped | ~far | by_tree
-        if not skipped.all():
-            ways = Ways(skipped, by_tree, far)
-            over_queries(_block_of_queries, q.offsets, (of, loss, Wide()), levels, scores, order, ways, out)
+        for reach, these in _by_reach(q, weights):
+            skipped = done | ~queries | ~these
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                narrow = of, loss, Narrow(), reach
+                over_queries(_block_of_queries, q.offsets, narrow, levels, scores, order, ways, out)
+            skipped = skipped | ~far | by_tree
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                wide = of, loss, Wide(), reach
+                over_queries(_block_of_queries, q.offsets, wide, levels, scores, order, ways, out)
     for span, these in ((Narrow(), by_tree & ~far), (Wide(), by_tree & far)):
         if these.any():
             lists_by_tree(scores, q, np.flatnonzero(these), levels, (of_swap[-1][0], loss, span), order, out)
@@ -147,3 +155,18 @@ def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[Pai
         return [(weights, every_query(q)[0])]
     in_one, in_two = by_precision(q, levels, weights)
     return [(weights, in_one), (weights._replace(swap=TwoFloatDcg()), in_two)]
+
+
+def _by_reach(q: Queries, weights: PairWeights) -> list[tuple[Whole | Truncated, Mask]]:
+    """The queries of which all pairs count, and those with a cutoff or with documents that stand by rank."""
+    traits = weights.swap.traits
+    if traits.by_levels or traits.own_cutoff:
+        return [(Truncated(), every_query(q)[0])]
+
+    def build() -> Any:
+        cut = weights.cutoff < q.sizes
+        masks = [(Whole(), ~cut), (Truncated(), cut)]
+        return [(reach, mask) for reach, mask in masks if mask.any()]
+
+    found: list[tuple[Whole | Truncated, Mask]] = q.memo(("by reach", weights.cutoff), build)
+    return found

@@ -117,7 +117,7 @@ def _side(rule, n):
 
 
 @inlined
-def scratch_memory(rule, longest, most_levels):
+def scratch_memory(rule, truncated, longest, most_levels):
     """Scratch for queries of up to so many documents and levels.
 
     The documents above a cutoff stand together once more. A swap says for each query where its cutoff is, so there
@@ -125,7 +125,7 @@ def scratch_memory(rule, longest, most_levels):
     first, then left by another query: finite, and times E = 0.
     """
     n = longest + 2 * LANES
-    shifted_e = np.empty(n, np.float32)
+    shifted_e, side = np.empty(n, np.float32), _side(rule, n)
     return Scratch(
         np.empty(longest),
         np.empty(longest, np.int32),
@@ -134,8 +134,8 @@ def scratch_memory(rule, longest, most_levels):
         np.empty(n),
         shifted_e,
         np.empty(n, np.float32) if is_wide(rule.span) else shifted_e,
-        _side(rule, n),
-        AboveCutoff(np.empty(most_levels + 1, np.int32), _side(rule, n)),
+        side,
+        AboveCutoff(np.empty(most_levels + 1, np.int32), _side(rule, n) if truncated else side),
         np.empty(longest, np.float32),
         np.empty(longest, np.float32),
     )

@@ -1,5 +1,7 @@
 """What a swap is worth, on long lists: a few documents against float64 sums over measures of swapped rankings."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -8,6 +10,7 @@ from lambdaboost import (
     ERR,
     MAP,
     MRR,
+    NDCG,
     WTA,
     GradientStep,
     LambdaRank,
@@ -259,3 +262,15 @@ def test_trains_on_an_engine():
             {"objective": GradientStep(LambdaRank(metric)), "verbose": -1, "num_threads": 1}, data, 20
         )
         assert metric(model.predict(x), q) > metric(np.zeros(600), q)
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(NDCG(k=60)), LambdaRank(MRR())], ids=repr)
+def test_a_list_has_the_same_bits_beside_lists_that_meet_the_cutoff_and_alone(objective):
+    rng = np.random.default_rng(5)
+    q = Queries(rng.integers(0, 3, 415), sizes=[45, 50, 120, 200])
+    scores = rng.normal(size=q.n_documents)
+    together = objective.gradient(scores, q)
+    for first, last in pairwise(q.offsets):
+        alone = objective.gradient(scores[first:last], Queries(q.relevance[first:last], sizes=[last - first]))
+        for t, a in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(t[first:last], a)

@@ -41,6 +41,7 @@ class Traits(NamedTuple):
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
     is_constant: bool  # whether ranks do not count
     of_differences: bool  # whether a pair weighs by how far d + h of two ranks differ
+    own_cutoff: bool  # whether `rank_terms` may give a cutoff above the measure's
 
 
 def traits(
@@ -49,12 +50,13 @@ def traits(
     by_levels: bool = False,
     is_constant: bool = False,
     of_differences: bool = False,
+    own_cutoff: bool = False,
     **shared: Any,
 ) -> Any:
     """Decorate a swap with its traits and with functions that it shares with others."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant, of_differences)
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant, of_differences, own_cutoff)
         for name, function in shared.items():
             setattr(swap, name, staticmethod(function))
         return swap

@@ -1,8 +1,8 @@
 """Functions that are compiled into their callers only.
 
 Numba optimises every function and translates it to machine code, then does both again in each caller: a loop eight
-calls below a kernel was vectorised nine times. The code of an `Inlined` function is left as it comes from Numba: LLVM sees it
-once, in the kernel.
+calls below a kernel was vectorised nine times. The code of an `Inlined` function is left as it comes from Numba: LLVM
+sees it once, in the kernel.
 """
 
 from __future__ import annotations

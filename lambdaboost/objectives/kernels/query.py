@@ -12,7 +12,7 @@ from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.layout import QueryLevels, lay_out, places_by_rank, slots_of
 from lambdaboost.objectives.kernels.level_pairs import level_by_level
 from lambdaboost.objectives.kernels.pair_weight import by_levels
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
 from lambdaboost.objectives.kernels.tiles import LANES
 from lambdaboost.objectives.kernels.two_by_two import two_by_two
 
@@ -83,5 +83,5 @@ def one_query(rule, query, of_document, levels, gains, work, out):
     _all_pairs(swap, rule, query.cutoff < b - a, by_level, work.above_cutoff, slots)
     for i in range(b - a):
         slot = place[i]
-        out[0][a + i] = totals[0][slot] + sums[0][slot] if slot >= 0 else 0.0
-        out[1][a + i] = totals[1][slot] + sums[1][slot] if slot >= 0 else 0.0
+        out[0][a + i] = lowered(rule.span, totals[0][slot] + sums[0][slot]) if slot >= 0 else 0.0
+        out[1][a + i] = lowered(rule.span, totals[1][slot] + sums[1][slot]) if slot >= 0 else 0.0

@@ -60,7 +60,7 @@ def _into_callers(function: F, **options: Any) -> F:
         return function
     dispatcher = Inlined(function, targetoptions=INTO_CALLERS | options)
     dispatcher._cache = KernelCache(function)
-    return dispatcher  # type: ignore[return-value]
+    return dispatcher
 
 
 def by_type(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

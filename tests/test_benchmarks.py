@@ -147,13 +147,14 @@ def test_peers_are_the_engines_and_catboost_where_it_is_installed():
 
 
 def test_start(monkeypatch):
-    monkeypatch.setattr(start, "OBJECTIVES", ())  # compiling from nothing takes too long for a test
+    monkeypatch.setattr(start, "JOBS", ())  # compiling from nothing takes too long for a test
     found = start.start(TINY, 1)
     assert {row[0] for row in found.rows} == {
         "import lambdaboost, beyond numpy and numba",
         "import numpy and numba",
     }
-    assert set(measured(start.FIRST.format(objective="graded()"))) == {"first", "next"}
+    for job in ("graded()", "NDCG()"):
+        assert set(measured(start.FIRST.format(job=job))) == {"first", "next"}
 
 
 def test_memory(monkeypatch):

@@ -40,6 +40,7 @@ class Traits(NamedTuple):
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
     is_constant: bool  # whether ranks do not count
+    own_cutoff: bool  # whether `rank_terms` may give a cutoff above the measure's
 
 
 def traits(
@@ -47,12 +48,13 @@ def traits(
     fixed_by_rank: bool = False,
     by_levels: bool = False,
     is_constant: bool = False,
+    own_cutoff: bool = False,
     **shared: Any,
 ) -> Any:
     """Decorate a swap with its traits and with functions that it shares with others."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant)
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant, own_cutoff)
         for name, function in shared.items():
             setattr(swap, name, staticmethod(function))
         return swap

@@ -120,7 +120,7 @@ def _row(
         f"{1e3 * seconds:.2f}",
         f"{seconds * clock / q.n_documents:.0f}",
         f"{seconds * clock / pairs:.2f}",
-        f"{division * pairs / (seconds * clock):.0%}",
+        "" if kernel in ("tree", "inference") else f"{division * pairs / (seconds * clock):.0%}",
     )
 
 

@@ -228,7 +228,7 @@ def test_a_document_that_surely_satisfies(grade):
     )
 
 
-def test_the_tree_is_for_differences_of_ranks_alone(monkeypatch):
+def test_the_tree_is_for_swaps_by_terms_of_the_ranks_alone(monkeypatch):
     """On lists that it takes, Precision, Spearman and PairAccuracy go by the tree, other measures by pairs."""
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_500), rng.choice(5, p=SHARES, size=1_500) * 1.0

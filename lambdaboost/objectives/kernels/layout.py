@@ -141,7 +141,7 @@ def scratch_memory(rule, truncated, longest, most_levels):
     )
 
 
-@inlined
+@uncounted
 def slots_of(work, center, size):
     """The query in this memory as rows and as columns."""
     read, sums, totals, _ = work.side

@@ -11,7 +11,7 @@ from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.layout import QueryLevels, lay_out, places_by_rank, slots_of
 from lambdaboost.objectives.kernels.level_pairs import Truncated, level_by_level, level_by_level_to_cutoff
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
 from lambdaboost.objectives.kernels.tiles import LANES
 from lambdaboost.objectives.kernels.two_by_two import two_by_two
 
@@ -109,5 +109,5 @@ def one_query(rule, reach, query, of_document, levels, gains, work, out):
     _all_pairs(swap, reach, rule, query.cutoff < b - a, by_level, work.above_cutoff, slots)
     for i in range(b - a):
         slot = place[i]
-        out[0][a + i] = totals[0][slot] + sums[0][slot] if slot >= 0 else 0.0
-        out[1][a + i] = totals[1][slot] + sums[1][slot] if slot >= 0 else 0.0
+        out[0][a + i] = lowered(rule.span, totals[0][slot] + sums[0][slot]) if slot >= 0 else 0.0
+        out[1][a + i] = lowered(rule.span, totals[1][slot] + sums[1][slot]) if slot >= 0 else 0.0

@@ -35,7 +35,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     rank_terms,
     step,
 )
-from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide
+from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide, lifted, lowered
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
@@ -194,6 +194,7 @@ def _pairs(swap, force, span, shift, k_shift, n, slots):
                 w = gap(swap, one[GAIN + lane], one[REST + lane], other[GAIN + lane], other[REST + lane])
                 w *= step(swap, one[D + lane], one[H + lane], other[D + lane], other[H + lane])
                 level = other[LEVEL + lane]
+                w = lifted(span, w)
                 w = w * rho if (level > one[LEVEL + lane]) & (level < one[REACH + lane]) else np.float32(0)
                 f, c = force_of(force, w, rho, rest), curvature_of(force, w, rho, rest)
                 one[LAM + lane] += f
@@ -252,7 +253,7 @@ def _takes(span, loss, query, best, worst, results, taken):
 
 
 @uncounted
-def _write(query, offsets, position, rank, slots, taken, results):
+def _write(span, query, offsets, position, rank, slots, taken, results):
     """Bring the sums of the lists that were taken to their documents."""
     for lane in range(LANES):
         if not taken[lane]:
@@ -263,7 +264,8 @@ def _write(query, offsets, position, rank, slots, taken, results):
         lam, mu = results.lam[a : a + m], results.mu[a : a + m]
         for i in range(m):
             p = position[i, lane]
-            lam[p], mu[p] = slots[i * SLOT + LAM + lane], slots[i * SLOT + MU + lane]
+            lam[p] = lowered(span, slots[i * SLOT + LAM + lane])
+            mu[p] = lowered(span, slots[i * SLOT + MU + lane])
         if results.order.size:
             for p in range(m):
                 results.order[a + rank[p * LANES + lane]] = p
@@ -314,7 +316,7 @@ def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results)
         else:
             _terms_of_lanes(weights, query, offsets, position, rank, memory, slots)
         _pairs(swap, loss.force, span, shift, k_shift, n, slots)
-        _write(query, offsets, position, rank, slots, taken, results)
+        _write(span, query, offsets, position, rank, slots, taken, results)
 
 
 def lists_in_lanes(

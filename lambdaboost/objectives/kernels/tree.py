@@ -35,7 +35,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     rank_terms,
     terms_of_level,
 )
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
 from lambdaboost.objectives.kernels.tiles import (
     LANES,
     Columns,
@@ -330,11 +330,11 @@ def _levels_meet(rule, weights, docs, from_t, above, below):
 
 
 @inlined
-def _collect(leaf, docs):
+def _collect(span, leaf, docs):
     carry(leaf.side)
     for slot in range(leaf.side.size):
-        docs.lam[leaf.document[slot]] += leaf.side.totals[0][slot]
-        docs.mu[leaf.document[slot]] += leaf.side.totals[1][slot]
+        docs.lam[leaf.document[slot]] += lowered(span, leaf.side.totals[0][slot])
+        docs.mu[leaf.document[slot]] += lowered(span, leaf.side.totals[1][slot])
 
 
 @inlined
@@ -347,9 +347,9 @@ def _near_pairs(rule, weights, docs, run, other):
     for turn in range(1 if alone else 2):
         rows, columns = (above, below) if turn == 0 else (below, above)
         _levels_meet(rule, weights, docs, from_t, rows, columns)
-    _collect(above, docs)
+    _collect(rule.span, above, docs)
     if not alone:
-        _collect(below, docs)
+        _collect(rule.span, below, docs)
 
 
 @inlined

@@ -19,6 +19,7 @@ LAYERS = (
     {
         "_compile_notice",
         "_engine_threads",
+        "_installed",
         "_jit",
         "_kernel_cache",
         "_registry",

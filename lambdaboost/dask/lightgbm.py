@@ -64,8 +64,6 @@ def train_lightgbm(
         match; and as `lambdaboost.lightgbm.train`.
 
     """
-    import lightgbm as lgb
-
     from lambdaboost.lightgbm._engine import ENGINE
 
     rule = distributed(objective, leaves)
@@ -83,7 +81,7 @@ def train_lightgbm(
     text = everywhere(
         client, parts, _train, lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule)
     )
-    return lgb.Booster(model_str=text)
+    return ENGINE.read(text.encode())
 
 
 def _networks(client: Any, workers: list[str]) -> dict[str, dict[str, Any]]:

@@ -56,8 +56,6 @@ def train_xgboost(
         partitions do not match; and as `lambdaboost.xgboost.train`.
 
     """
-    import xgboost as xgb
-
     from lambdaboost.xgboost._engine import ENGINE
 
     rule = distributed(objective, leaves)
@@ -73,7 +71,7 @@ def train_xgboost(
         _train,
         lambda rank, worker: (settings, rounds, rule, {**network, "DMLC_TASK_ID": f"{rank:06d}"}),
     )
-    return xgb.Booster(model_file=bytearray(raw))
+    return ENGINE.read(raw)
 
 
 def _start_tracker(workers: int, host: str) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaboost._installed import engine_version
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
 from lambdaboost.engines.plan import Plan
@@ -152,7 +152,7 @@ def made_with(
 
 
 def _engine(name: str) -> str:
-    return f"{name} {version(name)}"
+    return f"{name} {engine_version(name)}"
 
 
 def _text(value: Any) -> str:

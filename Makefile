@@ -4,6 +4,7 @@
 # make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with the oldest versions that are supported (Python 3.11 or 3.12)
 # make test-alone   the tests of each engine where the other is not installed
+# make test-large   Ray and CatBoost, which are large, in an environment of their own
 # make test-bounds  the kernels with every index checked, at lists and cutoffs beside whole vectors
 # make test-python PYTHON=python3.13  the core tests with another interpreter
 # make dist   wheel and source archive, checked as an index would   make clean  remove all that was made
@@ -17,7 +18,7 @@ CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py value
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
 	xgboost_ranker.py save.py kernel_cache.py)
 
-.PHONY: demo test test-alone test-bounds test-oldest test-python lint format bench reproduce docs dist clean
+.PHONY: demo test test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -71,6 +72,14 @@ test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 		| grep -v -e extra -e $(OTHER) | sed 's/^xgboost/xgboost-cpu/' >.venv-only-$*/requirements.txt
 	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt \
 		-r .venv-only-$*/requirements.txt pytest hypothesis
+	touch $@
+
+test-large: .venv-large/installed
+	.venv-large/bin/python -m pytest -p no:cacheprovider tests/test_catboost.py
+
+.venv-large/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-large
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e . catboost pytest hypothesis
 	touch $@
 
 # From nothing each time: Numba does not see that a kernel changed which is compiled into another.

@@ -25,7 +25,7 @@ FIXED = {
 LEAST_HESSIAN = 1e-9  # of a document in no pair, whose gradient is 0
 
 
-def train(X, q, objective=LambdaRank(), rounds=100, learning_rate=0.1, **params):
+def train(X, q, objective, rounds=100, learning_rate=0.1, **params):
     """A CatBoost model whose tree of each round is fitted to the objective's gradient and hessian."""
     scores, trees = np.zeros(q.n_documents), []
     for iteration in range(rounds):

@@ -1,52 +1,23 @@
-"""Which objectives can be computed where no worker sees all queries."""
+"""An objective that a worker can fail in without leaving the others to wait."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from lambdaboost.engines.engine import Engine
-from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.cluster import check_distributed
+from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.plan import read_objective
-from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.objectives import Objective
 
 
 def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
     """The objective in the engine's terms; a ValueError where it needs figures of all queries together."""
     rule = stepped(read_objective(objective), leaves)
-    if leaves == "newton":
-        raise ValueError(
-            "leaves='newton' on a cluster: both engines would fill a leaf from one worker's rows of it; "
-            "use leaves='gradient' or 'engine'"
-        )
-    _refuse_sums_over_all(rule)
+    check_distributed(rule, leaves)
     return rule
-
-
-def with_least_leaf(
-    engine: Engine, params: Mapping[str, Any], rule: Objective, documents: int
-) -> dict[str, Any]:
-    """The parameters, with the least leaf that suits the documents of all workers, where none is given."""
-    least, names = least_documents(rule, documents), engine.aliases["least leaf"]
-    if least is None or any(params.get(name) is not None for name in names):
-        return dict(params)
-    return {**params, names[0]: least}
-
-
-def _refuse_sums_over_all(objective: Objective) -> None:
-    if isinstance(objective, GradientStep) and objective.normalize == "all":
-        raise ValueError(
-            f"{objective!r} divides by the spread of all λ together, and no worker sees all of them: "
-            "use normalize='query'"
-        )
-    for part in fields(objective):  # type: ignore[arg-type]
-        value = getattr(objective, part.name)
-        for inner in value if isinstance(value, tuple) else (value,):
-            if isinstance(inner, Objective):
-                _refuse_sums_over_all(inner)
 
 
 @dataclass(frozen=True, repr=False)

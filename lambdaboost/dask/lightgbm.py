@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlparse
 
-from lambdaboost.dask._objective import Lasting, distributed, with_least_leaf
+from lambdaboost.dask._objective import Lasting, distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
+from lambdaboost.dask._validation import Validation, on_workers, validation
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.cluster import with_least_leaf
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import Metric
 from lambdaboost.objectives import LambdaRank, Objective
 
 # What the model's text says of the network, as a model of one machine says it.
@@ -28,6 +33,9 @@ def train_lightgbm(
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
+    valid: Collection | None = None,
+    feval: Metric | Sequence[Metric] | None = None,
+    early_stopping: int | None = None,
 ) -> Any:
     """Train a ranker with LightGBM on the workers of a Dask cluster.
 
@@ -51,11 +59,18 @@ def train_lightgbm(
     rounds, objective, leaves
         As of `lambdaboost.lightgbm.train`, but for ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
         need all rows in one place.
+    valid : Collection, optional
+        Validation data, in memory here and copied to every worker. Each worker evaluates all of it, so that all stop in
+        the same round.
+    feval, early_stopping
+        What to evaluate, as of `lambdaboost.lightgbm.train`, and after how many rounds without improvement of the first
+        measure to stop.
 
     Returns
     -------
     lightgbm.Booster
-        An ordinary booster, here. ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the cluster.
+        An ordinary booster, here; up to the best round after early stopping.
+        ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the cluster.
 
     Raises
     ------
@@ -72,14 +87,19 @@ def train_lightgbm(
         raise ValueError(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
+    given = validation(ENGINE, params, X, valid, feval, early_stopping)
     parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
     asked = {**params, "tree_learner": learner}
     settings = with_least_leaf(ENGINE, asked, rule, parts.documents)
     if settings != asked:  # features that a least leaf of the engine's own would drop
         settings["feature_pre_filter"] = False
     networks = _networks(client, list(parts.on))
+    there = on_workers(client, given, list(parts.on))
     text = everywhere(
-        client, parts, _train, lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule)
+        client,
+        parts,
+        _train,
+        lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule, there),
     )
     return ENGINE.read(text.encode())
 
@@ -112,15 +132,25 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective) -> str:
+def _train(
+    rows: Rows, params: dict[str, Any], rounds: int, objective: Objective, given: Validation | None
+) -> str:
     """The text of the model, on a worker; every worker comes to the same."""
+    import lightgbm as lgb
+
     from lambdaboost.lightgbm import Dataset, train
     from lambdaboost.lightgbm._private import with_parameters
 
     data = Dataset(rows.X, rows.y, qid=rows.qid, weight=rows.weight, sources=rows.sources)
     lasting = Lasting(objective)
+    watched: dict[str, Any] = {}
+    if given is not None:
+        watched["valid_sets"] = [data.create_valid(given.collection.features, **given.labels)]
+        watched["feval"] = list(given.metrics)
+        if given.early_stopping is not None:
+            watched["callbacks"] = [lgb.early_stopping(given.early_stopping, verbose=False)]
     try:
-        booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting)
+        booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting, **watched)
     except BaseException as error:
         # The booster closes its network when it goes, which the traceback would put off.
         traceback.clear_frames(error.__traceback__)

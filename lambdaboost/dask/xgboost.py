@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlparse
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask._objective import distributed, with_least_leaf
+from lambdaboost.dask._objective import distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
 from lambdaboost.dask._results import results
+from lambdaboost.dask._validation import Validation, on_workers, validation
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.cluster import with_least_leaf
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import Metric
 from lambdaboost.objectives import LambdaRank, Objective
 
 
@@ -28,6 +32,9 @@ def train_xgboost(
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
+    valid: Collection | None = None,
+    custom_metric: Metric | Sequence[Metric] | None = None,
+    early_stopping: int | None = None,
 ) -> Any:
     """Train a ranker with XGBoost on the workers of a Dask cluster.
 
@@ -43,11 +50,17 @@ def train_xgboost(
         The weight of each document's query: XGBoost has one for each query.
     rounds, objective, leaves
         As of `lambdaboost.dask.train_lightgbm`.
+    valid : Collection, optional
+        Validation data, in memory here and copied to every worker. Each worker evaluates all of it, so that all stop in
+        the same round.
+    custom_metric, early_stopping
+        What to evaluate, as of `lambdaboost.xgboost.train`, and after how many rounds without improvement of the first
+        measure to stop.
 
     Returns
     -------
     xgboost.Booster
-        An ordinary booster, here.
+        An ordinary booster, here; after early stopping with all rounds, as of `lambdaboost.xgboost.train`.
 
     Raises
     ------
@@ -59,17 +72,25 @@ def train_xgboost(
     from lambdaboost.xgboost._engine import ENGINE
 
     rule = distributed(objective, leaves)
+    given = validation(ENGINE, params, X, valid, custom_metric, early_stopping)
     parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
     if weight is not None:
         results(client, client.map(_query_weights, list(parts.on.values()), pure=False), list(parts.on))
     settings = with_least_leaf(ENGINE, params, rule, parts.documents)
+    there = on_workers(client, given, list(parts.on))
     host = urlparse(client.scheduler.address).hostname
     network = client.run_on_scheduler(_start_tracker, len(parts.on), host)
     raw = everywhere(
         client,
         parts,
         _train,
-        lambda rank, worker: (settings, rounds, rule, {**network, "DMLC_TASK_ID": f"{rank:06d}"}),
+        lambda rank, worker: (
+            settings,
+            rounds,
+            rule,
+            {**network, "DMLC_TASK_ID": f"{rank:06d}"},
+            there,
+        ),
     )
     return ENGINE.read(raw)
 
@@ -92,6 +113,7 @@ def _train(
     rounds: int,
     objective: Objective,
     network: dict[str, Any],
+    given: Validation | None,
 ) -> bytes:
     """The model, on a worker; every worker comes to the same."""
     from xgboost.collective import CommunicatorContext
@@ -102,12 +124,22 @@ def _train(
     qid = np.repeat(np.arange(rows.queries.n_queries), rows.queries.sizes)
     with CommunicatorContext(**network):
         data = DMatrix(rows.X, rows.y, qid=qid, weight=_query_weights(rows), sources=rows.sources)
+        watched: dict[str, Any] = {}
+        if given is not None:
+            names, types = data.feature_names, data.feature_types
+            held_out = DMatrix(
+                given.collection.features, feature_names=names, feature_types=types, **given.labels
+            )
+            watched["evals"] = [(held_out, "valid")]
+            watched["custom_metric"] = list(given.metrics)
+            watched["early_stopping_rounds"] = given.early_stopping
         booster = train(
             {**params, "nthread": threads()},
             data,
             rounds,
             objective=objective,
             verbose_eval=False,
+            **watched,
         )
         return bytes(booster.save_raw(raw_format="ubj"))
 

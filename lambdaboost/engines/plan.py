@@ -96,7 +96,7 @@ def planned(
     if any(params.get(name) is not None for name in engine.aliases["least leaf"]):
         least = None
     more = {} if least is None else {engine.aliases["least leaf"][0]: least}
-    return Plan(engine, rule, leaves, {**params, **more}, least, _measures(engine, params, metrics))
+    return Plan(engine, rule, leaves, {**params, **more}, least, measures_of(engine, params, metrics))
 
 
 def read_objective(objective: Objective | GradeModel | str) -> Any:
@@ -119,9 +119,10 @@ def _check_params(engine: Engine, params: Any) -> None:
     refuse_misspelt(params, engine.parameters(), engine.title)
 
 
-def _measures(
+def measures_of(
     engine: Engine, params: Mapping[str, Any], metrics: Metric | Sequence[Metric] | None
 ) -> tuple[Metric, ...]:
+    """What to evaluate; a TypeError for what cannot be called."""
     if metrics is None or metrics == []:
         named = any(params.get(name) is not None for name in engine.aliases["metric"])
         return () if named else (DEFAULT_MEASURE,)

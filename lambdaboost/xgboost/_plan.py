@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import xgboost as xgb
+from xgboost.collective import is_distributed
 
 from lambdaboost._engine_threads import calling_booster, engine_threads
 from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Metric, Plan, planned
 from lambdaboost.engines.rounds import ToldRounds
@@ -70,6 +72,9 @@ def plan_of(
 ) -> Plan:
     """The plan, with parameters and training data checked."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
+    if is_distributed():
+        check_distributed(plan.rule, leaves)
+        check_least_leaf(ENGINE, plan.least_documents)
     q = _checked(plan, "data", data, plan.rule.sources)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)

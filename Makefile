@@ -75,11 +75,11 @@ test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 	touch $@
 
 test-large: .venv-large/installed
-	.venv-large/bin/python -m pytest -p no:cacheprovider tests/test_catboost.py
+	.venv-large/bin/python -m pytest -p no:cacheprovider tests/test_catboost.py tests/test_ray.py
 
 .venv-large/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-large
-	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e . catboost pytest hypothesis
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[ray]' catboost pytest hypothesis
 	touch $@
 
 # From nothing each time: Numba does not see that a kernel changed which is compiled into another.

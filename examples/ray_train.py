@@ -15,15 +15,13 @@ from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear
 from lambdaboost.datasets import rows_of_worker, web_search_log
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
-QUERIES, VALID = 60, 20
 MODEL = {"lightgbm": "model.txt", "xgboost": "model.ubj"}
 
 
 def on_worker(config):
     """What each worker does: its own queries, all validation queries, the model so far if it was restarted."""
     worker = ray.train.get_context()
-    log = web_search_log(QUERIES, documents=20, seed=2).shuffled(0)  # in your script: read a Parquet file
-    train, valid = log.take(np.arange(QUERIES - VALID)), log.take(np.arange(QUERIES - VALID, QUERIES))
+    train, valid = config["read"]()
     rows = rows_of_worker(train.queries.query_of_row, worker.get_world_rank(), worker.get_world_size())
     train_on = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[config["engine"]]
     so_far = ray.train.get_checkpoint()
@@ -31,6 +29,12 @@ def on_worker(config):
         if so_far is not None:
             so_far.to_directory(folder)
         train_on(config, columns(train, rows), columns(valid), Path(folder) / MODEL[config["engine"]])
+
+
+def read():
+    """Training and validation part of a search log; your script would read its files here."""
+    log = web_search_log(60, documents=20, seed=2).shuffled(0)
+    return log.take(np.arange(40)), log.take(np.arange(40, 60))
 
 
 def columns(log, rows=slice(None)):
@@ -113,7 +117,7 @@ def report(booster, path, figures):
     ray.train.report(figures, checkpoint=checkpoint)
 
 
-def fit(config, folder, workers=2, max_failures=1, on_worker=on_worker):
+def fit(config, folder, workers=2, max_failures=1):
     """The result of Ray Train, whose checkpoint holds the model."""
     if config["engine"] == "lightgbm":
         from ray.train.lightgbm import LightGBMTrainer as Trainer
@@ -138,6 +142,7 @@ def config(engine):
     return {
         "engine": engine,
         "params": params[engine],
+        "read": read,
         "objective": OBJECTIVE,
         "leaves": "engine",
         "rounds": 40,

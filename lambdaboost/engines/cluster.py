@@ -10,6 +10,11 @@ from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves, least_documents
 from lambdaboost.objectives import GradientStep, Objective
 
+CHECKPOINT = (
+    "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
+    "continue with init_model= or xgb_model="
+)
+
 
 def check_distributed(rule: Any, leaves: Leaves) -> None:
     """Raise where a rule needs figures of all queries together."""

@@ -47,7 +47,7 @@ def plan_of(
         )
     plan = planned(ENGINE, params, objective, leaves, feval, _documents(data))
     _check_params(params)
-    if _machines(params) > 1:
+    if machines_of(params) > 1:
         check_distributed(plan.rule, leaves)
         check_least_leaf(ENGINE, plan.least_documents)
     if params.get("label_gain") is not None:
@@ -65,7 +65,7 @@ def plan_of(
     return plan
 
 
-def _machines(params: Any) -> int:
+def machines_of(params: Any) -> int:
     """The workers of the training; LightGBM counts them where `params` list them alone."""
     listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
     counted = params.get("num_machines") or params.get("num_machine")

@@ -185,6 +185,7 @@ def test_frames_shuffled_by_query(client, engine):
         y=divisions["y"],
         qid=divisions["qid"],
         sources=divisions[["clicks"]],
+        valid=VALID,
     )
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
     alone = divisions.compute().sort_values("qid", kind="stable")

@@ -158,7 +158,8 @@ def main():
     engine = parser.parse_args().engine
     with tempfile.TemporaryDirectory() as folder:
         result = fit(config(engine), folder)
-        print(f"{engine}: {result.metrics}, model in {result.checkpoint.path}/{MODEL[engine]}")
+        result.checkpoint.to_directory(".")
+        print(f"{engine}: {result.metrics}, written to {MODEL[engine]}")
 
 
 if __name__ == "__main__":

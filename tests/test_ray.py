@@ -12,6 +12,10 @@ import pytest
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, Queries
 from lambdaboost.datasets import Collection
 
+# Ray starts many processes, which takes a while on a busy machine; no token is written, nothing is reported.
+os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "300")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 pytest.importorskip("ray.train", exc_type=ImportError)
 import ray
 import ray.cloudpickle

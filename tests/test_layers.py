@@ -20,6 +20,7 @@ LAYERS = (
         "_compile_notice",
         "_engine_team",
         "_engine_threads",
+        "_installed",
         "_jit",
         "_kernel_cache",
         "_registry",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lambdaboost import __version__
+from lambdaboost._installed import first_installed
 from lambdaboost.cli.contents import (
     DATA,
     MEASURE,
@@ -53,7 +54,13 @@ class LeavesName(StrEnum):
     newton = "newton"
 
 
-EngineOption = Annotated[EngineName, typer.Option("--engine", help="The engine that grows the trees.")]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="The engine that grows the trees; xgboost is the default where only it is installed."
+    ),
+]
+ENGINE = EngineName(first_installed())
 MeasureOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -135,7 +142,7 @@ def demo(
     queries: Annotated[int, typer.Option(min=12, help="Number of queries, for all three parts.")] = 2400,
     rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds per system.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the engine.")] = 0,
-    engine: EngineOption = EngineName.lightgbm,
+    engine: EngineOption = ENGINE,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
     report: Annotated[
         Path | None,
@@ -189,7 +196,7 @@ def train(
             help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits.",
         ),
     ] = LeavesName.engine,
-    engine: EngineOption = EngineName.lightgbm,
+    engine: EngineOption = ENGINE,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[
         int | None,

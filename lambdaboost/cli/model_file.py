@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.cli.data_file import DataFile, LetorFile
 from lambdaboost.engines import saving
-from lambdaboost.engines.engine import ENGINES, Engine, engine_named
+from lambdaboost.engines.engine import Engine, engine_named
 
 # The names that an engine gives features without names.
 DEFAULT_NAMES = {"lightgbm": "Column_{}", "xgboost": "f{}"}

@@ -17,8 +17,6 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 
-ENGINES = ("lightgbm", "xgboost")
-
 # Called after every round with the measure on the validation part, if there is one.
 OnRound = Callable[[float | None], None]
 

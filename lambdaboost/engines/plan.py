@@ -94,7 +94,7 @@ def planned(
     warn_of_slow_steps(rule, params, engine.aliases["rate"])
     complete, least = with_least_leaf(engine, params, rule, documents), engine.aliases["least leaf"][0]
     adds_least_leaf = complete.get(least) is not params.get(least)
-    return Plan(engine, rule, leaves, complete, adds_least_leaf, _measures(engine, params, metrics))
+    return Plan(engine, rule, leaves, complete, adds_least_leaf, measures_of(engine, params, metrics))
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
@@ -125,9 +125,10 @@ def _check_params(engine: Engine, params: Any) -> None:
     refuse_misspelt(params, engine.parameters(), engine.title)
 
 
-def _measures(
+def measures_of(
     engine: Engine, params: Mapping[str, Any], metrics: Metric | Sequence[Metric] | None
 ) -> tuple[Metric, ...]:
+    """What to evaluate; a TypeError for what cannot be called."""
     if metrics is None or metrics == []:
         named = any(params.get(name) is not None for name in engine.aliases["metric"])
         return () if named else (DEFAULT_MEASURE,)

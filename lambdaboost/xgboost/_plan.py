@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import xgboost as xgb
+from xgboost.collective import is_distributed
 
 from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Metric, Plan, planned
 from lambdaboost.engines.rounds import ObjectiveInRounds
@@ -69,6 +71,9 @@ def plan_of(
 ) -> Plan:
     """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
+    if is_distributed():
+        check_distributed(plan.rule, leaves)
+        check_least_leaf(ENGINE, plan.adds_least_leaf)
     q = _checked(plan, "data", data, plan.rule.sources)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)

@@ -13,13 +13,13 @@ from lambdaboost import xgboost as lb_xgboost
     [
         (
             {"leaves": "newton"},
-            "leaves='newton' on a cluster: both engines would fill a leaf from one worker's rows",
+            "leaves='newton' on a cluster: both engines would compute a leaf from one worker's rows",
         ),
         (
             {"leaves": "gradient"},
             "gradient steps on a cluster without min_.*: each worker would derive it",
         ),
-        ({"objective": GradientStep(RankNet(), "all")}, r"normalize='all'.* no worker sees all"),
+        ({"objective": GradientStep(RankNet(), "all")}, r"normalize='all'.* no worker has all"),
         ({"checkpoint": "no.checkpoint"}, "checkpoint on a cluster: every worker would write the same file"),
     ],
     ids=["newton", "gradient", "all", "checkpoint"],

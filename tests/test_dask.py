@@ -424,7 +424,7 @@ def test_errors_before_any_training(client, engine):
         (ValueError, "-1", {"y": spread(negative)}),
         (TypeError, "y is ndarray, expected a Dask array, DataFrame or Series", {"y": RELEVANCE}),
         (ValueError, "leaves='newton' on a cluster", {"leaves": "newton"}),
-        (ValueError, "normalize='all'.* no worker sees all", {"objective": GradientStep(OBJECTIVE, "all")}),
+        (ValueError, "normalize='all'.* no worker has all", {"objective": GradientStep(OBJECTIVE, "all")}),
         (ValueError, "normalize='all'", {"objective": Blend(RankNet(), GradientStep(RankNet(), "all"), 0.1)}),
     ):
         with pytest.raises(error, match=named):

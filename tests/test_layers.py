@@ -20,6 +20,7 @@ LAYERS = (
         "_compile_notice",
         "_engine_team",
         "_engine_threads",
+        "_inlined",
         "_installed",
         "_jit",
         "_kernel_cache",
@@ -152,7 +153,18 @@ def test_a_link_can_be_tested(name):
 
 
 # Decorators of functions that Numba compiles, and of classes whose static methods it compiles.
-COMPILERS = {"kernel", "inlined", "inlined_exact", "uncounted", "exact", "overload", "njit", "traits"}
+COMPILERS = {
+    "by_type",
+    "exact",
+    "exact_uncounted",
+    "inlined",
+    "inlined_exact",
+    "kernel",
+    "njit",
+    "overload",
+    "traits",
+    "uncounted",
+}
 
 
 def untyped_functions(tree: ast.AST) -> list[ast.FunctionDef]:

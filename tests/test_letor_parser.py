@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from lambdaboost import _threads
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import _letor_chunks, _letor_lines, read_letor
 from lambdaboost.datasets._letor_lines import parse
 from lambdaboost.datasets.kernels.decimal import parse_decimal
@@ -42,10 +43,16 @@ EDGES = ["9007199254740993", "5e-324", "2.2250738585072014e-308", "1.79769313486
          "0e999999", "1e-400", "1.79769313486232e+308", "9007199254740993e-3", "123456789012345678e-40"]  # fmt: skip
 
 
+@kernel
+def parsed(text):
+    """The number at the start of `text`, where it ends, and whether it is one."""
+    return parse_decimal(text, 0)
+
+
 @given(DECIMALS | FLOATS.map(repr) | FLOATS.map("{:.15e}".format) | HALFWAY | st.sampled_from(EDGES))
 def test_every_number_has_the_bits_of_float(decimal):
     text = np.frombuffer(bytearray(decimal.encode() + b"\n"), np.uint8)
-    value, end, known = parse_decimal(text, 0)
+    value, end, known = parsed(text)
     if known:
         assert struct.pack("d", value) == struct.pack("d", float(decimal)) and end == len(decimal)
 
@@ -53,7 +60,7 @@ def test_every_number_has_the_bits_of_float(decimal):
 @pytest.mark.parametrize("decimal", ["0.5", "-17", "1e22", "123456789.25", "6.02214076e23", "0.1234567890123456",
                                      "1.79769313486232e+308", "2.5e-250", "+3", ".5", "5."])  # fmt: skip
 def test_the_kernel_itself_parses_the_numbers_that_there_are(decimal):
-    value, _, known = parse_decimal(np.frombuffer(bytearray(decimal.encode() + b" "), np.uint8), 0)
+    value, _, known = parsed(np.frombuffer(bytearray(decimal.encode() + b" "), np.uint8))
     assert known and value == float(decimal)
 
 
@@ -61,7 +68,7 @@ def test_the_kernel_itself_parses_the_numbers_that_there_are(decimal):
     "word", ["", "-", ".", "e5", "1e", "1e+", "1_0", "0x10", "1.5abc", "inf", "nan", "1:2", "--1"]
 )
 def test_what_is_no_plain_number_is_left_to_float(word):
-    assert not parse_decimal(np.frombuffer(bytearray(word.encode() + b"\n"), np.uint8), 0)[2]
+    assert not parsed(np.frombuffer(bytearray(word.encode() + b"\n"), np.uint8))[2]
 
 
 # Files as scikit-learn reads them

@@ -208,7 +208,7 @@ def test_a_continued_model_goes_on_from_its_scores():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"subsample": 0.5, "bagging_freq": 1}, "bagging_fraction is 0.5: leaves='newton' cannot tell"),
+        ({"subsample": 0.5, "bagging_freq": 1}, "bagging_fraction is 0.5: leaves='newton' cannot know"),
         ({"colsample_bytree": 0.5}, "feature_fraction is 0.5: leaves='newton' needs"),
         ({"feature_fraction_bynode": 0.5}, "feature_fraction_bynode is 0.5"),
         ({"extra_trees": True}, "extra_trees is 1"),

@@ -73,7 +73,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "has σ = 1 only", lambda: LambdaRank(convention="xgboost", sigma=2.0)),
         (
             TypeError,
-            r"metric is Recall\(k=3\), .* one of NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision, PairAccuracy",
+            r"metric is Recall\(k=3\), .* one of NDCG, CNDCG, WTA, Precision, MAP, MRR, ERR, PairAccuracy",
             lambda: LambdaRank(Recall(3)),
         ),
         (TypeError, r"metric is BPref\(\), .* one of NDCG", lambda: LambdaRank(BPref())),

@@ -184,13 +184,13 @@ def untyped_functions(tree: ast.AST) -> list[ast.FunctionDef]:
 
 @pytest.mark.parametrize("folder", ["lambdaboost", "experiments"])
 def test_only_compiled_functions_have_no_types(folder):
-    """mypy refuses a function of which some types are missing; one without any is a kernel."""
+    """mypy refuses a function of which some types are missing; one without any is a kernel, or in a package of kernels."""
     files = sorted((ROOT / folder).rglob("*.py"))
     if not files:
         pytest.skip(f"{folder} is not in this archive")
     found = []
     for path in files:
-        if path.name != "optimality.py":
+        if path.name != "optimality.py" and path.parent.name != "kernels":
             untyped = untyped_functions(ast.parse(path.read_text(encoding="utf-8")))
             found += [f"{path}:{node.lineno} {node.name}" for node in untyped]
     assert found == []

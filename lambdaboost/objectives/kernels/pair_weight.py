@@ -67,29 +67,27 @@ def traits(
 # The gaps, steps and terms that several swaps share.
 
 
-def gain_gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
+def gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
     """The gain of the better document less that of the other, each in one float32."""
     return gain_i - gain_j
 
 
-def exact_gain_gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
+def exact_gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
     """The gain of the better document less that of the other, each in two float32."""
     return difference(gain_i, rest_i, gain_j, rest_j)
 
 
-def d_step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
+def d_step(swap, d_i, h_i, d_j, h_j):
     """How far the d of two ranks differ."""
     return abs(d_i - d_j)
 
 
-def exact_d_step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
+def exact_d_step(swap, d_i, h_i, d_j, h_j):
     """How far two ranks differ in d, h being what one float32 does not hold of it."""
     return abs(difference(d_i, h_i, d_j, h_j))
 
 
-def discounts_by_rank(
-    swap: Any, first: Any, gains: Any, by_rank: Any, discounts: Any, cutoff: Any, d_memory: Any, h_memory: Any
-) -> Any:
+def discounts_by_rank(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
     """D of each rank, whichever document stands there; no h."""
     return discounts[0], discounts[0], cutoff
 

@@ -47,11 +47,11 @@ def _places(reach: Any, query: Any, of_document: Any, levels: Any, work: Any) ->
     )
 
 
-def _places_by_input(reach: Any, query: Any, of_document: Any, levels: Any, work: Any) -> Any:
+def _places_by_input(reach, query, of_document, levels, work):
     return of_document[1][query.first : query.last], levels[1]
 
 
-def _places_by_rank(reach: Any, query: Any, of_document: Any, levels: Any, work: Any) -> Any:
+def _places_by_rank(reach, query, of_document, levels, work):
     start, end, run_end, row = levels
     level_of, place = of_document[0][query.first : query.last], work.place[: query.last - query.first]
     by_level = QueryLevels(start, end, run_end, work.cutoff_end[: start.size], row)

@@ -150,7 +150,7 @@ class NamedColumns:
         if rows is None and group is None:
             raise ValueError(
                 f"{name} has no column {self.query!r}{_meant(self.query, names)}: give a pandas or polars DataFrame "
-                f"with it, or the queries as {before}group= or {before}qid="
+                f"with the column that query= names, or the queries as {before}group= or {before}qid="
             )
         column = f"column {self.query!r} of {name}" if self.query in names else f"{before}qid"
         sizes = sizes_of(group, rows, getattr(X, "shape", (None,))[0], column)

@@ -1,4 +1,4 @@
-"""Names that people know: the engines' own objectives and metrics, and measures such as "mrr@10", in every front door."""
+"""Names that people know: the engines' own objectives and metrics, and measures such as "mrr@10"."""
 
 import importlib
 import json
@@ -18,14 +18,13 @@ from lambdaboost import (
     LambdaRank,
     Precision,
     Queries,
-    System,
-    compare,
     load,
     save,
 )
 from lambdaboost.cli.app import app
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.evaluation import System, compare
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
@@ -190,6 +189,14 @@ def test_parameters_of_native_objectives_are_not_warned_of(engine, name, recwarn
     assert not [w for w in recwarn if "lambdarank" in str(w.message)]
 
 
+@native
+def test_missing_grades_are_warned_of_under_native_objectives(engine, name):
+    missing = np.where(np.arange(len(X)) % 5, grades(name), np.nan)
+    kind = front(engine).Dataset if engine == "lightgbm" else front(engine).DMatrix
+    with pytest.warns(UserWarning, match="^NaN labels: .* own objective reads missing grades as 0; drop"):
+        front(engine).train(PARAMS[engine], kind(X, missing, group=Q.sizes), 1, objective=name)
+
+
 def both(engine):
     other = "xgboost" if engine == "lightgbm" else "lightgbm"
     return next(name for of, name in NATIVE if of == engine), next(name for of, name in NATIVE if of == other)
@@ -233,7 +240,7 @@ def test_a_measure_by_name_where_train_takes_measures(engine):
     assert list(curves) == ["mrr(k=5)", "map()", "mrr(k=3)"]
     _, curves = trained(engine, "", measures="P@5")
     assert list(curves) == ["precision(k=5)"]
-    with pytest.raises(ValueError, match="'NDGC' is unknown .did you mean NDCG"):
+    with pytest.raises(ValueError, match=r"'NDGC' is unknown .did you mean NDCG"):
         trained(engine, "", measures="NDGC")
 
 
@@ -279,7 +286,7 @@ def test_names_in_compare():
     systems = [System(name, rng.normal(size=len(X)), Q) for name in ("one", "two")]
     assert compare(*systems, measures="ndcg@5").measures == (NDCG(5),)
     assert compare(*systems, measures=["map", "mrr@10", MAP()]).measures == (MAP(), MRR(10))
-    with pytest.raises(ValueError, match="'ndgc' is unknown .did you mean NDCG"):
+    with pytest.raises(ValueError, match=r"'ndgc' is unknown .did you mean NDCG"):
         compare(*systems, measures=["ndgc"])
 
 
@@ -296,14 +303,14 @@ def test_rounds_among_the_parameters(name):
 
 
 def test_arguments_of_train_as_parameters_of_a_ranker():
-    with pytest.raises(ValueError, match="num_boost_round=4, .* or n_estimators=4 of a ranker"):
+    with pytest.raises(ValueError, match=r"num_boost_round=4, .* or n_estimators=4 of a ranker"):
         front("xgboost").LambdaRanker(num_boost_round=4).fit(X, Q.relevance, group=Q.sizes)
     with pytest.raises(
-        ValueError, match="early_stopping_rounds=4, .*: give early_stopping_rounds=4 of the call"
+        ValueError, match=r"early_stopping_rounds=4, .*: give early_stopping_rounds=4 of the call"
     ):
         trained("xgboost", "", 2, params={"early_stopping_rounds": 4})
     for engine in ("lightgbm", "xgboost"):
         with pytest.raises(
-            ValueError, match="rounds=4, .*: give it as rounds= of the call, or n_estimators= of a"
+            ValueError, match=r"rounds=4, .*: give it as rounds= of the call, or n_estimators= of a"
         ):
             front(engine).LambdaRanker(objective=LambdaRank(), rounds=4).fit(X, Q.relevance, group=Q.sizes)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
+from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
@@ -37,6 +40,15 @@ class NativeObjective:
     def owner(self) -> str:
         """The title of its engine."""
         return next(title for title, names in NATIVE.items() if self.name in names)
+
+    def warn_of_missing(self, labels: Any) -> None:
+        """Warn of missing grades, which the engine reads as 0."""
+        given = np.asarray(labels)
+        if given.dtype.kind == "f" and np.isnan(given).any():
+            warn(
+                f"NaN labels: {self.owner}'s own objective reads missing grades as 0; drop these rows, or give an "
+                "objective such as LambdaRank(), for which they stay missing"
+            )
 
     def check(self, engine: Engine, leaves: Leaves) -> None:
         """Raise if it is not of this engine, or the leaves are not the engine's."""

@@ -73,6 +73,8 @@ def plan_of(
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
     _check_params(params)
     q = _checked(plan, "data", data, plan.rule.sources)
+    if isinstance(plan.rule, NativeObjective):
+        plan.rule.warn_of_missing(q.relevance)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)
         check_unweighted(plan.rule, data)

@@ -263,6 +263,15 @@ WRONG = {
     "sources of another type": ({"sources": 3}, None, TypeError, "sources is 3: give a list of columns, or a dict"),
     "a column of another type": ({"sources": {"a": 3}}, None, TypeError, r"sources\['a'\] is 3: give the name"),
     "a reserved source": ({"sources": {"weight": "ctr"}}, None, ValueError, "a label source cannot be called 'weight'"),
+    "a misspelt parameter": (
+        {"source": ["ctr"]}, None, ValueError, r"source=\['ctr'\] is no parameter of a ranker: did you mean 'sources'"
+    ),
+    "the queries under another name": (
+        {"qid": "srch_id"}, None, ValueError, "qid='srch_id' is no parameter of a ranker: name the column .* as query="
+    ),
+    "no feature": (
+        {"sources": [*NAMES, "ctr", "price_rank"]}, None, ValueError, "X has no features: query= and sources= name all"
+    ),
     "no query": ({"query": None}, None, TypeError, "query is None: give the name of the column that holds the queries"),
 }  # fmt: skip
 
@@ -273,6 +282,11 @@ def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
     with pytest.raises(error, match=f"^{message}") as caught:
         ranker(engine, **NAMED | more).fit(change(frame) if change else frame, Q.relevance)
     assert "\n" not in str(caught.value)
+
+
+def test_lazy_frames(engine):
+    with pytest.raises(TypeError, match=r"^X is a LazyFrame: collect it first"):
+        ranker(engine, **NAMED).fit(pl.DataFrame(COLUMNS).lazy(), Q.relevance)
 
 
 def test_duplicate_columns(engine):

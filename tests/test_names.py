@@ -197,6 +197,11 @@ def test_missing_grades_are_warned_of_under_native_objectives(engine, name):
         front(engine).train(PARAMS[engine], kind(X, missing, group=Q.sizes), 1, objective=name)
 
 
+def test_grades_that_map_cannot_read():
+    with pytest.raises(ValueError, match=r"^relevance\[\d+\] is \d, and XGBoost's own rank:map takes"):
+        front("xgboost").train(PARAMS["xgboost"], data_of("xgboost", "rank:ndcg"), 1, objective="rank:map")
+
+
 def both(engine):
     other = "xgboost" if engine == "lightgbm" else "lightgbm"
     return next(name for of, name in NATIVE if of == engine), next(name for of, name in NATIVE if of == other)

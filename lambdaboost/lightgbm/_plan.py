@@ -49,7 +49,7 @@ def plan_of(
     # Missing grades are in the sources only.
     labels = (getattr(data, "sources", None) or {}).get("relevance", data.label)
     if isinstance(plan.rule, NativeObjective):
-        plan.rule.warn_of_missing(() if labels is None else labels)
+        plan.rule.check_labels(() if labels is None else labels)
         return plan
     _check_params(params)
     if params.get("label_gain") is not None:

@@ -74,7 +74,7 @@ def plan_of(
     _check_params(params)
     q = _checked(plan, "data", data, plan.rule.sources)
     if isinstance(plan.rule, NativeObjective):
-        plan.rule.warn_of_missing(q.relevance)
+        plan.rule.check_labels(q.relevance)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)
         check_unweighted(plan.rule, data)

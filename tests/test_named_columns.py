@@ -22,7 +22,7 @@ LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
 QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
 PRICE = np.random.default_rng(0).integers(0, 3, len(X)) / 2
-NAMES = [f"f{i}" for i in range(16)]
+NAMES = [f"x{i}" for i in range(16)]
 COLUMNS = {
     "srch_id": QID,
     **dict(zip(NAMES[:4], X[:, :4].T, strict=True)),
@@ -168,6 +168,8 @@ def test_parameters_of_the_columns(engine, frame, tmp_path):
     np.testing.assert_array_equal(other.predict(frame), made.predict(frame))
     save(made, tmp_path / "model.txt")
     loaded = load(tmp_path / "model.txt")
+    backwards = type(frame)(dict(reversed(COLUMNS.items())))
+    np.testing.assert_array_equal(loaded.predict(backwards), made.predict(frame))
     np.testing.assert_array_equal(loaded.predict(without(frame, "ctr")), made.predict(frame))
     other.set_params(query="qid", sources=None).fit(
         X, Q.relevance, group=Q.sizes, sources={"price_rank": PRICE}
@@ -188,9 +190,9 @@ def test_features_are_taken_by_name(engine, frame):
     if engine == "xgboost":
         np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
     with pytest.raises(
-        ValueError, match=r"^X has no column 'f3'.*, a feature that the ranker was fitted on: add it$"
+        ValueError, match=r"^X has no column 'x3'.*, a feature that the ranker was fitted on: add it$"
     ):
-        fitted.predict(without(frame, "f3"))
+        fitted.predict(without(frame, "x3"))
 
 
 QUERIES = {
@@ -290,8 +292,8 @@ def test_lazy_frames(engine):
 
 
 def test_duplicate_columns(engine):
-    twice = pd.DataFrame(COLUMNS).rename(columns={"f1": "f0"})
-    with pytest.raises(ValueError, match=r"^X has two columns 'f0': rename one"):
+    twice = pd.DataFrame(COLUMNS).rename(columns={"x1": "x0"})
+    with pytest.raises(ValueError, match=r"^X has two columns 'x0': rename one"):
         ranker(engine, **NAMED).fit(twice, Q.relevance)
 
 

@@ -24,6 +24,7 @@ from lambdaboost import (
 from lambdaboost.cli.app import app
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import System, compare
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
@@ -284,6 +285,53 @@ def test_names_as_eval_metric_of_a_ranker(engine):
     assert curves["precision(k=5)"][-1] == pytest.approx(Precision(5)(scores, OTHER.queries), abs=1e-5)
     if engine == "xgboost":
         assert ranker.score(X, Q.relevance, group=Q.sizes) == pytest.approx(MRR(5)(ranker.predict(X), Q))
+
+
+@engines
+@pytest.mark.parametrize(("named", "meant"), [("ndgc@5", "ndcg@5"), ("mapp", "map"), ("bpreff", "bpref")])
+def test_a_misspelt_metric_is_answered_with_the_likely_name(engine, named, meant):
+    """LightGBM would evaluate nothing, without a word."""
+    metric = "metric" if engine == "lightgbm" else "eval_metric"
+    with pytest.raises(
+        ValueError, match=f"^metric is '{named}', which .* does not know: did you mean '{meant}'"
+    ):
+        trained(engine, "", params={metric: named})
+    with pytest.raises(ValueError, match=f"^metric is '{named}'"):
+        front(engine).LambdaRanker(**{metric: named}).fit(X, Q.relevance, group=Q.sizes)
+
+
+def test_every_metric_of_lightgbm_is_known():
+    """Each name of the list is one that LightGBM evaluates, for some objective."""
+    # The last two take no labels of 0.
+    names = engine_named("lightgbm").metric_names - {
+        "none",
+        "na",
+        "null",
+        "custom",
+        "gamma",
+        "gamma_deviance",
+    }
+    data = lightgbm.Dataset(X, np.minimum(Q.relevance, 1), group=Q.sizes)
+    unseen = set()
+    for name in names:
+        for more in (
+            {"objective": "binary"},
+            {"objective": "multiclass", "num_class": 2},
+            {"objective": "lambdarank"},
+        ):
+            curves = {}
+            try:
+                lightgbm.train(
+                    {"verbose": -1, "metric": name, **more}, data, 1, valid_sets=[data],
+                    callbacks=[lightgbm.record_evaluation(curves)],
+                )  # fmt: skip
+            except lightgbm.basic.LightGBMError:
+                continue
+            if curves:
+                break
+        else:
+            unseen.add(name)
+    assert unseen == set()
 
 
 def test_names_in_compare():

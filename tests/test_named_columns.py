@@ -195,6 +195,15 @@ def test_features_are_taken_by_name(engine, frame):
         fitted.predict(without(frame, "x3"))
 
 
+def test_a_loaded_model_has_its_own_features(tmp_path):
+    rows = pd.DataFrame(COLUMNS)
+    fitted = ranker("xgboost", **NAMED).fit(rows, Q.relevance)
+    fitted.save_model(tmp_path / "model.ubj")
+    other = ranker("xgboost", **NAMED).fit(rows.drop(columns=["x0", "x1"]), Q.relevance)
+    other.load_model(tmp_path / "model.ubj")
+    np.testing.assert_array_equal(other.predict(rows[rows.columns[::-1]]), fitted.predict(rows))
+
+
 QUERIES = {
     "strings": lambda: [f"q{i:02d}" for i in QID],
     "mixed types": lambda: [int(i) if i % 2 else f"q{i}" for i in QID],

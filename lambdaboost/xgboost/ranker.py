@@ -109,6 +109,7 @@ class LambdaRanker(xgb.XGBRanker):
         super().load_model(fname)
         self.objective = objective
         self.objective_ = read_objective(objective)
+        self._fitted_columns = ENGINE.feature_names(self.get_booster())
 
     def fit(
         self,

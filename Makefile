@@ -3,6 +3,8 @@
 # make bench  speed compared with engines   make docs   the documentation, in build/docs
 # make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with their oldest supported versions (Python 3.11 or 3.12)
+# make test-alone   the tests of each engine where the other is not installed
+# make test-large   the tests with Ray and CatBoost, in an environment of their own
 # make test-bounds  the kernels with bounds checks, at list lengths and cutoffs next to multiples of a vector
 # make test-python PYTHON=python3.13  the core tests with another interpreter
 # make dist   wheel and source archive, checked by twine   make clean  remove build outputs and environments
@@ -16,7 +18,7 @@ CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py value
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
 	xgboost_ranker.py save.py kernel_cache.py)
 
-.PHONY: demo test test-bounds test-oldest test-python lint format bench reproduce docs dist clean
+.PHONY: demo test test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -52,6 +54,32 @@ test-python:
 .venv-3.%/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-3.$*
 	.venv-3.$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[test]'
+	touch $@
+
+test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
+	for engine in lightgbm xgboost; do \
+		.venv-only-$$engine/bin/python -m pytest -p no:cacheprovider tests/test_one_engine.py \
+			tests/test_$$engine.py tests/test_$${engine}_ranker.py || exit; \
+	done
+
+# As docs/install.md says, with what the tests need.
+.venv-only-lightgbm/installed: OTHER = xgboost
+.venv-only-xgboost/installed: OTHER = lightgbm
+.venv-only-%/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-only-$*
+	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt --no-deps -e .
+	.venv-only-$*/bin/python -c 'from importlib.metadata import requires; print(*requires("lambdaboost"), sep="\n")' \
+		| grep -v -e extra -e $(OTHER) | sed 's/^xgboost/xgboost-cpu/' >.venv-only-$*/requirements.txt
+	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt \
+		-r .venv-only-$*/requirements.txt pytest hypothesis
+	touch $@
+
+test-large: .venv-large/installed
+	.venv-large/bin/python -m pytest -p no:cacheprovider tests/test_catboost.py tests/test_ray.py
+
+.venv-large/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-large
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[ray]' catboost pytest hypothesis
 	touch $@
 
 # From scratch each time: Numba does not notice a change of a kernel that is inlined into another file.

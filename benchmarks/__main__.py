@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.engine_measures import engine_measures
+from benchmarks.growth import growth
 from benchmarks.load import load
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
@@ -16,19 +18,24 @@ from benchmarks.scaling import scaling
 from benchmarks.section import Section
 from benchmarks.speed import speed
 from benchmarks.start import start
+from benchmarks.training import evaluation, training
 from experiments.common.report import draw
 from experiments.common.script import at_least, note, run
 from lambdaboost._threads import threads as available
 from lambdaboost._threads import using
 
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
+    "training": training,
+    "evaluation": evaluation,
     "speed": speed,
     "objectives": objective_costs,
+    "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,
     "start": start,
     "memory": memory,
     "load": load,
+    "growth": growth,
 }
 
 
@@ -68,13 +75,17 @@ def _parser() -> argparse.ArgumentParser:
         "python -m benchmarks",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
-speed: λ, μ and whole trainings against the engines' own objectives.
+training: λ and μ inside trainings, against the engines' own objectives.
+evaluation: NDCG@3 inside trainings, against the engines' own metric.
+speed: λ, μ alone and whole trainings against the engines' own objectives.
 objectives: each objective relative to LambdaRank().
+measures: measures against the engines' own metrics.
 peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
 start: import and compilation.
 memory: memory of a gradient beyond its inputs.
 load: reading LETOR text.
+growth: processor time and memory of trainings of up to 4,000,000 documents.
 
 Keep the machine idle otherwise. All parts take up to an hour.""",
     )

@@ -27,7 +27,8 @@ class Engine:
     native : str
         Its own objective.
     train : callable
-        ``train(objective, rounds, truncation=None)`` → booster; an objective of None is the engine's own.
+        ``train(objective, rounds, truncation=None, metric=None)`` → booster; an objective of None is the engine's own.
+        A metric is evaluated on the training data: a callable, or ``"ndcg@3"`` for the engine's own.
     scores : callable
         ``scores(booster)`` on the training data.
 
@@ -71,9 +72,15 @@ def lightgbm(data: Data, threads: int) -> Engine:
         "metric": "None",
     }
 
-    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
+    def train(objective: Any, rounds: int, truncation: int | None = None, metric: Any = None) -> Any:
         own = {"objective": "lambdarank", "lambdarank_truncation_level": truncation or 30}
-        return lgb.train(params | (own if objective is None else {"objective": objective}), dataset, rounds)
+        given = params | (own if objective is None else {"objective": objective})
+        if metric is None:
+            return lgb.train(given, dataset, rounds)
+        if isinstance(metric, str):
+            given |= {"metric": "ndcg", "eval_at": [3]}
+            return lgb.train(given, dataset, rounds, valid_sets=[dataset])
+        return lgb.train(given, dataset, rounds, valid_sets=[dataset], feval=metric)
 
     return Engine("lightgbm", "lambdarank", train, lambda booster: booster.predict(data.features))
 
@@ -97,9 +104,14 @@ def xgboost(data: Data, threads: int) -> Engine:
         "lambdarank_pair_method": "topk",
     }
 
-    def train(objective: Any, rounds: int, truncation: int | None = None) -> Any:
-        pairs = {"lambdarank_num_pair_per_sample": truncation or 32}
-        return xgb.train(params | pairs, matrix, rounds, obj=objective)
+    def train(objective: Any, rounds: int, truncation: int | None = None, metric: Any = None) -> Any:
+        given: dict[str, Any] = params | {"lambdarank_num_pair_per_sample": truncation or 32}
+        if metric is None:
+            return xgb.train(given, matrix, rounds, obj=objective)
+        evaluated: dict[str, Any] = {"evals": [(matrix, "train")], "verbose_eval": False}
+        if isinstance(metric, str):
+            return xgb.train(given | {"eval_metric": metric}, matrix, rounds, obj=objective, **evaluated)
+        return xgb.train(given, matrix, rounds, obj=objective, custom_metric=metric, **evaluated)
 
     return Engine("xgboost", "rank:ndcg", train, lambda booster: booster.predict(matrix, output_margin=True))
 

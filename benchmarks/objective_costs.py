@@ -29,6 +29,8 @@ WANTED = (
     "LambdaRank(ERR())",
     "LambdaRank(WTA())",
     "LambdaRank(PairAccuracy())",
+    "LambdaRank(Spearman())",
+    "XENDCG()",
     "LambdaRank(BPref())",
 )
 

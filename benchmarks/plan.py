@@ -40,6 +40,10 @@ class Plan:
 
     Attributes
     ----------
+    trained : tuple of Case
+        Cases that are measured inside trainings.
+    rounds_trained : int
+        Boosting rounds of these trainings.
     cases : tuple of Case
         Cases of the comparison with the engines' own objectives.
     rounds, repetitions : int
@@ -50,15 +54,21 @@ class Plan:
         Number of its documents whose λ and μ are compared with float64 sums.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
+    measured_documents : int
+        Documents of every data set on which measures are timed.
     memory_documents : int
         Documents of the list for the memory benchmark.
     load_bytes : int
         Size of the LETOR text that is read.
+    growth_documents, growth_lists : tuple of int
+        Numbers of documents, and of documents per query, of whole trainings.
     peer_pairs, numpy_pairs : int
         The approximate number of pairs of documents in one training of a peer, and of the slow NumPy objective.
 
     """
 
+    trained: tuple[Case, ...]
+    rounds_trained: int
     cases: tuple[Case, ...]
     rounds: int
     repetitions: int
@@ -66,8 +76,11 @@ class Plan:
     sampled: int
     list_repetitions: int
     start_repetitions: int
+    measured_documents: int
     memory_documents: int
     load_bytes: int
+    growth_documents: tuple[int, ...]
+    growth_lists: tuple[int, ...]
     peer_pairs: int
     numpy_pairs: int
 
@@ -86,6 +99,18 @@ class Plan:
 
 
 FULL = Plan(
+    trained=(
+        Case(Shape(40_000, 5)),
+        Case(Shape(40_000, 10)),
+        Case(Shape(4000, 30)),
+        Case(Shape(1000, 120)),
+        Case(Shape(100, 1200)),
+        Case(Shape(10, 5000)),
+        Case(Shape(1000, 120), truncation=30),
+        Case(Shape(100, 1200), truncation=30),
+        Case(Shape(10, 5000), truncation=30),
+    ),
+    rounds_trained=10,
     cases=(
         Case(Shape(1000, 120)),
         Case(Shape(100, 1200)),
@@ -98,12 +123,17 @@ FULL = Plan(
     sampled=64,
     list_repetitions=7,
     start_repetitions=5,
+    measured_documents=100_000,
     memory_documents=512_000,
     load_bytes=300_000_000,
+    growth_documents=(10_000, 100_000, 1_000_000, 4_000_000),
+    growth_lists=(10, 100),
     peer_pairs=3_000_000_000,
     numpy_pairs=300_000_000,
 )
 QUICK = Plan(
+    trained=(Case(Shape(200, 5)), Case(Shape(40, 40), truncation=10)),
+    rounds_trained=3,
     cases=(Case(Shape(40, 40)), Case(Shape(4, 400)), Case(Shape(40, 40), truncation=10)),
     rounds=3,
     repetitions=2,
@@ -111,8 +141,11 @@ QUICK = Plan(
     sampled=16,
     list_repetitions=2,
     start_repetitions=1,
+    measured_documents=3_000,
     memory_documents=20_000,
     load_bytes=3_000_000,
+    growth_documents=(2000, 4000),
+    growth_lists=(10,),
     peer_pairs=1_000_000,
     numpy_pairs=100_000,
 )

@@ -18,14 +18,14 @@ class Round(NamedTuple):
     hess: NDArray[np.float32]
 
 
-class _Kept:
+class Kept:
     """Returns itself from deepcopy, since LightGBM deep-copies its parameters."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
-class Recorder(_Kept):
+class Recorder(Kept):
     """An objective that records its rounds."""
 
     def __init__(self, objective: Objective) -> None:
@@ -39,7 +39,7 @@ class Recorder(_Kept):
         return grad, hess
 
 
-class Replay(_Kept):
+class Replay(Kept):
     """Replays the gradients of recorded rounds, in any number of trainings."""
 
     def __init__(self, rounds: list[Round]) -> None:

@@ -53,17 +53,19 @@ def _digits(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 99.95 else f"{x:.1f}" if abs(x) >= 9.995 else f"{x:.3g}"
 
 
-def alternate(jobs: Mapping[str, Job], repetitions: int) -> dict[str, Timed]:
+def alternate(
+    jobs: Mapping[str, Job], repetitions: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Timed]:
     """Seconds of each job, timed in turns (A B C A B C …), so that changes of the machine's speed affect all jobs.
 
-    Callers must warm up jobs beforehand.
+    Callers must warm up jobs beforehand. `clock` is `time.process_time` for processor time.
     """
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repetitions):
         for name, job in jobs.items():
-            start = time.perf_counter()
+            start = clock()
             job()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return {name: Timed(tuple(values)) for name, values in seconds.items()}
 
 

@@ -60,7 +60,7 @@ def compile_message() -> str:
     """The message during compilation, which says where kernels are cached."""
     folder = folder_to_write()
     if folder is not None:
-        return f"compiling kernels, which takes some seconds once; they are kept in {folder}"
+        return f"compiling kernels, which takes some seconds once; they are kept in {folder.parent}"
     where = f"{config.CACHE_DIR} is not writable" if config.CACHE_DIR else "no cache folder is writable"
     return (
         f"compiling kernels again in every process, since {where}: set NUMBA_CACHE_DIR to a writable folder"

@@ -1,17 +1,30 @@
-"""The number of threads that an engine trains with."""
+"""The threads that an engine trains with."""
 
 from __future__ import annotations
 
 import json
 import sys
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from lambdaboost._engine_team import called_by_team, team_of
+from lambdaboost._threads import using
 
 # LightGBM's names of the parameter: its own first, then its aliases in the order in which it prefers them.
 _LIGHTGBM = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 
 _of_xgboost: weakref.WeakKeyDictionary[Any, int | None] = weakref.WeakKeyDictionary()
+
+
+@contextmanager
+def called_by(booster: Any) -> Iterator[None]:
+    """Use the threads of the booster that called, in this block; without a booster, those outside it."""
+    n = engine_threads(booster)
+    with using(n), called_by_team(team_of(booster, n)):
+        yield
 
 
 def engine_threads(booster: Any) -> int | None:

@@ -3,7 +3,8 @@
 Kernels release the GIL and run over blocks of queries on a small pool of plain threads instead of `prange`: no
 threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
 and a much shorter compilation. Each query is computed by one thread in one order, so results are bit-identical for any
-number of threads. `_kernel_cache` says where compiled kernels are kept, `_threads` how many threads there are.
+number of threads. `_kernel_cache` says where compiled kernels are kept, `_threads` how many threads there are,
+`_engine_team` which threads take the pool's place while an engine trains.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from lambdaboost._compile_notice import CompileNotice
+from lambdaboost._engine_team import calling_team
 from lambdaboost._inlined import Inlined, IntoCallers
 from lambdaboost._kernel_cache import KernelCache
 from lambdaboost._threads import threads
@@ -122,16 +124,28 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)
 
+
+def _help(work: Callable[[], None], threads: int) -> None:
+    """Start `work` on all of a pool's threads that can be started."""
+    for _ in range(threads - 1):
+        try:
+            _pool(threads).submit(work)
+        except RuntimeError:  # the interpreter is exiting, or the process has its limit of threads
+            return
+
+
 BLOCKS_PER_THREAD = 4
 
 
 def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *args: Any) -> None:
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
-    The blocks run on `threads` threads, or on as many of them as can be started.
+    The blocks run on `threads` threads, or on as many of them as can be started. Inside an engine's training these are
+    the engine's own.
     """
     n_queries = offsets.size - 1
-    n_threads = min(threads(), n_queries) if offsets[-1] >= 2000 else 1
+    most = threads()
+    n_threads = min(most, n_queries) if offsets[-1] >= 2000 else 1
     if n_threads == 1:
         function(0, n_queries, offsets, *args)
         return
@@ -158,13 +172,11 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
                 error = raised
             ended.put(error)
 
-    for _ in range(n_threads - 1):
-        try:
-            _pool(n_threads).submit(work)
-        except (
-            RuntimeError
-        ):  # no thread can be started: the interpreter is exiting, or the process has its limit
-            break
+    team = calling_team(most)
+    if team is not None:
+        team.each(work)
+    else:
+        _help(work, n_threads)
     # This thread takes its share: it is here already, and waking another costs as much as a thousand documents.
     work()
     # Blocks are waited for, not helpers: one that could not be started has none, one that is late needs none.

@@ -54,9 +54,7 @@ OBJECTIVES = (
 )
 LONG_OBJECTIVES = {  # with the documents of the list
     LambdaRank(): 100_000,
-    LambdaRank(
-        NDCG(k=10)
-    ): 10_000,  # pairs one by one where scores lie far apart: a hundred times as long for ten
+    LambdaRank(NDCG(k=10)): 10_000,
     SigmoidLocal(): 100_000,
     ClickTier(): 100_000,
     graded(): 100_000,
@@ -304,10 +302,7 @@ def _measured(metric, l):
 
 
 def long_list(seed, n):
-    """One query of n documents, odd as the short ones are, with whole grades.
-
-    Hundreds of grades and scores far apart at once take a minute a list, pair by pair.
-    """
+    """One query of n documents, odd as the short ones are, with whole grades: hundreds of them go pair by pair."""
     batch = drawn(np.random.default_rng(seed), 1, n)
     return Batch(batch.scores, batch.labels | {"relevance": np.floor(batch.labels["relevance"])})
 

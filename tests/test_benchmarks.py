@@ -9,7 +9,18 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-from benchmarks import load, memory, numpy_objective, peers, start, sums, timing
+from benchmarks import (
+    engine_measures,
+    growth,
+    load,
+    memory,
+    numpy_objective,
+    peers,
+    start,
+    sums,
+    timing,
+    training,
+)
 from benchmarks.child import measured
 from benchmarks.data import SHARES, made
 from benchmarks.engines import ENGINES
@@ -20,12 +31,16 @@ from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor
+from lambdaboost.evaluation import AUC
 
 TINY = replace(
     QUICK,
+    trained=(Case(Shape(20, 10)), Case(Shape(10, 20), truncation=5)),
+    rounds_trained=2,
     cases=(Case(Shape(10, 20)), Case(Shape(10, 20), truncation=5)),
     rounds=2,
     list_sizes=(100, 200, 400),
+    measured_documents=300,
     memory_documents=5_000,
 )
 
@@ -100,6 +115,24 @@ def test_objectives_that_there_are():
     assert {"RankNet()", "SigmoidLocal()", "ClickTier()", "graded()", "iteration_dependent()"} <= set(known)
 
 
+@pytest.mark.parametrize("documents", engine_measures.DOCUMENTS)
+def test_measures_are_compared_with_metrics_of_the_same_value(documents):
+    compared = list(engine_measures.compared(Shape(50, documents)))
+    assert {engine for _, engine, *_ in compared} == set(engine_measures.ENGINES)
+    for measure, engine, metric, scores, q in compared:
+        if measure != AUC():  # XGBoost's counts pairs of equal grade too
+            assert metric.value() == pytest.approx(measure(scores, q), abs=2e-6), (measure, engine)
+        assert metric.of_function(measure) == pytest.approx(measure(scores, q), abs=2e-6)
+
+
+def test_measures_beside_the_engines():
+    found = engine_measures.engine_measures(TINY, 1)
+    assert found.header[3:] == ("5", "10", "30", "100")
+    assert {row[1] for row in found.rows} == set(engine_measures.ENGINES)
+    assert all(cell.endswith(")") and "×" in cell for row in found.rows for cell in row[3:])
+    assert all(any(repr(m) in line for line in found.remarks) for m in engine_measures.OF_PAIRS)
+
+
 def test_machine_is_named():
     machine = this_machine(2)
     assert machine.cpu and machine.cores >= 1
@@ -119,12 +152,14 @@ def test_speed_compares_the_same_trees():
 
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["speed", "objectives", "scaling"]
+    parts = ["training", "evaluation", "speed", "objectives", "scaling"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
     assert list(found) == parts
     assert [row[0] for row in found["speed"].rows] == ["10 × 20"] * 2 + ["10 × 20, truncation 5"] * 2
     assert {row[1] for row in found["speed"].rows} == set(ENGINES)
+    assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 2 + ["10 × 20, truncation 5"] * 2
+    assert [row[0] for row in found["evaluation"].rows] == ["20 × 10"] * 2 + ["10 × 20"] * 2
     assert found["objectives"].rows[0][0] == BASE
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
     assert found["scaling"].header[2:5] == ("100", "200", "400")
@@ -134,6 +169,39 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert found["scaling"].markdown() in capsys.readouterr().out
     assert (tmp_path / "new/scaling.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.md", "scaling.png"]
+
+
+def test_calls_are_timed_inside_a_training():
+    """In every round once, of the objective as of the metric."""
+    for make in ENGINES.values():
+        engine = make(made(Shape(20, 10)), 1)
+        calls = []
+
+        def counted(scores, data, calls=calls):
+            calls.append("gradient")
+            return LambdaRank()(scores, data)
+
+        def measured_(scores, data, calls=calls):
+            calls.append("measure")
+            return training.MEASURE(scores, data)
+
+        objective, measure = training.Stopwatch(counted), training.Stopwatch(measured_)
+        engine.train(objective, 3, metric=measure)
+        assert calls == ["gradient", "measure"] * 3
+        assert objective.taken() > 0 and measure.taken() > 0
+        assert objective.taken() == measure.taken() == 0
+
+
+def test_growth():
+    found = growth.growth(replace(TINY, growth_documents=(2000, 3000), growth_lists=(10,)), 1)
+    assert [row[:3] for row in found.rows] == [
+        ("10", engine, objective)
+        for engine in ENGINES
+        for objective in ("LambdaRank(), NDCG(3)", "native, ndcg@3")
+    ]
+    assert found.header[4:] == ("2,000", "3,000") and all(
+        "MB" in cell for row in found.rows for cell in row[4:]
+    )
 
 
 def test_peers_are_the_engines_and_catboost_where_it_is_installed():
@@ -147,13 +215,14 @@ def test_peers_are_the_engines_and_catboost_where_it_is_installed():
 
 
 def test_start(monkeypatch):
-    monkeypatch.setattr(start, "OBJECTIVES", ())  # compiling from nothing takes too long for a test
+    monkeypatch.setattr(start, "JOBS", ())  # compiling from nothing takes too long for a test
     found = start.start(TINY, 1)
     assert {row[0] for row in found.rows} == {
         "import lambdaboost, beyond numpy and numba",
         "import numpy and numba",
     }
-    assert set(measured(start.FIRST.format(objective="graded()"))) == {"first", "next"}
+    for job in ("graded()", "NDCG()"):
+        assert set(measured(start.FIRST.format(job=job))) == {"first", "next"}
 
 
 def test_memory(monkeypatch):

@@ -145,6 +145,76 @@ def test_mistakes_about_tables(capsys, folder, tmp_path, wrong, message):
     assert os.listdir(tmp_path) == []
 
 
+def test_headers_that_pandas_would_mend_without_a_word(capsys, tmp_path):
+    wrong = {
+        "qid,label,x,x\n1,1,2,3\n": "it has two columns x; rename one",
+        "qid,qid,label,x\n1,1,2,3\n": "it has two columns qid; rename one",
+        "qid,label,x\n1,1,2,3\n": "rows have more cells than the header; name every column",
+        "qid;label;x\n1;1;2\n": "columns are separated by ';'; separate them by commas",
+    }
+    for text, message in wrong.items():
+        (tmp_path / "t.csv").write_text(text)
+        told = refused(capsys, "train", tmp_path / "t.csv", "--out", tmp_path / "m")
+        assert f"t.csv cannot be read as CSV with a header: {message}" in told
+    (tmp_path / "t.csv").write_text(",qid,label,x,\n0,1,1,2,\n")  # without names, as pandas writes its index
+    assert open_data(tmp_path / "t.csv").names == ("Unnamed: 0", "qid", "label", "x", "Unnamed: 4")
+
+
+def test_one_column_is_not_both_query_and_label(capsys, folder, tmp_path):
+    given = ("--query", "grade", "--label", "grade", "--drop", "title", "--out", tmp_path / "m")
+    assert "grade is given as --query and as --label: give two columns" in refused(
+        capsys, "train", folder / "log.csv", *given
+    )
+
+
+def test_an_index_in_parquet_is_a_column(folder, table, tmp_path):
+    pytest.importorskip("pyarrow")
+    table.drop(columns="market").set_index("query").to_parquet(tmp_path / "indexed.parquet")
+    columns = Columns.parse(["clicks=ctr"], ["title"], "query", "grade")
+    indexed, plain = (
+        columns.collection(columns.opened(p)) for p in (tmp_path / "indexed.parquet", folder / "log.csv")
+    )
+    np.testing.assert_allclose(indexed.features, plain.features, rtol=1e-6)
+    assert indexed.queries.ids.tolist() == plain.queries.ids.tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_with_the_engines_own_names_are_taken_by_name(capsys, table, tmp_path, engine):
+    """A table with columns f0, f1, … or Column_0, … in another order is not scored in its order."""
+    rows = table[FEATURES].to_numpy()
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        model = lgb.train({"verbose": -1, "min_data_in_leaf": 5}, lgb.Dataset(rows, table.grade), 3)
+        expected, names = model.predict(rows), [f"Column_{i}" for i in range(12)]
+    else:
+        import xgboost as xgb
+
+        model = xgb.train({}, xgb.DMatrix(rows, table.grade), 3)
+        expected, names = model.predict(xgb.DMatrix(rows)), FEATURES
+    model.save_model(tmp_path / "plain.txt" if engine == "lightgbm" else tmp_path / "plain.ubj")
+    (path,) = tmp_path.glob("plain.*")
+    shuffled = table[FEATURES].set_axis(names, axis=1)[names[::-1]].assign(further="text")
+    shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
+    code, out, err = call(capsys, "predict", path, tmp_path / "shuffled.csv")
+    assert code == 0, err
+    np.testing.assert_array_equal(np.array(out.split(), dtype=expected.dtype), expected)
+
+
+def test_zstd_without_its_package_says_what_to_install(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "t.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    assert "pip install zstandard" in refused(
+        capsys, "train", tmp_path / "t.csv.zst", "--out", tmp_path / "m"
+    )
+
+
+def test_a_csv_in_zstd_is_read(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    (tmp_path / "t.csv.zst").write_bytes(zstandard.compress(BOM_UTF8 + b"qid,label,x\na,1,2\n"))
+    assert open_data(tmp_path / "t.csv.zst").names == ("qid", "label", "x")
+
+
 def test_files_that_are_no_tables(capsys, folder, tmp_path, monkeypatch):
     given = ("--query", "query", "--label", "grade", "--out", tmp_path / "m")
     (tmp_path / "empty.csv").write_text("")
@@ -214,8 +284,9 @@ def test_plain_models_of_the_engines(capsys, folder, tmp_path, table, engine):
     code, out, err = call(capsys, "predict", tmp_path / "bare.ubj", folder / "log.txt")
     assert code == 0, err
     np.testing.assert_allclose(np.array(out.split(), dtype=float), by_order, rtol=1e-6)
+    table.add_prefix("x_").to_csv(tmp_path / "renamed.csv", index=False)
     message = refused_with_note(
-        capsys, "predict", tmp_path / "bare.ubj", folder / "log.csv", "--drop", "title"
+        capsys, "predict", tmp_path / "bare.ubj", tmp_path / "renamed.csv", "--drop", "x_title,x_market"
     )
     assert "has 15 features" in message and "needs 12" in message and "--drop" in message
     code, out, _ = call(capsys, "evaluate", folder / "log.csv", "--model", tmp_path / "named.json", "--query",

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import NDCG, Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
+from lambdaboost import CNDCG, NDCG, Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.datasets import Collection
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -31,10 +32,15 @@ CLICKS = np.where(RNG.random(N) < 0.3, np.round(RNG.random(N), 1), np.nan).astyp
 X = np.clip(np.round(RELEVANCE[:, None] + 2 * RNG.normal(size=(N, 6))), 0, 4)
 Q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS)
 QID = Q.query_of_row + 100
+VALID = Collection(
+    np.clip(np.round(RELEVANCE[::2, None] + 2 * RNG.normal(size=(N // 2, 6))), 0, 4),
+    Queries(RELEVANCE[::2], sizes=[9] * (N // 18), clicks=CLICKS[::2]),
+)
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 LIGHTGBM = {"verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5, "min_data_in_bin": 1}
 XGBOOST = {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16}
 TRAIN = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
+TRAINING = ("leaves", "valid", "feval", "custom_metric", "early_stopping")
 PARAMS = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
@@ -67,7 +73,7 @@ def given(**more):
 
 
 def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, **more):
-    training = {name: more.pop(name) for name in ("leaves",) if name in more}
+    training = {name: more.pop(name) for name in TRAINING if name in more}
     rows = given(**more)
     params = PARAMS[engine] if params is None else params
     return TRAIN[engine](
@@ -179,6 +185,7 @@ def test_frames_shuffled_by_query(client, engine):
         y=divisions["y"],
         qid=divisions["qid"],
         sources=divisions[["clicks"]],
+        valid=VALID,
     )
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
     alone = divisions.compute().sort_values("qid", kind="stable")
@@ -200,6 +207,68 @@ def test_one_worker_will_do(client, engine):
     booster = on_cluster(client, engine, sources={"clicks": spread(CLICKS, whole)}, **rows)
     expected = scores(engine, on_one_machine(engine))
     np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+
+
+def held_out(engine, data):
+    """The validation data on one machine."""
+    labels = {"qid": VALID.queries.query_of_row, "sources": {"clicks": VALID.queries.labels["clicks"]}}
+    if engine == "lightgbm":
+        return data.create_valid(VALID.features, VALID.queries.relevance, **labels)
+    return lb_xgboost.DMatrix(VALID.features, VALID.queries.relevance, **labels)
+
+
+@ENGINE
+def test_early_stopping_is_that_of_one_machine(client, engine):
+    """On validation data that every worker has, so that all stop in the same round."""
+    faster = PARAMS[engine] | {"learning_rate": 1.0}
+    argument = {"lightgbm": "feval", "xgboost": "custom_metric"}[engine]
+    there = on_cluster(
+        client,
+        engine,
+        rounds=60,
+        params=faster,
+        valid=VALID,
+        early_stopping=5,
+        **{argument: [NDCG(5), CNDCG(3)]},
+    )
+    sources = {"clicks": CLICKS}
+    if engine == "lightgbm":
+        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, sources=sources)
+        here = lb_lightgbm.train(
+            faster | {"num_threads": 1}, data, 60, objective=OBJECTIVE, valid_sets=[held_out(engine, data)],
+            feval=[NDCG(5), CNDCG(3)], callbacks=[lgb.early_stopping(5, verbose=False)],
+        )  # fmt: skip
+        assert there.current_iteration() == here.best_iteration < 55
+    else:
+        data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, sources=sources)
+        here = lb_xgboost.train(
+            faster | {"nthread": 1}, data, 60, objective=OBJECTIVE, evals=[(held_out(engine, data), "valid")],
+            custom_metric=[NDCG(5), CNDCG(3)], early_stopping_rounds=5, verbose_eval=False,
+        )  # fmt: skip
+        assert there.num_boosted_rounds() == here.num_boosted_rounds() < 60
+        assert there.best_iteration == here.best_iteration
+    np.testing.assert_allclose(scores(engine, there), scores(engine, here), rtol=1e-4, atol=1e-4)
+
+
+@ENGINE
+def test_validation_that_cannot_be_is_refused_before_any_training(client, engine):
+    narrow = Collection(VALID.features[:, :5], VALID.queries)
+    graded_only = Collection(VALID.features, Queries(VALID.queries.relevance, sizes=VALID.queries.sizes))
+    measured = {"lightgbm": "feval", "xgboost": "custom_metric"}[engine]
+    for error, named, more in (
+        (
+            ValueError,
+            "early_stopping is given, but there is nothing to evaluate: give valid=",
+            {"early_stopping": 5},
+        ),
+        (ValueError, f"{measured} is given, but there is nothing to evaluate", {measured: NDCG(5)}),
+        (TypeError, r"valid is a ndarray, expected Collection\(features, Queries", {"valid": VALID.features}),
+        (ValueError, "valid has 5 features, X has 6: give the same columns", {"valid": narrow}),
+        (ValueError, "clicks", {"valid": graded_only, measured: CNDCG(3)}),
+        (ValueError, "early_stopping is 0", {"valid": VALID, "early_stopping": 0}),
+    ):
+        with pytest.raises(error, match=named):
+            on_cluster(client, engine, **more)
 
 
 def test_nothing_of_the_cluster_is_left_in_the_model(client):

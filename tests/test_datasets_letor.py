@@ -138,6 +138,11 @@ def test_a_damaged_file(letor, compress):
         read_letor(letor(compress(TEXT * 1)[:-9]))
 
 
+def test_zstd_is_named(letor):
+    with pytest.raises(ValueError, match=r"train.txt is compressed by zstd: decompress it"):
+        read_letor(letor(b"\x28\xb5\x2f\xfd" + TEXT))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes in folders are POSIX")
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     pipe = tmp_path / "pipe"

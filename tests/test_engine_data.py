@@ -179,3 +179,33 @@ def test_stock_folds_that_cut_queries_are_refused():
             nfold=2,
             stratified=False,
         )
+
+
+@ENGINE
+def test_queries_are_made_once_until_a_label_changes(engine):
+    """A training asks in every round; what is set between two rounds counts from the next one on."""
+    grades = with_(Y, 3, np.nan)
+    data = DATA[engine](X, grades, group=SIZES, weight=np.ones(N), sources={"clicks": with_(Y, 5, np.nan)})
+    q = queries(data)
+    assert queries(data) is q
+    data.sources["clicks"][0] = 7
+    changed = queries(data)
+    assert changed is not q and changed.labels["clicks"][0] == 7 and q.labels["clicks"][0] == Y[0]
+    assert queries(data) is changed
+    data.set_weight(np.full(N if engine == "lightgbm" else 3, 2.0))
+    assert queries(data).weight[0] == 2
+    data.sources.pop("relevance")
+    data.set_label(Y[::-1].copy())
+    np.testing.assert_array_equal(queries(data).relevance, Y[::-1])
+    data.set_group([20, 10, 10])
+    assert queries(data).sizes.tolist() == [20, 10, 10]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.longdouble, object])
+def test_sources_of_any_kind_of_number_are_compared(dtype):
+    data = lb_lightgbm.Dataset(X, Y, group=SIZES).construct()
+    data.sources["shown"] = np.ones(N, dtype=dtype)
+    q = queries(data)
+    assert queries(data) is q
+    data.sources["shown"][2] = 0
+    assert queries(data).labels["shown"][:3].tolist() == [1, 1, 0]

@@ -18,7 +18,9 @@ LINKED = ("datasets", "evaluation", "objectives")
 LAYERS = (
     {
         "_compile_notice",
+        "_engine_team",
         "_engine_threads",
+        "_installed",
         "_jit",
         "_kernel_cache",
         "_registry",

@@ -38,6 +38,16 @@ def test_ranking_is_the_stable_sort(kind):
     assert_array_equal(ranking(np.concatenate(scores), offsets), np.concatenate(orders))
 
 
+def test_ties_of_few_scores_stay_in_order_whatever_the_rounding():
+    """A score at the border of two buckets goes to the same one wherever it stands in the list."""
+    rng = np.random.default_rng(2)
+    sizes = rng.integers(LONGEST + 1, 160, 400)
+    scores = [rng.integers(0, rng.integers(2, 6), n) * rng.random() for n in sizes]
+    orders = [definition(s) for s in scores]
+    found = ranking(np.concatenate(scores), np.concatenate([[0], np.cumsum(sizes)]))
+    assert_array_equal(found, np.concatenate(orders))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_ranked_values(dtype):
     scores, q = np.array([0.5, -np.inf, 2.0, 0.5]), Queries([0] * 4, sizes=[4])

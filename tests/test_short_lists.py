@@ -74,23 +74,37 @@ def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
 
 
 def in_lanes(scores, q, monkeypatch):
-    """Which queries the lanes took."""
+    """Which queries are done after each pass through the lanes that did any."""
     seen = []
 
-    def watched(scores, q, batches, weights, loss, out):
-        taken(scores, q, batches, weights, loss, out)
-        seen.append(out[-1].copy())
+    def watched(scores, q, batches, pairs, results):
+        taken(scores, q, batches, pairs, results)
+        seen.append(results.done.tolist())
 
     taken = short_lists.lists_in_lanes
     monkeypatch.setattr("lambdaboost.objectives.kernels.gradient.lists_in_lanes", watched)
     LambdaRank().gradient(scores, q)
-    return seen[0]
+    return [done for at, done in enumerate(seen) if done not in seen[:at]]
 
 
-def test_lists_too_long_or_with_scores_too_far_apart_leave_the_lanes_one_by_one(monkeypatch):
+def test_lists_with_scores_far_apart_alone_take_the_second_pass(monkeypatch):
     scores, q = drawn.make(5, [5, 5, 5, short_lists.LONGEST, short_lists.LONGEST + 1], 1.0)
+    assert in_lanes(scores, q, monkeypatch) == [[True, True, True, True, False]]
     scores[7] += 1e3
-    np.testing.assert_array_equal(in_lanes(scores, q, monkeypatch), [True, False, True, True, False])
+    scores[12] += 1e9  # too far for lanes of any kind
+    expected = [[True, False, False, True, False], [True, True, False, True, False]]
+    assert in_lanes(scores, q, monkeypatch) == expected
+
+
+def test_a_second_pass_leaves_the_bits_of_all_other_lists():
+    scores, q = drawn.make(8, SIZES * 20, 1.0)
+    before = LambdaRank().gradient(scores, q)
+    first = q.offsets[[3, 50, 120]]
+    scores[first] += 80.0
+    after = LambdaRank().gradient(scores, q)
+    others = ~np.isin(q.query_of_row, [3, 50, 120])
+    for b, a in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a[others], b[others])
 
 
 def test_batches_hold_every_short_list_once_and_are_made_once():

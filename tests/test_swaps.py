@@ -1,12 +1,16 @@
 """What a swap is worth, on long lists: a few documents against float64 sums over measures of swapped rankings."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from lambdaboost import (
     ERR,
     MAP,
     MRR,
+    NDCG,
     WTA,
     GradientStep,
     LambdaRank,
@@ -14,6 +18,7 @@ from lambdaboost import (
     Precision,
     Queries,
     SigmoidLocal,
+    Spearman,
 )
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
@@ -52,7 +57,19 @@ def winner(metric, labels):
     return float(labels[0] >= metric.threshold)
 
 
-VALUE = {ERR: err, MAP: average_precision, MRR: reciprocal_rank, Precision: precision, WTA: winner}
+def spearman(metric, labels):
+    known = labels[~np.isnan(labels)]
+    return spearmanr(-np.arange(known.size), known).statistic
+
+
+VALUE = {
+    ERR: err,
+    MAP: average_precision,
+    MRR: reciprocal_rank,
+    Precision: precision,
+    WTA: winner,
+    Spearman: spearman,
+}
 
 
 def n_right(labels, p, r):
@@ -105,7 +122,7 @@ def check(objective, scores, relevance, rows=3):
 
 METRICS = [MAP(), MAP(threshold=4), MAP(k=12), MAP(k=700, threshold=2), MRR(), MRR(k=40, threshold=4)]
 METRICS += [ERR(), ERR(k=100), WTA(), Precision(k=50)]
-METRICS += [PairAccuracy()]
+METRICS += [PairAccuracy(), Spearman()]
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e4])
@@ -150,6 +167,45 @@ def test_pair_accuracy_at_each_number_of_levels(levels):
     check(LambdaRank(PairAccuracy()), rng.normal(size=1_000), relevance)
 
 
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
+@pytest.mark.parametrize("levels", [2, 40, 1_000_000])
+def test_spearman_at_each_number_of_levels(levels, share_missing):
+    """Neighbours in the order of labels weigh least: their ranks are whole numbers, and differ by no more than one."""
+    rng = np.random.default_rng(3)
+    relevance = rng.integers(0, levels, 1_000) * 1.0
+    relevance[rng.random(1_000) < share_missing] = np.nan
+    check(LambdaRank(Spearman()), rng.normal(size=1_000), relevance)
+
+
+def test_spearman_of_a_list_by_the_tree(monkeypatch):
+    """Long lists of few levels; here also with missing labels."""
+    monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", 0)
+    rng = np.random.default_rng(5)
+    relevance = rng.integers(0, 5, N) * 1.0
+    relevance[rng.random(N) < 0.1] = np.nan
+    check(LambdaRank(Spearman()), rng.normal(size=N), relevance)
+
+
+def test_spearman_by_hand():
+    """Ranks 1, 3, 4 from the top less their mean, of labels 2, 0.5, 0.5 and one missing: B² = 3/2, A² = 2."""
+    grad, _ = LambdaRank(Spearman()).gradient(
+        [2.0, 1.0, 3.0, 0.0], Queries([0.5, np.nan, 0.5, 2.0], sizes=[4])
+    )
+    w = 1.5 / np.sqrt(1.5 * 2)  # of labels 2 and 0.5, one rank apart
+    near, far = w / (1 + np.exp(-2.0)), 2 * w / (1 + np.exp(-3.0))
+    np.testing.assert_allclose(-grad, [-near, 0, -far, near + far], rtol=1e-6)
+
+
+def test_spearman_reads_its_source():
+    scores, labels = np.array([0.3, 0.1, 0.2]), [1, 3, 2]
+    of_clicks, _ = LambdaRank(Spearman("clicks")).gradient(
+        scores, Queries([0, 0, 1], sizes=[3], clicks=labels)
+    )
+    np.testing.assert_array_equal(
+        of_clicks, LambdaRank(Spearman()).gradient(scores, Queries(labels, sizes=[3]))[0]
+    )
+
+
 @pytest.mark.parametrize("grade", [4.0, 52.0, 60.0, 1000.0])
 def test_a_document_that_surely_satisfies(grade):
     """1 − R is 0 in float64 from 54 on; what follows counts once it is swapped away."""
@@ -172,17 +228,17 @@ def test_a_document_that_surely_satisfies(grade):
     )
 
 
-def test_the_tree_is_for_discounts_alone(monkeypatch):
-    """On lists that it takes, Precision goes by the tree, other measures by pairs."""
+def test_the_tree_is_for_swaps_by_terms_of_the_ranks_alone(monkeypatch):
+    """On lists that it takes, Precision, Spearman and PairAccuracy go by the tree, other measures by pairs."""
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_500), rng.choice(5, p=SHARES, size=1_500) * 1.0
-    for metric in (Precision(k=700), MAP(), PairAccuracy()):
+    for metric in (Precision(k=700), Spearman(), MAP(), PairAccuracy()):
         results = []
         for pairs_a_document in (0, 1e18):
             monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", pairs_a_document)
             results.append(LambdaRank(metric).gradient(scores, Queries(relevance, sizes=[1_500]))[0])
         by_tree, by_pairs = results
-        assert (by_tree.tobytes() == by_pairs.tobytes()) == (not isinstance(metric, Precision))
+        assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MAP)
         np.testing.assert_allclose(by_tree, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
 
 
@@ -200,9 +256,21 @@ def test_trains_on_an_engine():
     x = rng.normal(size=(600, 3))
     relevance = np.clip(np.round(x[:, 0] + rng.normal(size=600) * 0.5), 0, 4)
     q = Queries(relevance, sizes=[30] * 20)
-    for metric in (MAP(), MRR(), ERR(), WTA(), Precision(k=3), PairAccuracy()):
+    for metric in (MAP(), MRR(), ERR(), WTA(), Precision(k=3), PairAccuracy(), Spearman()):
         data = lgb.Dataset(x, relevance, group=[30] * 20)
         model = lgb.train(
             {"objective": GradientStep(LambdaRank(metric)), "verbose": -1, "num_threads": 1}, data, 20
         )
         assert metric(model.predict(x), q) > metric(np.zeros(600), q)
+
+
+@pytest.mark.parametrize("objective", [LambdaRank(NDCG(k=60)), LambdaRank(MRR())], ids=repr)
+def test_a_list_has_the_same_bits_beside_lists_that_meet_the_cutoff_and_alone(objective):
+    rng = np.random.default_rng(5)
+    q = Queries(rng.integers(0, 3, 415), sizes=[45, 50, 120, 200])
+    scores = rng.normal(size=q.n_documents)
+    together = objective.gradient(scores, q)
+    for first, last in pairwise(q.offsets):
+        alone = objective.gradient(scores[first:last], Queries(q.relevance[first:last], sizes=[last - first]))
+        for t, a in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(t[first:last], a)

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import product
 from typing import Any, Literal
 
@@ -22,6 +21,7 @@ from lambdaboost import (
     Linear,
     iteration_dependent,
 )
+from lambdaboost._installed import engine_version
 from lambdaboost.objectives import Objective
 
 CUTOFFS = tuple(range(1, 11))
@@ -143,7 +143,7 @@ class Trial:
             "protocol": PROTOCOL,
             "lambdaboost": lambdaboost.__version__,
             "engine": setting.engine,
-            "engine_version": version(setting.engine),
+            "engine_version": engine_version(setting.engine),
             "data": setting.data,
             "train": self.fold.train,
             "valid": self.fold.valid,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lambdaboost import __version__
+from lambdaboost._installed import first_installed
 from lambdaboost.cli.contents import (
     DATA,
     MEASURE,
@@ -53,7 +54,13 @@ class LeavesName(StrEnum):
     newton = "newton"
 
 
-EngineOption = Annotated[EngineName, typer.Option("--engine", help="The engine that grows the trees.")]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="The engine that grows the trees; xgboost is the default where only it is installed."
+    ),
+]
+ENGINE = EngineName(first_installed())
 MeasureOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -135,7 +142,7 @@ def demo(
     queries: Annotated[int, typer.Option(min=12, help="Number of queries, for all three parts.")] = 2400,
     rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds per system.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the engine.")] = 0,
-    engine: EngineOption = EngineName.lightgbm,
+    engine: EngineOption = ENGINE,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
     report: Annotated[
         Path | None,
@@ -190,7 +197,7 @@ def train(
             help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits.",
         ),
     ] = LeavesName.engine,
-    engine: EngineOption = EngineName.lightgbm,
+    engine: EngineOption = ENGINE,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[
         int | None,
@@ -275,8 +282,8 @@ def predict(
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
 
-    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, else in order,
-    without those of --query, --label and --drop.
+    A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, or if the table
+    has the engine's own (Column_0, … or f0, …), else in order, without those of --query, --label and --drop.
     """
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.predict import run_predict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -169,6 +169,8 @@ class TableFile(DataFile):
                     f"it has {shown(self.names)}"
                 )
         assert of_query is not None and of_label is not None
+        if of_query == of_label:
+            raise ValueError(f"{self.path}: {of_query} is given as --query and as --label: give two columns")
         self._check_numbers([of_label], "--label")
         few = self.frame[[of_query, of_label]].assign(**{"\N{NULL}": 0.0})  # from_frame needs a feature
         try:
@@ -252,11 +254,11 @@ def _read_table(path: Path) -> Any:
     try:
         if path.suffix.lower() in PARQUET:
             with open(path, "rb") as file:
-                return pd.read_parquet(file)
+                return _read_parquet(file)
         if path.suffix.lower() == ".zst":
-            return pd.read_csv(path, encoding="utf-8-sig", low_memory=False)
+            return _read_csv(lambda **given: pd.read_csv(path, **given))
         with reading(path) as file:
-            return pd.read_csv(file, encoding="utf-8-sig", low_memory=False)
+            return _read_csv(lambda **given: (file.seek(0), pd.read_csv(file, **given))[1])
     except ImportError as error:
         missing = "zstandard" if path.suffix.lower() == ".zst" else "'lambdaboost[polars]'"
         raise ValueError(f"{path}: {str(error).splitlines()[0]} pip install {missing}") from None
@@ -265,3 +267,33 @@ def _read_table(path: Path) -> Any:
             raise
         what = "Parquet" if path.suffix.lower() in PARQUET else "CSV with a header"
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+
+
+def _read_parquet(file: Any) -> Any:
+    """The table, in which pandas' index, such as a query, is a column."""
+    import pandas as pd
+
+    frame = pd.read_parquet(file)
+    _check_names(list(map(str, frame.columns)))
+    return frame if frame.index.names == [None] else frame.reset_index()
+
+
+def _read_csv(read: Callable[..., Any]) -> Any:
+    """The table; what pandas would mend without a word is an error."""
+    import pandas as pd
+
+    header = read(header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    names = header.iloc[0].tolist()
+    _check_names(names)
+    frame = read(encoding="utf-8-sig", low_memory=False)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise ValueError("rows have more cells than the header; name every column")
+    if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
+        raise ValueError(f"columns are separated by {found[0]!r}; separate them by commas")
+    return frame
+
+
+def _check_names(names: Sequence[str]) -> None:
+    # pandas would rename the second.
+    if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
+        raise ValueError(f"it has two columns {shown(twice)}; rename one")

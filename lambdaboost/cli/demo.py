@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from lambdaboost import __version__
+from lambdaboost._installed import engine_version
 from lambdaboost.cli.console import ERR, OUT, print_json, tell
 from lambdaboost.cli.demo_report import write_page
 from lambdaboost.cli.demo_systems import DOCUMENTS, Contender, Outcome, Parts
@@ -186,7 +187,7 @@ def _as_json(
         )
     return {
         "engine": engine.name,
-        "versions": {name: version(name) for name in ("lambdaboost", engine.name)},
+        "versions": {"lambdaboost": __version__, engine.name: engine_version(engine.name)},
         "seed": seed,
         "rounds": rounds,
         "queries": {name: getattr(parts, name).queries.n_queries for name in ("train", "valid", "test")},

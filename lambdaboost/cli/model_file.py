@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.cli.data_file import DataFile, LetorFile
 from lambdaboost.engines import saving
-from lambdaboost.engines.engine import ENGINES, Engine, engine_named
+from lambdaboost.engines.engine import Engine, engine_named
+
+# The names that an engine gives features without names.
+DEFAULT_NAMES = {"lightgbm": "Column_{}", "xgboost": "f{}"}
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,21 @@ class LoadedModel:
         """The columns in a file: for a plain model by name if both have names, else in order."""
         if "columns" in self.about:
             return self.columns
-        names = self.engine.feature_names(self.booster)
-        if names is not None and not isinstance(file, LetorFile):
+        if not isinstance(file, LetorFile):
+            names = self.engine.feature_names(self.booster)
+            if names is None and set(default := default_names(self.engine, self.booster)) <= set(file.names):
+                names = default
             return replace(self.columns, features=names)
         # The last features may not occur in LETOR text.
         lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
         if lacking > 0 and isinstance(file, LetorFile):
             return replace(self.columns, n_features=len(file.names) + lacking)
         return self.columns
+
+
+def default_names(engine: Engine, booster: Any) -> tuple[str, ...]:
+    """The engine's names of features that were given none, which the columns of a table may have too."""
+    return tuple(map(DEFAULT_NAMES[engine.name].format, range(engine.n_features(booster))))
 
 
 def described(columns: Columns) -> dict[str, Any]:
@@ -118,7 +129,8 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
             f"{path} is not a model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    how = "by name from a table, else in order" if engine.feature_names(booster) else "in order"
+    first = default_names(engine, booster)[0]
+    how = f"by name from a table{'' if engine.feature_names(booster) else f' with {first}, …'}, else in order"
     note(
         f"{path} is a plain {name} model, without {saving.beside(path).name}: its {engine.n_features(booster)} "
         f"features are taken {how}; in order, --drop excludes columns"

@@ -57,7 +57,7 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_USAGE, f"{said}{'' if said.endswith(('.', '?')) else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, _of_file(error)
-    if isinstance(error, ValueError) or _lacks_extra(error):
+    if isinstance(error, ValueError) or _lacks_package(error):
         return BAD_INPUT, str(error)
     engine = type(error).__module__.partition(".")[0]
     if engine in ("lightgbm", "xgboost"):
@@ -67,9 +67,9 @@ def _described(error: Exception) -> tuple[int, str]:
     )
 
 
-def _lacks_extra(error: Exception) -> bool:
-    """Whether the error names an extra to install."""
-    return isinstance(error, ImportError) and "lambdaboost[" in str(error)
+def _lacks_package(error: Exception) -> bool:
+    """Whether the error names what to install."""
+    return isinstance(error, ImportError) and "pip install" in str(error)
 
 
 def _of_file(error: OSError) -> str:

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from lambdaboost.engines.cluster import check_distributed
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import read_objective
-from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.objectives import Objective
 
 
 def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
     """The objective for the engine; raises if it depends on all queries together."""
     rule = stepped(read_objective(objective), leaves)
-    if leaves == "newton":
-        raise ValueError(
-            "leaves='newton' on a cluster: both engines would compute a leaf from one worker's rows; "
-            "use leaves='gradient' or 'engine'"
-        )
-    _refuse_sums_over_all(rule)
+    check_distributed(rule, leaves)
     return rule
-
-
-def _refuse_sums_over_all(objective: Objective) -> None:
-    if isinstance(objective, GradientStep) and objective.normalize == "all":
-        raise ValueError(
-            f"{objective!r} divides by the standard deviation of all λ, and no worker has all of them: "
-            "use normalize='query'"
-        )
-    for part in fields(objective):  # type: ignore[arg-type]
-        value = getattr(objective, part.name)
-        for inner in value if isinstance(value, tuple) else (value,):
-            if isinstance(inner, Objective):
-                _refuse_sums_over_all(inner)
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlparse
 
 from lambdaboost.dask._objective import Lasting, distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
+from lambdaboost.dask._validation import Validation, on_workers, validation
+from lambdaboost.datasets import Collection
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import with_least_leaf
+from lambdaboost.engines.plan import Metric, with_least_leaf
 from lambdaboost.objectives import LambdaRank, Objective
 
 # The network parameters in the text of a model, as in one trained on a single machine.
@@ -29,6 +32,9 @@ def train_lightgbm(
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
+    valid: Collection | None = None,
+    feval: Metric | Sequence[Metric] | None = None,
+    early_stopping: int | None = None,
 ) -> Any:
     """Train a ranker with LightGBM on the workers of a Dask cluster.
 
@@ -52,11 +58,18 @@ def train_lightgbm(
     rounds, objective, leaves
         As in `lambdaboost.lightgbm.train`, except ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
         need all rows in one process.
+    valid : Collection, optional
+        Validation data, in this process and copied to every worker. Each worker evaluates all of it, so that all stop
+        in the same round.
+    feval, early_stopping
+        What to evaluate, as in `lambdaboost.lightgbm.train`, and after how many rounds without improvement of the first
+        measure to stop.
 
     Returns
     -------
     lightgbm.Booster
-        An ordinary booster in this process. ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the
+        An ordinary booster in this process; up to the best round after early stopping.
+        ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the
         cluster.
 
     Raises
@@ -66,8 +79,6 @@ def train_lightgbm(
         `lambdaboost.lightgbm.train`.
 
     """
-    import lightgbm as lgb
-
     from lambdaboost.lightgbm._engine import ENGINE
 
     rule = distributed(objective, leaves)
@@ -76,16 +87,21 @@ def train_lightgbm(
         raise ValueError(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
+    given = validation(ENGINE, params, X, valid, feval, early_stopping)
     parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
     requested = {**params, "tree_learner": learner}
     settings = with_least_leaf(ENGINE, requested, rule, parts.documents)
     if settings != requested:  # LightGBM would drop features by its own default leaf size
         settings["feature_pre_filter"] = False
     networks = _networks(client, list(parts.on))
+    there = on_workers(client, given, list(parts.on))
     text = everywhere(
-        client, parts, _train, lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule)
+        client,
+        parts,
+        _train,
+        lambda rank, worker: ({**settings, **networks[worker]}, rounds, rule, there),
     )
-    return lgb.Booster(model_str=text)
+    return ENGINE.read(text.encode())
 
 
 def _networks(client: Any, workers: list[str]) -> dict[str, dict[str, Any]]:
@@ -116,15 +132,25 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _train(rows: Rows, params: dict[str, Any], rounds: int, objective: Objective) -> str:
+def _train(
+    rows: Rows, params: dict[str, Any], rounds: int, objective: Objective, given: Validation | None
+) -> str:
     """Train on a worker; return the text of the model, the same on all workers."""
+    import lightgbm as lgb
+
     from lambdaboost.lightgbm import Dataset, train
     from lambdaboost.lightgbm._private import with_parameters
 
     data = Dataset(rows.X, rows.y, qid=rows.qid, weight=rows.weight, sources=rows.sources)
     lasting = Lasting(objective)
+    watched: dict[str, Any] = {}
+    if given is not None:
+        watched["valid_sets"] = [data.create_valid(given.collection.features, **given.labels)]
+        watched["feval"] = list(given.metrics)
+        if given.early_stopping is not None:
+            watched["callbacks"] = [lgb.early_stopping(given.early_stopping, verbose=False)]
     try:
-        booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting)
+        booster = train({**params, "num_threads": threads()}, data, rounds, objective=lasting, **watched)
     except BaseException as error:
         # The booster closes its network when it is deleted, which the traceback would delay.
         traceback.clear_frames(error.__traceback__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlparse
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from lambdaboost.dask._objective import distributed
 from lambdaboost.dask._parts import Rows, everywhere, spread, threads
 from lambdaboost.dask._results import results
+from lambdaboost.dask._validation import Validation, on_workers, validation
+from lambdaboost.datasets import Collection
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import with_least_leaf
+from lambdaboost.engines.plan import Metric, with_least_leaf
 from lambdaboost.objectives import LambdaRank, Objective
 
 
@@ -29,6 +31,9 @@ def train_xgboost(
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
+    valid: Collection | None = None,
+    custom_metric: Metric | Sequence[Metric] | None = None,
+    early_stopping: int | None = None,
 ) -> Any:
     """Train a ranker with XGBoost on the workers of a Dask cluster.
 
@@ -44,11 +49,17 @@ def train_xgboost(
         One weight per document, equal within each query: XGBoost has one weight per query.
     rounds, objective, leaves
         As in `lambdaboost.dask.train_lightgbm`.
+    valid : Collection, optional
+        Validation data, in this process and copied to every worker. Each worker evaluates all of it, so that all stop
+        in the same round.
+    custom_metric, early_stopping
+        What to evaluate, as in `lambdaboost.xgboost.train`, and after how many rounds without improvement of the first
+        measure to stop.
 
     Returns
     -------
     xgboost.Booster
-        An ordinary booster in this process.
+        An ordinary booster in this process; after early stopping with all rounds, as in `lambdaboost.xgboost.train`.
 
     Raises
     ------
@@ -57,24 +68,30 @@ def train_xgboost(
         and as `lambdaboost.xgboost.train`.
 
     """
-    import xgboost as xgb
-
     from lambdaboost.xgboost._engine import ENGINE
 
     rule = distributed(objective, leaves)
+    given = validation(ENGINE, params, X, valid, custom_metric, early_stopping)
     parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
     if weight is not None:
         results(client, client.map(_query_weights, list(parts.on.values()), pure=False), list(parts.on))
     settings = with_least_leaf(ENGINE, params, rule, parts.documents)
+    there = on_workers(client, given, list(parts.on))
     host = urlparse(client.scheduler.address).hostname
     network = client.run_on_scheduler(_start_tracker, len(parts.on), host)
     raw = everywhere(
         client,
         parts,
         _train,
-        lambda rank, worker: (settings, rounds, rule, {**network, "DMLC_TASK_ID": f"{rank:06d}"}),
+        lambda rank, worker: (
+            settings,
+            rounds,
+            rule,
+            {**network, "DMLC_TASK_ID": f"{rank:06d}"},
+            there,
+        ),
     )
-    return xgb.Booster(model_file=bytearray(raw))
+    return ENGINE.read(raw)
 
 
 def _start_tracker(workers: int, host: str) -> dict[str, Any]:
@@ -95,6 +112,7 @@ def _train(
     rounds: int,
     objective: Objective,
     network: dict[str, Any],
+    given: Validation | None,
 ) -> bytes:
     """Train on a worker; return the model, the same on all workers."""
     from xgboost.collective import CommunicatorContext
@@ -105,12 +123,22 @@ def _train(
     qid = np.repeat(np.arange(rows.queries.n_queries), rows.queries.sizes)
     with CommunicatorContext(**network):
         data = DMatrix(rows.X, rows.y, qid=qid, weight=_query_weights(rows), sources=rows.sources)
+        watched: dict[str, Any] = {}
+        if given is not None:
+            names, types = data.feature_names, data.feature_types
+            held_out = DMatrix(
+                given.collection.features, feature_names=names, feature_types=types, **given.labels
+            )
+            watched["evals"] = [(held_out, "valid")]
+            watched["custom_metric"] = list(given.metrics)
+            watched["early_stopping_rounds"] = given.early_stopping
         booster = train(
             {**params, "nthread": threads()},
             data,
             rounds,
             objective=objective,
             verbose_eval=False,
+            **watched,
         )
         return bytes(booster.save_raw(raw_format="ubj"))
 

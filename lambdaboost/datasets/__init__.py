@@ -16,6 +16,7 @@ from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.letor_writer import write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.synthetic import cubic_polynomial, web_search_log
+from lambdaboost.datasets.workers import rows_of_worker
 
 __all__ = [
     "Collection",
@@ -25,6 +26,7 @@ __all__ = [
     "fetch",
     "from_frame",
     "read_letor",
+    "rows_of_worker",
     "web_search_log",
     "write_letor",
 ]

@@ -23,6 +23,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAGIC: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+ZSTD = b"\x28\xb5\x2f\xfd"
 SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
@@ -32,6 +33,8 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
     check_seekable(path)
     with open(path, "rb") as raw:
         head = raw.read(6)
+    if head.startswith(ZSTD):
+        raise ValueError(f"{path} is compressed by zstd: decompress it, or compress it by gzip, xz or bzip2")
     opener = next((open_ for magic, open_ in MAGIC.items() if head.startswith(magic)), open)
     try:
         with opener(path, "rb") as file:

@@ -166,19 +166,22 @@ def _finish_numbers(chunk: Chunk, with_qid: bool, rows: Any, cursor: NDArray[np.
     """Parse the numbers that the kernel left to `float`."""
     from lambdaboost.datasets.kernels import letor as kernel
 
-    text = chunk.buffer
     places = rows.odd_numbers[: cursor[kernel.ODD_NUMBERS]]
+    if not len(places):
+        return
     cursor[kernel.ODD_NUMBERS] = 0
-    values = np.empty(len(places))
-    for i, (begin, end) in enumerate(places[:, :2].tolist()):
-        try:
-            values[i] = float(bytes(text[begin:end]))
-        except ValueError:
-            line = text.rfind(b"\n", 0, begin) + 1
-            _by_scikit_learn(
-                bytes(text[line : text.find(b"\n", begin)]), with_qid, text.count(b"\n", 0, line)
-            )
-    rows.values[places[:, 2]] = _narrowed(values)
+    text = bytes(memoryview(chunk.buffer)[: chunk.length])
+    spans = places[:, :2].tolist()
+    values: list[float] = []
+    try:
+        for begin, end in spans:
+            values.append(float(text[begin:end]))
+    except ValueError:
+        wrong = spans[len(values)][0]
+        line = text.rfind(b"\n", 0, wrong) + 1
+        _by_scikit_learn(text[line : text.find(b"\n", wrong)], with_qid, text.count(b"\n", 0, line))
+        raise
+    rows.values[places[:, 2]] = _narrowed(np.array(values))
 
 
 def _parse_line(chunk: Chunk, with_qid: bool, rows: Any, cursor: NDArray[np.int64]) -> None:

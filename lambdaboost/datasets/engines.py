@@ -85,10 +85,11 @@ def _carried(data: Any) -> Parts:
     sources = getattr(data, "sources", None)
     if sources:
         return {name: np.asarray(values) for name, values in sources.items()}
-    if data.used_indices is not None and data.reference is not None:
-        rows = np.asarray(data.used_indices)
-        return {name: values[rows] for name, values in _carried(data.reference).items()}
-    return {}
+    of_parent = {} if data.used_indices is None or data.reference is None else _carried(data.reference)
+    if not of_parent:
+        return {}
+    rows = np.asarray(data.used_indices)
+    return {name: values[rows] for name, values in of_parent.items()}
 
 
 def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
@@ -142,6 +143,14 @@ def _forget(key: int, ref: weakref.ref[Any]) -> None:
 
 
 def _same(old: Parts, new: Parts) -> bool:
-    return old.keys() == new.keys() and all(
-        np.array_equal(old[name], new[name], equal_nan=new[name].dtype.kind == "f") for name in old
-    )
+    return old.keys() == new.keys() and all(_equal(old[name], new[name]) for name in old)
+
+
+def _equal(old: NDArray[Any], new: NDArray[Any]) -> bool:
+    """Whether two arrays are equal, NaN to NaN: asked in every round, so numbers are compared as bits."""
+    if old.dtype != new.dtype:
+        return False
+    if old.dtype.kind in "biuf" and old.itemsize <= 8:
+        bits = f"u{old.itemsize}"
+        return np.array_equal(old.view(bits), new.view(bits))
+    return np.array_equal(old, new)

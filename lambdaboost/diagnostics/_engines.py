@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lambdaboost._installed import engine_package
 from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics._tree_scores import Predict
 
@@ -47,6 +48,7 @@ def lightgbm_trees(env: Any, X: Any) -> tuple[int, Predict]:
 
 def xgboost_callback(recorder: Follower) -> Any:
     """A callback for ``callbacks=[…]`` of xgboost.train that reports to the recorder."""
+    engine_package("xgboost")
     import xgboost as xgb
 
     from lambdaboost.xgboost._private import trained

@@ -16,8 +16,6 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 
-ENGINES = ("lightgbm", "xgboost")
-
 # Called after every round with the measure on the validation part, if there is one.
 OnRound = Callable[[float | None], None]
 

@@ -137,7 +137,7 @@ def measures_of(
     metrics: Metric | str | Sequence[Metric | str] | None,
     named: tuple[Measure, ...] = (),
 ) -> tuple[Metric, ...]:
-    """The measures of an argument, of which texts are read, and those that the parameters name."""
+    """The measures of an argument, with texts parsed, and those that the parameters name; a TypeError for others."""
     if metrics is None or metrics == []:
         own = any(params.get(name) is not None for name in engine.aliases["metric"])
         return named if own or named else (DEFAULT_MEASURE,)

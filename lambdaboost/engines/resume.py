@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaboost._installed import engine_version
 from lambdaboost.datasets import Queries
 from lambdaboost.engines.checkpoint import Checkpoint, State, digest, read, write
 from lambdaboost.engines.engine import Engine
@@ -146,7 +146,7 @@ def _made_with(
 
 
 def _engine(name: str) -> str:
-    return f"{name} {version(name)}"
+    return f"{name} {engine_version(name)}"
 
 
 def _text(value: Any) -> str:

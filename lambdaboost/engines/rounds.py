@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._engine_threads import engine_threads
-from lambdaboost._threads import using
+from lambdaboost._engine_threads import called_by
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
@@ -48,5 +47,5 @@ class ObjectiveInRounds:
 
     def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Gradient and hessian in the current round of the booster that trains on `data`."""
-        with using(engine_threads(self._boosters[data])):
+        with called_by(self._boosters[data]):
             return self.objective.gradient_on(scores, data, self.start_round(data))

@@ -10,9 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost.datasets._files import check_place, replacing
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
-from lambdaboost.engines.engine import ENGINES, engine_named
+from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import read_objective
@@ -110,7 +111,12 @@ def save(
         "objective": repr(rule),
         "leaves": "engine" if leaves is None else leaves,
         "params": dict(params or {}),
-        "versions": {name: version(name) for name in ("lambdaboost", engine, "numpy", "numba")},
+        "versions": {
+            "lambdaboost": version("lambdaboost"),
+            engine: engine_version(engine),
+            "numpy": version("numpy"),
+            "numba": version("numba"),
+        },
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()

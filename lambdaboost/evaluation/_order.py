@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._jit import inlined, uncounted
+from lambdaboost._jit import inlined, inlined_exact, uncounted
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
@@ -90,6 +90,12 @@ def order_by_comparing(scores, order, ranked, other):
         ranked[r] = scores[order[r]]
 
 
+@inlined_exact
+def _bucket(score, best, buckets_per_score, last):
+    """The bucket of a score; rounded in the order written, so that equal scores share one in every vector lane."""
+    return np.int32(min(max((best - score) * buckets_per_score, 0.0), last))
+
+
 @uncounted
 def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
     """Write the documents by bucket, best first; inside a bucket by index."""
@@ -98,7 +104,7 @@ def _deal(scores, best, buckets_per_score, order, ranked, bucket_of, next_in):
     for b in range(BUCKETS * n):
         next_in[b] = 0
     for i in range(n):
-        bucket_of[i] = np.int32(min(max((best - scores[i]) * buckets_per_score, 0.0), last))
+        bucket_of[i] = _bucket(scores[i], best, buckets_per_score, last)
     for i in range(n):
         next_in[bucket_of[i]] += 1
     first = np.int32(0)

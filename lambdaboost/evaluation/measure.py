@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._engine_threads import calling_booster, engine_threads
+from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost._registry import Registry
-from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
@@ -104,7 +103,7 @@ class Measure(Value, ABC):
         if hasattr(scores, "predict"):
             q = _queries_in(scores, queries, weight, self.source)
             return self._mean(scores.predict(queries), q)
-        with using(engine_threads(calling_booster())):
+        with called_by(calling_booster()):
             return self._of_engine(scores, queries, weight, group)
 
     def _of_engine(self, scores: Any, queries: Any, weight: Any, group: Any) -> Any:
@@ -126,7 +125,8 @@ class Measure(Value, ABC):
         if (missing := np.isnan(values)).any():
             values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
         total = weight.sum()
-        return float(weight @ values / total) if total > 0 else float("nan")
+        # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
+        return float((weight * values).sum() / total) if total > 0 else float("nan")
 
     @property
     def _lightgbm_name(self) -> str:

@@ -40,9 +40,9 @@ def ranking(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
     array([1, 2, 0, 1, 0])
 
     """
-    order = np.empty(offsets[-1], dtype=np.int64)
-    over_queries(_rank_queries, offsets, scores, order)
-    return order
+    order = np.empty(offsets[-1], dtype=np.int32)
+    over_queries(sort_queries, offsets, np.zeros(offsets.size - 1, dtype=bool), scores, order)
+    return order.astype(np.int64)
 
 
 def ranked(
@@ -58,7 +58,9 @@ def ranked(
     if lanes.query.size:
         over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
     if lanes.documents[-1] < q.n_documents:
-        over_queries(_ranked_by_sorting, q.offsets, scores, ALL if k is None else k, values, out)
+        skipped, order = q.sizes <= LONGEST, np.empty(q.n_documents, dtype=np.int32)
+        over_queries(sort_queries, q.offsets, skipped, scores, order)
+        over_queries(_by_rank, q.offsets, skipped, ALL if k is None else k, order, values, out)
     return out
 
 
@@ -98,25 +100,22 @@ def longest(first, last, offsets):
 
 
 @kernel
-def _rank_queries(first, last, offsets, scores, order):
+def sort_queries(first, last, offsets, skipped, scores, order):
+    """Write the documents of each query by score to `order`, int32, without queries `skipped`; λ is sorted here too."""
     scratch = order_scratch(longest(first, last, offsets))
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        order_documents(scores[a:b], order[a:b], scratch)
+        if not skipped[q]:
+            a, b = offsets[q], offsets[q + 1]
+            order_documents(scores[a:b], order[a:b], scratch)
 
 
 @kernel
-def _ranked_by_sorting(first, last, offsets, scores, k, values, out):
-    """Lists that are too long for lanes."""
-    n = longest(first, last, offsets)
-    scratch, order = order_scratch(n), np.empty(n, np.int32)
+def _by_rank(first, last, offsets, skipped, k, order, values, out):
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        if b - a <= LONGEST:
-            continue
-        order_documents(scores[a:b], order[: b - a], scratch)
-        for r in range(min(k, b - a)):
-            out[a + r] = values[a + order[r]]
+        if not skipped[q]:
+            a, b = offsets[q], offsets[q + 1]
+            for r in range(min(k, b - a)):
+                out[a + r] = values[a + order[a + r]]
 
 
 @kernel

@@ -12,6 +12,10 @@
 (584,)
 """
 
+from lambdaboost._installed import engine_package
+
+engine_package("lightgbm")
+
 from lambdaboost.lightgbm.cross_validation import cv
 from lambdaboost.lightgbm.dataset import Dataset
 from lambdaboost.lightgbm.progress import progress

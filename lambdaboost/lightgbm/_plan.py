@@ -10,6 +10,7 @@ from typing import Any
 import lightgbm as lgb
 
 from lambdaboost._warn import warn
+from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Plan, planned
@@ -52,6 +53,9 @@ def plan_of(
         plan.rule.check_labels(() if labels is None else labels)
         return plan
     _check_params(params)
+    if machines_of(params) > 1:
+        check_distributed(plan.rule, leaves)
+        check_least_leaf(ENGINE, plan.adds_least_leaf)
     if params.get("label_gain") is not None:
         warn(
             "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
@@ -62,6 +66,13 @@ def plan_of(
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(() if labels is None else labels, leaves)
     return plan
+
+
+def machines_of(params: Any) -> int:
+    """The workers of the training; LightGBM counts them where `params` list them alone."""
+    listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
+    counted = params.get("num_machines") or params.get("num_machine")
+    return max(int(counted or 1), listed.count(",") + 1)
 
 
 def arguments(

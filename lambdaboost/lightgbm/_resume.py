@@ -12,11 +12,13 @@ import lightgbm as lgb
 from lambdaboost.datasets._files import sha256
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.checkpoint import digest
+from lambdaboost.engines.cluster import CHECKPOINT
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.lightgbm._callbacks import Callback
 from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._newton import training_scores
+from lambdaboost.lightgbm._plan import machines_of
 from lambdaboost.lightgbm._private import callback_env, eval_result, is_continued, parameters_of
 
 # Parameters that may differ when a training resumes.
@@ -40,7 +42,9 @@ BEFORE_OTHERS, AFTER_OTHERS = -1e300, float("inf")
 
 
 def refuse_unfit(params: Mapping[str, Any], sets: Sequence[Any]) -> None:
-    """Raise for parameters that `lightgbm.train` reads itself, and for initial scores."""
+    """Raise on a cluster, for parameters that `lightgbm.train` reads itself, and for initial scores."""
+    if machines_of(params) > 1:
+        raise ValueError(CHECKPOINT)
     for name in ALIASES["rounds"]:
         if name in params:
             raise ValueError(f"params has {name} beside checkpoint=: give it as rounds={params[name]!r}")

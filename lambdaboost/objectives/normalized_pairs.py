@@ -45,7 +45,7 @@ class NormalizedPairs(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision, PairAccuracy or Spearman
         The measure Z, as in `LambdaRank`; with "top" NDCG or CNDCG without a cutoff.
     over : "all", "top" or "static"
         The sum W.

@@ -26,7 +26,7 @@ class SigmoidLocal(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or PairAccuracy
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision, PairAccuracy or Spearman
         The measure Z whose change by a swap weights a pair, as in `LambdaRank`.
     center : float
         c, the paper's centre of the sigmoid.

@@ -11,6 +11,10 @@
 (584,)
 """
 
+from lambdaboost._installed import engine_package
+
+engine_package("xgboost")
+
 from lambdaboost.xgboost.cross_validation import cv
 from lambdaboost.xgboost.dmatrix import DMatrix
 from lambdaboost.xgboost.progress import Progress

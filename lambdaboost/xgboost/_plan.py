@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import xgboost as xgb
+from xgboost.collective import is_distributed
 
-from lambdaboost._engine_threads import calling_booster, engine_threads
-from lambdaboost._threads import using
+from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Metric, Plan, planned
@@ -38,7 +39,7 @@ class Metrics:
 
     def __call__(self, preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Name and value of each."""
-        with using(engine_threads(calling_booster())):
+        with called_by(calling_booster()):
             figures: list[tuple[str, float]] = []
             scores = newton.first_column(preds) if self.model is None else self.model.scores(preds)
             for metric in self.metrics:
@@ -72,6 +73,9 @@ def plan_of(
     """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
     _check_params(params)
+    if is_distributed():
+        check_distributed(plan.rule, leaves)
+        check_least_leaf(ENGINE, plan.adds_least_leaf)
     q = _checked(plan, "data", data, plan.rule.sources)
     if isinstance(plan.rule, NativeObjective):
         plan.rule.check_labels(q.relevance)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from xgboost.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
+from xgboost.collective import is_distributed
 
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.checkpoint import State, digest
+from lambdaboost.engines.cluster import CHECKPOINT
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.xgboost import newton
@@ -32,8 +34,10 @@ def resume_callbacks(
 ) -> list[TrainingCallback]:
     """The callbacks `given`, called as in an uninterrupted training, and those that check and save.
 
-    Raises if the checkpoint is of another training.
+    Raises on a cluster, and if the checkpoint is of another training.
     """
+    if is_distributed():
+        raise ValueError(CHECKPOINT)
     params = {name: value for name, value in plan.params.items() if name not in FREE}
     if params.get("booster") == "dart":
         raise ValueError(

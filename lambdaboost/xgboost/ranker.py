@@ -109,7 +109,7 @@ class LambdaRanker(xgb.XGBRanker):
         super().load_model(fname)
         self.objective = objective
         self.objective_ = read_objective(objective)
-        self._fitted_columns = ENGINE.feature_names(self.get_booster())
+        self._fitted_columns = list(ENGINE.feature_names(self.get_booster()) or ()) or None
 
     def fit(
         self,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.comparison.compare import Comparison, means_over
 from lambdaboost.evaluation.comparison.difference import Difference
@@ -20,7 +21,6 @@ from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.measure import Measure
 
 LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")
-ENGINES = ("lightgbm", "xgboost")
 
 
 def findings(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -101,8 +101,8 @@ def digest(q: Queries) -> str:
 
 def software() -> dict[str, str]:
     """The versions of the libraries and of the loaded engines."""
-    used = (*LIBRARIES, *(name for name in ENGINES if name in sys.modules))
-    return {"Python": platform.python_version()} | {name: version(name) for name in used}
+    engines = {name: engine_version(name) for name in ENGINES if sys.modules.get(name)}
+    return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES} | engines
 
 
 def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._engine_threads import engine_threads
-from lambdaboost._threads import using
+from lambdaboost._engine_threads import called_by
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._checks import all_finite
@@ -128,7 +127,7 @@ class Objective(Value):
         call = stock_call()
         check_stock_training(call)
         iteration = 0 if call is None else call.iteration
-        with using(None if call is None else engine_threads(call.booster)):
+        with called_by(None if call is None else call.booster):
             if is_lightgbm(y_pred) or is_xgboost(y_pred):
                 derivatives = self.gradient_on(y_true, y_pred, iteration)
             else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import order_documents
+from lambdaboost.evaluation.ranking import sort_queries
 from lambdaboost.objectives.kernels.layout import Query, scratch_memory
+from lambdaboost.objectives.kernels.level_pairs import Truncated, Whole, is_truncated
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import Loss
 from lambdaboost.objectives.kernels.pair_weight import (
@@ -19,6 +20,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     TwoFloatDcg,
     Unit,
     by_levels,
+    of_differences,
     rank_terms,
 )
 from lambdaboost.objectives.kernels.precision import by_precision, every_query
@@ -32,26 +34,21 @@ Figures = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
-class Ranking(NamedTuple):
-    """Scores and the documents of each query by score."""
-
-    scores: NDArray[np.float64]
-    order: NDArray[np.int32]
-    known: bool  # whether the order is; else it is written
-
-
 class Ways(NamedTuple):
     """Masks (n_queries,) of the way that each query goes."""
 
-    skipped: Mask  # no tiles and no order
-    by_tree: Mask  # the order alone
+    skipped: Mask
+    by_tree: Mask  # no tiles, but whether their scores are `far`
     far: Mask  # scores too far apart for a `Narrow` span: written by kernels of one, which leave these queries out
 
 
 @kernel
-def _block_of_queries(q0, q1, offsets, pairs, levels, ranking, ways, out):
-    """λ and μ of queries q0:q1, one after the other in the same scratch memory; `pairs` are weights, loss and span."""
-    weights, loss, span = pairs
+def _block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
+    """λ and μ of queries q0:q1, one after the other in the same scratch memory.
+
+    `pairs` are the weights, the loss, the span and the reach.
+    """
+    weights, loss, span, reach = pairs
     swap, gains, discounts, cutoff = weights
     rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
     level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
@@ -59,17 +56,14 @@ def _block_of_queries(q0, q1, offsets, pairs, levels, ranking, ways, out):
     for q in range(q0, q1):
         longest = max(longest, offsets[q + 1] - offsets[q])
         most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = scratch_memory(rule, longest, most_levels)
+    work = scratch_memory(rule, is_truncated(reach), longest, most_levels)
     for q in range(q0, q1):
         if ways.skipped[q]:
             continue
         a, b = offsets[q], offsets[q + 1]
-        here, by_rank, ranked = ranking.scores[a:b], ranking.order[a:b], work.to_order[0][: b - a]
-        if ranking.known:
-            for r in range(b - a):
-                ranked[r] = here[by_rank[r]]
-        else:
-            order_documents(here, by_rank, work.to_order)
+        here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
+        for r in range(b - a):
+            ranked[r] = here[by_rank[r]]
         if not is_wide(span):
             ways.far[q] = loss.sigma * (ranked[0] - ranked[b - a - 1]) + abs(loss.center) > RANGE
         la, lb = level_first[q], level_first[q + 1]
@@ -93,6 +87,7 @@ def _block_of_queries(q0, q1, offsets, pairs, levels, ranking, ways, out):
         )
         one_query(
             rule,
+            reach,
             Query(a, b, by_rank, d_of_rank, h_of_rank, last_rank),
             (level_of, slot_of),
             (level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
@@ -132,19 +127,23 @@ def pair_gradient(
             return out
     if order is None:
         order = np.empty(q.n_documents, dtype=np.int32)
-    if drops_to_0 and (isinstance(swap, Unit | Dcg) or by_levels(swap)):  # d that differ: what the tree takes
+    if drops_to_0 and (isinstance(swap, Unit | Dcg) or by_levels(swap) or of_differences(swap)):
         most_levels = LEVELS_OF_TERMS if by_levels(swap) else LEVELS
         by_tree = worth_a_tree(q, levels, weights.cutoff, most_levels) & ~done
-    ranking = Ranking(scores, order, known)
+    if not known:
+        over_queries(sort_queries, q.offsets, done, scores, order)
     for of, queries in of_swap:
-        skipped = done | ~queries
-        if not skipped.all():
-            ways = Ways(skipped, by_tree, far)
-            over_queries(_block_of_queries, q.offsets, (of, loss, Narrow()), levels, ranking, ways, out)
-        skipped = skipped | ~far | by_tree
-        if not skipped.all():
-            ways, ranked = Ways(skipped, by_tree, far), ranking._replace(known=True)
-            over_queries(_block_of_queries, q.offsets, (of, loss, Wide()), levels, ranked, ways, out)
+        for reach, these in _by_reach(q, weights):
+            skipped = done | ~queries | ~these
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                narrow = of, loss, Narrow(), reach
+                over_queries(_block_of_queries, q.offsets, narrow, levels, scores, order, ways, out)
+            skipped = skipped | ~far | by_tree
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                wide = of, loss, Wide(), reach
+                over_queries(_block_of_queries, q.offsets, wide, levels, scores, order, ways, out)
     for span, these in ((Narrow(), by_tree & ~far), (Wide(), by_tree & far)):
         if these.any():
             lists_by_tree(scores, q, np.flatnonzero(these), levels, (of_swap[-1][0], loss, span), order, out)
@@ -157,3 +156,18 @@ def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[Pai
         return [(weights, every_query(q)[0])]
     in_one, in_two = by_precision(q, levels, weights)
     return [(weights, in_one), (weights._replace(swap=TwoFloatDcg()), in_two)]
+
+
+def _by_reach(q: Queries, weights: PairWeights) -> list[tuple[Whole | Truncated, Mask]]:
+    """The queries of which all pairs count, and those with a cutoff or with documents that stand by rank."""
+    traits = weights.swap.traits
+    if traits.by_levels or traits.own_cutoff:
+        return [(Truncated(), every_query(q)[0])]
+
+    def build() -> Any:
+        cut = weights.cutoff < q.sizes
+        masks = [(Whole(), ~cut), (Truncated(), cut)]
+        return [(reach, mask) for reach, mask in masks if mask.any()]
+
+    found: list[tuple[Whole | Truncated, Mask]] = q.memo(("by reach", weights.cutoff), build)
+    return found

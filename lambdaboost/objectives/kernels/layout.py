@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._jit import inlined, uncounted
-from lambdaboost.evaluation._order import order_scratch
 from lambdaboost.objectives.kernels.pair_weight import has_h
 from lambdaboost.objectives.kernels.span import is_wide
 from lambdaboost.objectives.kernels.tiles import LANES, Columns, Side, empty_columns
@@ -59,7 +58,7 @@ class AboveCutoff(NamedTuple):
 class Scratch(NamedTuple):
     """Memory that the queries of a block use one after the other: by rank, by document, by level, by slot."""
 
-    to_order: Any
+    ranked: Any  # scores
     place: Any
     next_place: Any
     cutoff_end: Any
@@ -93,7 +92,7 @@ def places_by_rank(by_rank, level_of, cutoff, levels, next_place, place):
 def lay_out(swap, query, gains, levels, place, work):
     """Bring the scores, and what pairs read of each document besides E, to its slot."""
     _, _, g, rest, d, h = work.side.read
-    ranked, s = work.to_order[0], work.s
+    ranked, s = work.ranked, work.s
     by_rank, d_of_rank, h_of_rank = query.by_rank, query.d, query.h
     for level in range(levels.start.size):
         g_here, rest_here = gains[0][levels.row[level]], gains[1][levels.row[level]]
@@ -118,7 +117,7 @@ def _side(rule, n):
 
 
 @inlined
-def scratch_memory(rule, longest, most_levels):
+def scratch_memory(rule, truncated, longest, most_levels):
     """Scratch for queries of up to so many documents and levels.
 
     The documents above a cutoff stand together once more. A swap says for each query where its cutoff is, so there
@@ -126,23 +125,23 @@ def scratch_memory(rule, longest, most_levels):
     first, then left by another query: finite, and times E = 0.
     """
     n = longest + 2 * LANES
-    shifted_e = np.empty(n, np.float32)
+    shifted_e, side = np.empty(n, np.float32), _side(rule, n)
     return Scratch(
-        order_scratch(longest),
+        np.empty(longest),
         np.empty(longest, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(most_levels, np.int32),
         np.empty(n),
         shifted_e,
         np.empty(n, np.float32) if is_wide(rule.span) else shifted_e,
-        _side(rule, n),
-        AboveCutoff(np.empty(most_levels + 1, np.int32), _side(rule, n)),
+        side,
+        AboveCutoff(np.empty(most_levels + 1, np.int32), _side(rule, n) if truncated else side),
         np.empty(longest, np.float32),
         np.empty(longest, np.float32),
     )
 
 
-@inlined
+@uncounted
 def slots_of(work, center, size):
     """The query in this memory as rows and as columns."""
     read, sums, totals, _ = work.side

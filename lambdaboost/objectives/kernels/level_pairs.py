@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from lambdaboost._jit import uncounted
+from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.span import pad
 from lambdaboost.objectives.kernels.tiles import BLOCK, LANES, Side, rows_by_columns, rows_since_carry
+
+
+class Whole(NamedTuple):
+    """All pairs of a query count."""
+
+
+class Truncated(NamedTuple):
+    """Two documents below the cutoff have nothing to swap for; queries of this kind have kernels of their own."""
+
+
+def is_truncated(reach: Any) -> bool:
+    """Whether a cutoff leaves pairs out; known to the compiler."""
+    return isinstance(reach, Truncated)
+
+
+@by_type(is_truncated)
+def _is_truncated(reach):
+    if reach.instance_class is Truncated:
+        return lambda reach: True
+    return lambda reach: False
 
 
 @uncounted
@@ -79,6 +101,12 @@ def _below_cutoff(rule, levels, above_cutoff, slots):
 @uncounted
 def level_by_level(rule, truncated, levels, above_cutoff, slots):
     """All pairs of a query: each level against all that are worse."""
+    _above_cutoff(rule, levels, slots)
+
+
+@uncounted
+def level_by_level_to_cutoff(rule, truncated, levels, above_cutoff, slots):
+    """All pairs of a query of which one document stands above the cutoff."""
     _above_cutoff(rule, levels, slots)
     if truncated:
         _below_cutoff(rule, levels, above_cutoff, slots)

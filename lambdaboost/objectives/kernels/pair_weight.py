@@ -40,6 +40,8 @@ class Traits(NamedTuple):
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
     is_constant: bool  # whether ranks do not count
+    of_differences: bool  # whether a pair weighs by how far d + h of two ranks differ
+    own_cutoff: bool  # whether `rank_terms` may give a cutoff above the measure's
 
 
 def traits(
@@ -47,12 +49,14 @@ def traits(
     fixed_by_rank: bool = False,
     by_levels: bool = False,
     is_constant: bool = False,
+    of_differences: bool = False,
+    own_cutoff: bool = False,
     **shared: Any,
 ) -> Any:
     """Decorate a swap with its traits and with functions that it shares with others."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant)
+        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant, of_differences, own_cutoff)
         for name, function in shared.items():
             setattr(swap, name, staticmethod(function))
         return swap
@@ -76,6 +80,11 @@ def exact_gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
 def d_step(swap, d_i, h_i, d_j, h_j):
     """How far the d of two ranks differ."""
     return abs(d_i - d_j)
+
+
+def exact_d_step(swap, d_i, h_i, d_j, h_j):
+    """How far two ranks differ in d, h being what one float32 does not hold of it."""
+    return abs(difference(d_i, h_i, d_j, h_j))
 
 
 def discounts_by_rank(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
@@ -103,14 +112,9 @@ class Dcg(NamedTuple):
     """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
 
 
-@traits(has_h=True, fixed_by_rank=True, gap=exact_gain_gap)
+@traits(has_h=True, fixed_by_rank=True, of_differences=True, gap=exact_gain_gap, step=exact_d_step)
 class TwoFloatDcg(NamedTuple):
     """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
-
-    @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """The difference of the discounts."""
-        return abs(difference(d_i, h_i, d_j, h_j))
 
     @staticmethod
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
@@ -157,6 +161,7 @@ has_h = _known("has_h")
 fixed_by_rank = _known("fixed_by_rank")
 by_levels = _known("by_levels")
 is_constant = _known("is_constant")
+of_differences = _known("of_differences")
 
 
 def rank_terms(

@@ -23,19 +23,21 @@ def by_precision(
     Masks (n_queries,), the same arrays at every call. Each query alone decides, so that its λ have the same bits
     whatever the other queries are.
     """
-    gains, exact_discounts = weights.gains, not weights.discounts[1].any()  # as ranks, or 0 and 1
+    if not weights.discounts[1].any():  # they are 0 and 1
+        return every_query(q)
+    gains = weights.gains
 
     def build() -> Any:
         gain = gains[0][levels.row].astype(np.float64) + gains[1][levels.row]
         level_query = np.repeat(np.arange(q.n_queries), np.diff(levels.first))
         close_gains = (gain[:-1] - gain[1:] < CLOSEST * gain[:-1]) & (level_query[:-1] == level_query[1:])
-        close = (q.sizes > LONGEST) & (not exact_discounts)
+        close = q.sizes > LONGEST
         close[level_query[1:][close_gains]] = True
         return (~close, close) if close.any() else every_query(q), levels, gains
 
     # Their identities name the levels and the gains as long as they live, and what is kept holds them.
     found: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    found = q.memo(("by precision", id(levels.of_document), id(gains[0]), exact_discounts), build)[0]
+    found = q.memo(("by precision", id(levels.of_document), id(gains[0])), build)[0]
     return found
 
 

@@ -10,27 +10,58 @@ import numpy as np
 from lambdaboost._jit import by_type, uncounted
 from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.layout import QueryLevels, lay_out, places_by_rank, slots_of
-from lambdaboost.objectives.kernels.level_pairs import level_by_level
-from lambdaboost.objectives.kernels.pair_weight import by_levels
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
+from lambdaboost.objectives.kernels.level_pairs import Truncated, level_by_level, level_by_level_to_cutoff
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
 from lambdaboost.objectives.kernels.tiles import LANES
 from lambdaboost.objectives.kernels.two_by_two import two_by_two
 
 
-def _all_pairs(swap: Any, rule: Any, truncated: Any, levels: Any, above_cutoff: Any, slots: Any) -> None:
-    """All pairs of a query, in the way that its swap asks for."""
-    visit = two_by_two if type(swap).traits.by_levels else level_by_level
-    visit(rule, truncated, levels, above_cutoff, slots)
+def _way(swap_traits: Any, truncated: bool) -> Any:
+    """How the pairs of a query are visited."""
+    if swap_traits.by_levels:
+        return two_by_two
+    return level_by_level_to_cutoff if truncated else level_by_level
+
+
+def _all_pairs(
+    swap: Any, reach: Any, rule: Any, truncated: Any, levels: Any, above_cutoff: Any, slots: Any
+) -> None:
+    """All pairs of a query, in the way that its swap and its cutoff ask for."""
+    _way(type(swap).traits, isinstance(reach, Truncated))(rule, truncated, levels, above_cutoff, slots)
 
 
 @by_type(_all_pairs)
-def _all_pairs_of(swap, rule, truncated, levels, above_cutoff, slots):
-    visit = two_by_two if swap.instance_class.traits.by_levels else level_by_level
+def _all_pairs_of(swap, reach, rule, truncated, levels, above_cutoff, slots):
+    visit = _way(swap.instance_class.traits, reach.instance_class is Truncated)
 
-    def all_pairs(swap, rule, truncated, levels, above_cutoff, slots):
+    def all_pairs(swap, reach, rule, truncated, levels, above_cutoff, slots):
         visit(rule, truncated, levels, above_cutoff, slots)
 
     return all_pairs
+
+
+def _places(reach: Any, query: Any, of_document: Any, levels: Any, work: Any) -> Any:
+    """The slot of each document, and where each level meets the cutoff."""
+    return (_places_by_rank if isinstance(reach, Truncated) else _places_by_input)(
+        reach, query, of_document, levels, work
+    )
+
+
+def _places_by_input(reach, query, of_document, levels, work):
+    return of_document[1][query.first : query.last], levels[1]
+
+
+def _places_by_rank(reach, query, of_document, levels, work):
+    start, end, run_end, row = levels
+    level_of, place = of_document[0][query.first : query.last], work.place[: query.last - query.first]
+    by_level = QueryLevels(start, end, run_end, work.cutoff_end[: start.size], row)
+    places_by_rank(query.by_rank, level_of, query.cutoff, by_level, work.next_place, place)
+    return place, by_level.cutoff_end
+
+
+@by_type(_places)
+def _places_of(reach, query, of_document, levels, work):
+    return _places_by_rank if reach.instance_class is Truncated else _places_by_input
 
 
 @uncounted
@@ -57,18 +88,13 @@ def _exponentials(rule, m, best, work):
 
 
 @uncounted
-def one_query(rule, query, of_document, levels, gains, work, out):
+def one_query(rule, reach, query, of_document, levels, gains, work, out):
     """Write λ and μ of a query; `of_document` gives the level and the slot of every document."""
     swap = rule.swap
     a, b = query.first, query.last
     start, end, run_end, row = levels
-    level_of, slot_of = of_document
-    ranked, sums, totals = work.to_order[0], work.side.sums, work.side.totals
-    place, cutoff_end = slot_of[a:b], end
-    if query.cutoff < b - a or by_levels(swap):  # by levels, documents stand by rank within each
-        place, cutoff_end = work.place[: b - a], work.cutoff_end[: start.size]
-        by_level = QueryLevels(start, end, run_end, cutoff_end, row)
-        places_by_rank(query.by_rank, level_of[a:b], query.cutoff, by_level, work.next_place, place)
+    ranked, sums, totals = work.ranked, work.side.sums, work.side.totals
+    place, cutoff_end = _places(reach, query, of_document, levels, work)
     by_level = QueryLevels(start, end, run_end, cutoff_end, row)
     best = ranked[0]
     if is_wide(rule.span):
@@ -80,8 +106,8 @@ def one_query(rule, query, of_document, levels, gains, work, out):
             sums[x][slot] = totals[x][slot] = 0
     _exponentials(rule, m, best, work)
     slots = slots_of(work, rule.center, m)
-    _all_pairs(swap, rule, query.cutoff < b - a, by_level, work.above_cutoff, slots)
+    _all_pairs(swap, reach, rule, query.cutoff < b - a, by_level, work.above_cutoff, slots)
     for i in range(b - a):
         slot = place[i]
-        out[0][a + i] = totals[0][slot] + sums[0][slot] if slot >= 0 else 0.0
-        out[1][a + i] = totals[1][slot] + sums[1][slot] if slot >= 0 else 0.0
+        out[0][a + i] = lowered(rule.span, totals[0][slot] + sums[0][slot]) if slot >= 0 else 0.0
+        out[1][a + i] = lowered(rule.span, totals[1][slot] + sums[1][slot]) if slot >= 0 else 0.0

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._lanes import LANES, count_ranks, side_by_side, to_lanes
 from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
@@ -34,9 +35,8 @@ from lambdaboost.objectives.kernels.pair_weight import (
     rank_terms,
     step,
 )
-from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide
+from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide, lifted, lowered
 
-LANES = 64  # queries of a batch: enough to hide what a row of lanes costs to begin
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
 WIDEST = 3e8  # σ times the span of scores, up to which a whole number holds the exponent of E
@@ -67,18 +67,9 @@ def in_batches(q: Queries, levels: Levels, which: NDArray[np.bool_]) -> Batches:
 
 
 def _in_batches(q: Queries, levels: Levels, which: NDArray[np.bool_]) -> Batches:
-    sizes = q.sizes
-    short = np.flatnonzero((sizes <= LONGEST) & which)
-    short = short[np.argsort(sizes[short], kind="stable")]
-    of_short = sizes[short]
-    n_batches = -(-short.size // LANES)
-    query = np.full((n_batches, LANES), -1, dtype=np.int32)
-    query.ravel()[: short.size] = short
-    size = np.zeros((n_batches, LANES), dtype=np.int64)
-    size.ravel()[: short.size] = of_short
-    first = np.append(0, np.cumsum(size.max(axis=1)))
-    documents = np.append(0, np.cumsum(size.sum(axis=1)))
-
+    documents, first, query = side_by_side(q.sizes, np.flatnonzero((q.sizes <= LONGEST) & which))
+    short = query[query >= 0]
+    of_short = q.sizes[short]
     lane = np.repeat(np.arange(short.size), of_short)
     start = np.cumsum(of_short) - of_short
     position = np.arange(lane.size) - np.repeat(start, of_short)
@@ -94,7 +85,7 @@ def _in_batches(q: Queries, levels: Levels, which: NDArray[np.bool_]) -> Batches
     at = row, lane % LANES
     slots = (int(first[-1]), LANES)
     # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
-    batch = np.repeat(np.arange(n_batches), np.diff(first))
+    batch = np.repeat(np.arange(first.size - 1), np.diff(first))
     position_of_slot = np.repeat(np.arange(slots[0]) - first[batch], LANES).reshape(slots).astype(np.int8)
     level_of_slot, reach_of_slot = np.full(slots, -1, dtype=np.int8), np.full(slots, -1, dtype=np.int8)
     position_of_slot[at], level_of_slot[at], reach_of_slot[at] = position[order], level, reach
@@ -127,14 +118,7 @@ def _by_slot(q: Queries, batches: Batches, figures: NDArray[np.float32]) -> NDAr
 @uncounted
 def _scores_by_position(query, n, scores, offsets, s, best, worst):
     """Bring scores to their lanes, the place of no document as low as nothing else."""
-    for lane in range(LANES):
-        q = query[lane]
-        a, b = (offsets[q], offsets[q + 1]) if q >= 0 else (0, 0)
-        here = scores[a:b]
-        for p in range(here.size):
-            s[p * LANES + lane] = here[p]
-        for p in range(here.size, n):
-            s[p * LANES + lane] = NO_DOCUMENT
+    to_lanes(query, n, scores, offsets, NO_DOCUMENT, s)
     for lane in range(LANES):
         best[lane], worst[lane] = s[lane], np.inf
     for p in range(n):
@@ -157,21 +141,6 @@ def _exponentials(span, n, sigma, best, s, e, k):
                 k_here[lane] = from_bits(exponent)
             else:
                 e_here[lane] = exp_minus(min(x, RANGE))
-
-
-@uncounted
-def _count_ranks(n, s, rank):
-    """The rank of every position, from 0: the documents that score higher, and of equal ones the earlier."""
-    for x in range(n * LANES):
-        rank[x] = 0
-    for p in range(n):
-        s_p, rank_p = s[p * LANES : (p + 1) * LANES], rank[p * LANES : (p + 1) * LANES]
-        for r in range(p + 1, n):
-            s_r, rank_r = s[r * LANES : (r + 1) * LANES], rank[r * LANES : (r + 1) * LANES]
-            for lane in range(LANES):
-                later_first = np.int32(s_r[lane] > s_p[lane])
-                rank_p[lane] += later_first
-                rank_r[lane] += np.int32(1) - later_first
 
 
 @uncounted
@@ -225,6 +194,7 @@ def _pairs(swap, force, span, shift, k_shift, n, slots):
                 w = gap(swap, one[GAIN + lane], one[REST + lane], other[GAIN + lane], other[REST + lane])
                 w *= step(swap, one[D + lane], one[H + lane], other[D + lane], other[H + lane])
                 level = other[LEVEL + lane]
+                w = lifted(span, w)
                 w = w * rho if (level > one[LEVEL + lane]) & (level < one[REACH + lane]) else np.float32(0)
                 f, c = force_of(force, w, rho, rest), curvature_of(force, w, rho, rest)
                 one[LAM + lane] += f
@@ -283,7 +253,7 @@ def _takes(span, loss, query, best, worst, results, taken):
 
 
 @uncounted
-def _write(query, offsets, position, rank, slots, taken, results):
+def _write(span, query, offsets, position, rank, slots, taken, results):
     """Bring the sums of the lists that were taken to their documents."""
     for lane in range(LANES):
         if not taken[lane]:
@@ -294,7 +264,8 @@ def _write(query, offsets, position, rank, slots, taken, results):
         lam, mu = results.lam[a : a + m], results.mu[a : a + m]
         for i in range(m):
             p = position[i, lane]
-            lam[p], mu[p] = slots[i * SLOT + LAM + lane], slots[i * SLOT + MU + lane]
+            lam[p] = lowered(span, slots[i * SLOT + LAM + lane])
+            mu[p] = lowered(span, slots[i * SLOT + MU + lane])
         if results.order.size:
             for p in range(m):
                 results.order[a + rank[p * LANES + lane]] = p
@@ -330,7 +301,7 @@ def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results)
         if not _takes(span, loss, query, best, worst, results, taken):
             continue
         _exponentials(span, n, loss.sigma, best, s, e, k)
-        _count_ranks(n, s, rank)
+        count_ranks(n, s, rank)
         _to_slots(n, batches.level[rows], batches.reach[rows], slots)
         _by_position_to_slots(E, position, e, slots)
         if is_wide(span):
@@ -345,7 +316,7 @@ def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results)
         else:
             _terms_of_lanes(weights, query, offsets, position, rank, memory, slots)
         _pairs(swap, loss.force, span, shift, k_shift, n, slots)
-        _write(query, offsets, position, rank, slots, taken, results)
+        _write(span, query, offsets, position, rank, slots, taken, results)
 
 
 def lists_in_lanes(

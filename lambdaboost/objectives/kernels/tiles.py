@@ -15,7 +15,7 @@ import numpy as np
 from lambdaboost._jit import inlined, uncounted
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
 from lambdaboost.objectives.kernels.pair_weight import gap, has_h, step
-from lambdaboost.objectives.kernels.span import bits, inverse, is_wide
+from lambdaboost.objectives.kernels.span import bits, inverse, is_wide, lifted
 
 ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
 LANES = 32  # columns are padded to a multiple of this
@@ -48,7 +48,7 @@ class Side(NamedTuple):
     """Documents as rows or as columns of tiles, with their λ and μ so far."""
 
     read: Columns
-    sums: Any  # float32, for as long as they stay short
+    sums: Any  # float32, for as long as they stay short; of lifted weights, as are the totals
     totals: Any  # float64, to which the sums are carried
     size: Any  # columns; what follows is padding
 
@@ -83,8 +83,9 @@ def _tile(rule, gain, rest, re, rk, rd, rh, e, k, g, r, d, h, lam, mu):
         x1, v1 = inverse(span, e1, k1, ej, kj)
         x2, v2 = inverse(span, e2, k2, ej, kj)
         x3, v3 = inverse(span, e3, k3, ej, kj)
-        w0, w1 = v0 * step(swap, d0, h0, dj, hj), v1 * step(swap, d1, h1, dj, hj)
-        w2, w3 = v2 * step(swap, d2, h2, dj, hj), v3 * step(swap, d3, h3, dj, hj)
+        w0, w1 = lifted(span, step(swap, d0, h0, dj, hj)), lifted(span, step(swap, d1, h1, dj, hj))
+        w2, w3 = lifted(span, step(swap, d2, h2, dj, hj)), lifted(span, step(swap, d3, h3, dj, hj))
+        w0, w1, w2, w3 = v0 * w0, v1 * w1, v2 * w2, v3 * w3
         r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
         o0, o1, o2, o3 = x0 * v0, x1 * v1, x2 * v2, x3 * v3
         f0, f1 = force_of(force, w0, r0, o0), force_of(force, w1, r1, o1)
@@ -113,7 +114,7 @@ def _row(rule, gain, rest, re, rk, rd, rh, e, k, g, r, d, h, lam, mu):
     for j in range(e.size):
         e_i, v = inverse(rule.span, re, k_i, e[j], bits(k[j]))
         u = e[j] * gap(swap, gain, rest, g[j], r[j])
-        w = v * step(swap, rd, rh, d[j], h[j])
+        w = v * lifted(rule.span, step(swap, rd, rh, d[j], h[j]))
         rho, other = e[j] * v, e_i * v
         f, c = u * force_of(force, w, rho, other), u * curvature_of(force, w, rho, other)
         a += f

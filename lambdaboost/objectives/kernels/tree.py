@@ -26,8 +26,16 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.exp import NOTHING, exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
-from lambdaboost.objectives.kernels.pair_weight import by_levels, gap, has_h, is_constant, terms_of_level
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, pad
+from lambdaboost.objectives.kernels.pair_weight import (
+    by_levels,
+    gap,
+    has_h,
+    is_constant,
+    of_differences,
+    rank_terms,
+    terms_of_level,
+)
+from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
 from lambdaboost.objectives.kernels.tiles import (
     LANES,
     Columns,
@@ -322,11 +330,11 @@ def _levels_meet(rule, weights, docs, from_t, above, below):
 
 
 @inlined
-def _collect(leaf, docs):
+def _collect(span, leaf, docs):
     carry(leaf.side)
     for slot in range(leaf.side.size):
-        docs.lam[leaf.document[slot]] += leaf.side.totals[0][slot]
-        docs.mu[leaf.document[slot]] += leaf.side.totals[1][slot]
+        docs.lam[leaf.document[slot]] += lowered(span, leaf.side.totals[0][slot])
+        docs.mu[leaf.document[slot]] += lowered(span, leaf.side.totals[1][slot])
 
 
 @inlined
@@ -339,9 +347,9 @@ def _near_pairs(rule, weights, docs, run, other):
     for turn in range(1 if alone else 2):
         rows, columns = (above, below) if turn == 0 else (below, above)
         _levels_meet(rule, weights, docs, from_t, rows, columns)
-    _collect(above, docs)
+    _collect(rule.span, above, docs)
     if not alone:
-        _collect(below, docs)
+        _collect(rule.span, below, docs)
 
 
 @inlined
@@ -482,7 +490,7 @@ def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
     """λ and μ of some long queries, whose order by score is known."""
     queries, offsets = lists
     weights, loss, span = pairs
-    swap, gains, discounts, _ = weights
+    swap, gains, discounts, cutoff = weights
     rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
     scores, order = ranking
     for x in range(first, last):
@@ -504,6 +512,16 @@ def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
             np.empty(n, np.int32),
         )
         gain_of_level = np.zeros(n_levels, np.float32), np.zeros(n_levels, np.float32)
+        d_of_rank, h_of_rank, _ = rank_terms(
+            swap,
+            a,
+            gains[0][a:b],
+            order[a:b],
+            discounts,
+            cutoff,
+            np.empty(n, np.float32),
+            np.empty(n, np.float32),
+        )
         m = 0
         for rank in range(n):
             i = order[a + rank]
@@ -512,8 +530,8 @@ def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
                 t[m] = -ranked[rank] if is_wide(span) else loss.sigma * (ranked[0] - ranked[rank])
                 grade[m], document[m] = level, i
                 gain_of_level[0][level], gain_of_level[1][level] = gains[0][a + i], gains[1][a + i]
-                if not is_constant(swap) and not by_levels(swap):
-                    d[m, 0] = np.float64(discounts[0][rank]) + np.float64(discounts[1][rank])
+                if of_differences(swap):
+                    d[m, 0] = np.float64(d_of_rank[rank]) + np.float64(h_of_rank[rank])
                 m += 1
         if by_levels(swap):
             now, by_rank = np.empty(m, np.float32), np.arange(m)

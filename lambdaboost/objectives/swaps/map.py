@@ -33,8 +33,8 @@ def _average_precision_terms(gains, by_rank, cutoff, d, h):
             reciprocals += 1 / (r + 1)
         h[r] = 0.5 / (r + 1)
         d[r] = (relevant + 0.5) / (r + 1) - reciprocals
-    d[depth : by_rank.size] = -reciprocals
-    h[depth : by_rank.size] = 0
+    for r in range(depth, by_rank.size):  # assigning a slice would compile longer than all else here
+        d[r], h[r] = -reciprocals, 0
     return depth
 
 

@@ -39,7 +39,7 @@ def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
     return min(depth, first + 1)
 
 
-@traits(gap=gain_gap)
+@traits(own_cutoff=True, gap=gain_gap)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 

@@ -6,13 +6,13 @@ A² = Σ a_i² and B² = Σ b_i². Swapping two documents in the ranking changes
     w = |a_i − a_j| |b_i − b_j| / (A B),
 
 the swap of discounted gains with ranks as discounts and b/(A B) as gains. Documents that tie in score have the ranks of
-the current order, 1 to n without ties, as in every swap, so A² = n(n² − 1)/12. Documents without a label are not counted
-in the ranks: where there are some, each query counts its own.
+the current order, 1 to n without ties, as in every swap: A² = n(n² − 1)/12. Documents without a
+label are not counted.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,53 +21,43 @@ from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation._correlation import centered_ranks
-from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights, d_step, exact_gain_gap, traits
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, exact_d_step, exact_gain_gap, traits
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 from lambdaboost.objectives.swaps.registry import swap_of
 
 
 @inlined
-def _count_labelled(labelled, by_rank, d):
+def _count_labelled(labelled, by_rank, d, h):
     rank = 0
     for r in range(by_rank.size):
         rank += int(labelled[by_rank[r]])
-        d[r] = rank
+        d[r], h[r] = -rank, 0  # falling from rank to rank, as the tree expects of discounts
 
 
-@traits(has_h=True, gap=exact_gain_gap, step=d_step)
+@traits(has_h=True, of_differences=True, gap=exact_gain_gap, step=exact_d_step)
 class LabelledRanks(NamedTuple):
-    """Spearman where labels are missing; d is the rank among the documents with a label."""
+    """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
 
     labelled: NDArray[np.bool_]  # (n_documents,)
 
     @staticmethod
     def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """The ranks; no h, which is there for the second float of the gains."""
-        _count_labelled(swap.labelled[first : first + by_rank.size], by_rank, d_memory)
-        return d_memory, d_memory, cutoff
+        """Minus the ranks, and zeros."""
+        _count_labelled(swap.labelled[first : first + by_rank.size], by_rank, d_memory, h_memory)
+        return d_memory, h_memory, cutoff
 
 
 def _gains(q: Queries, source: str) -> tuple[TwoFloats, NDArray[np.bool_]]:
-    """b/(A B) of each document, from 0 in each query, and whether it has a label."""
+    """b/(A B) of each document, and whether it has a label."""
     ranks = centered_ranks(q.source(source).astype(np.float64), q)
-    labelled = ~np.isnan(ranks)
-    b = np.where(labelled, ranks, 0.0)
-    starts = q.offsets[:-1]
+    labelled, b, starts = ~np.isnan(ranks), np.nan_to_num(ranks), q.offsets[:-1]
     n = np.add.reduceat(labelled, starts, dtype=np.float64)
-    scale = np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts))
-    from_lowest = np.where(labelled, b - np.repeat(np.minimum.reduceat(b, starts), q.sizes), 0.0)
-    scale = np.repeat(scale, q.sizes)
-    return split(np.divide(from_lowest, scale, where=scale > 0, out=np.zeros(scale.size))), labelled
+    scale = np.repeat(np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts)), q.sizes)
+    return split(np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size))), labelled
 
 
 @swap_of(Spearman)
 def _weights(metric: Spearman, q: Queries) -> PairWeights:
-    def build() -> Any:
-        return _gains(q, metric.source)
-
-    gains, labelled = q.memo(("gains of ranks", metric.source), build)
-    if labelled.all():
-        ranks = q.memo("ranks as discounts", lambda: split(np.arange(q.sizes.max())))
-        return PairWeights(Dcg(), gains, ranks, q.n_documents)
+    gains, labelled = q.memo(("gains of ranks", metric.source), lambda: _gains(q, metric.source))
     none = np.zeros(0, dtype=np.float32)
     return PairWeights(LabelledRanks(labelled), gains, (none, none), q.n_documents)

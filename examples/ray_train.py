@@ -1,0 +1,166 @@
+"""Train over the workers of Ray Train, on either engine: whole queries, label sources, early stopping, restarts.
+
+python examples/ray_train.py --engine lightgbm
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import ray.train
+from ray.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig
+
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear
+from lambdaboost.datasets import rows_of_worker, web_search_log
+
+OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
+MODEL = {"lightgbm": "model.txt", "xgboost": "model.ubj"}
+
+
+def on_worker(config):
+    """What each worker does: its own queries, all validation queries, the model so far if it was restarted."""
+    worker = ray.train.get_context()
+    train, valid = config["read"]()
+    rows = rows_of_worker(train.queries.query_of_row, worker.get_world_rank(), worker.get_world_size())
+    train_on = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[config["engine"]]
+    so_far = ray.train.get_checkpoint()
+    with tempfile.TemporaryDirectory() as folder:
+        if so_far is not None:
+            so_far.to_directory(folder)
+        train_on(config, columns(train, rows), columns(valid), Path(folder) / MODEL[config["engine"]])
+
+
+def read():
+    """Training and validation part of a search log; your script would read its files here."""
+    log = web_search_log(60, documents=20, seed=2).shuffled(0)
+    return log.take(np.arange(40)), log.take(np.arange(40, 60))
+
+
+def columns(log, rows=slice(None)):
+    """Features, grades, queries and clicks of some rows."""
+    q = log.queries
+    return log.features[rows], q.relevance[rows], q.query_of_row[rows], {"clicks": q.labels["clicks"][rows]}
+
+
+def on_lightgbm(config, train, valid, path):
+    """Train a share of the rows on LightGBM."""
+    import lightgbm as lgb
+    from ray.train.lightgbm import get_network_params
+
+    import lambdaboost.lightgbm
+
+    X, y, qid, sources = train
+    data = lambdaboost.lightgbm.Dataset(X, y, qid=qid, sources=sources)
+    X, y, qid, sources = valid
+    before = lgb.Booster(model_file=path) if path.exists() else None
+    done = 0 if before is None else before.current_iteration()
+
+    def each_round(env):
+        if (env.iteration + 1) % config["every"] == 0:
+            report(env.model, path, {"rounds": env.iteration + 1})
+
+    booster = lambdaboost.lightgbm.train(
+        config["params"] | {"tree_learner": "data", "pre_partition": True} | get_network_params(),
+        data,
+        config["rounds"] - done,
+        objective=config["objective"],
+        leaves=config["leaves"],
+        valid_sets=[data.create_valid(X, y, qid=qid, sources=sources)],
+        feval=NDCG(10),
+        init_model=before,
+        callbacks=[each_round, lgb.early_stopping(config["early_stopping"], verbose=False)],
+    )
+    report(booster, path, {"rounds": booster.current_iteration(), "best": booster.best_iteration})
+
+
+def on_xgboost(config, train, valid, path):
+    """Train a share of the rows on XGBoost, whose network is Ray Train's already."""
+    import xgboost as xgb
+
+    import lambdaboost.xgboost
+
+    data, held_out = (
+        lambdaboost.xgboost.DMatrix(X, y, qid=qid, sources=sources) for X, y, qid, sources in (train, valid)
+    )
+    before = xgb.Booster(model_file=path) if path.exists() else None
+    done = 0 if before is None else before.num_boosted_rounds()
+
+    class EachRound(xgb.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            if model.num_boosted_rounds() % config["every"] == 0:
+                report(model, path, {"rounds": model.num_boosted_rounds()})
+            return False
+
+    booster = lambdaboost.xgboost.train(
+        config["params"],
+        data,
+        config["rounds"] - done,
+        objective=config["objective"],
+        leaves=config["leaves"],
+        evals=[(held_out, "valid")],
+        custom_metric=NDCG(10),
+        early_stopping_rounds=config["early_stopping"],
+        xgb_model=before,
+        callbacks=[EachRound()],
+        verbose_eval=False,
+    )
+    report(booster, path, {"rounds": booster.num_boosted_rounds(), "best": booster.best_iteration + 1})
+
+
+def report(booster, path, figures):
+    """Hand the model to Ray Train, which restarts from it; every worker calls it, the first one has the file."""
+    checkpoint = None
+    if ray.train.get_context().get_world_rank() == 0:
+        booster.save_model(path)
+        checkpoint = Checkpoint.from_directory(path.parent)
+    ray.train.report(figures, checkpoint=checkpoint)
+
+
+def fit(config, folder, workers=2, max_failures=1):
+    """The result of Ray Train, whose checkpoint holds the model."""
+    if config["engine"] == "lightgbm":
+        from ray.train.lightgbm import LightGBMTrainer as Trainer
+    else:
+        from ray.train.xgboost import XGBoostTrainer as Trainer
+    return Trainer(
+        on_worker,
+        train_loop_config=config,
+        scaling_config=ScalingConfig(num_workers=workers),
+        run_config=RunConfig(
+            storage_path=str(folder), failure_config=FailureConfig(max_failures=max_failures)
+        ),
+    ).fit()
+
+
+def config(engine):
+    """Settings of the example."""
+    params = {
+        "lightgbm": {"num_leaves": 7, "verbose": -1, "num_threads": 1},
+        "xgboost": {"max_depth": 3, "nthread": 1},
+    }
+    return {
+        "engine": engine,
+        "params": params[engine],
+        "read": read,
+        "objective": OBJECTIVE,
+        "leaves": "engine",
+        "rounds": 40,
+        "early_stopping": 10,
+        "every": 5,
+    }
+
+
+def main():
+    """Train on two workers of this machine."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", choices=MODEL, default="lightgbm")
+    engine = parser.parse_args().engine
+    with tempfile.TemporaryDirectory() as folder:
+        result = fit(config(engine), folder)
+        result.checkpoint.to_directory(".")
+        print(f"{engine}: {result.metrics}, written to {MODEL[engine]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""Kernels on the threads of the engine that calls: same bits, nothing left behind. Each case is a fresh process."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the pool does the work here")
+
+PRELUDE = """
+import ctypes, json, os, sys, threading
+import numpy as np
+from lambdaboost import NDCG, LambdaRank, _jit
+from lambdaboost._engine_threads import called_by, calling_booster
+from lambdaboost._threads import using
+
+ENGINE = sys.argv[1]
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 4))
+Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
+GROUP = np.full(60, 100)
+
+
+class Calls:
+    \"\"\"An objective that calls another as the engine calls it.\"\"\"
+
+    def __init__(self, function):
+        self.function = function
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __call__(self, scores, data):
+        return self.function(scores, data)
+
+
+def train(objective, rounds=5, measure=None, **threads):
+    if ENGINE == "lightgbm":
+        import lightgbm as lgb
+
+        data = lgb.Dataset(X, Y, group=GROUP, params={"verbose": -1, **threads})
+        params = {"verbose": -1, "num_leaves": 7, "deterministic": True, "force_row_wise": True, **threads}
+        sets = [data] if measure else None
+        params |= {"objective": objective, "metric": "None"}
+        return lgb.train(params, data, rounds, valid_sets=sets, feval=measure).predict(X)
+    import xgboost as xgb
+
+    threads = {"nthread": n for n in threads.values()}
+    data = xgb.DMatrix(X, Y, group=GROUP, **threads)
+    params = {"objective": "rank:ndcg", "max_depth": 3, "base_score": 0.0, **threads}
+    params["disable_default_eval_metric"] = True
+    evals = [(data, "train")] if measure else []
+    return xgb.train(
+        params, data, rounds, obj=objective, evals=evals, custom_metric=measure, verbose_eval=False
+    ).predict(data)
+
+
+"""
+
+
+def ran(engine, code, seconds=100, **environment):
+    """What a new process prints as JSON; a deadlock is an error after some time."""
+    given = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code, engine],
+        env=given | environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "ignored" not in run.stderr, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+@ENGINE
+def test_objective_and_measure_run_on_the_engines_threads(engine):
+    """As many threads as the engine has, no others, and the bits of one thread."""
+    code = """
+helpers = []
+
+
+def threads_of_a_region(scores, data):
+    names = set()
+    barrier = threading.Barrier(2)
+
+    def block(first, last, offsets):
+        names.add(threading.get_native_id())
+        if first == 0 or len(names) < 2:
+            try:
+                barrier.wait(5)
+            except threading.BrokenBarrierError:
+                pass
+
+    with called_by(calling_booster()):
+        _jit.over_queries(block, np.arange(0, 6001, 100))
+    helpers.append(sorted(names))
+    return LambdaRank()(scores, data)
+
+
+on_two = train(Calls(threads_of_a_region), measure=NDCG(3), num_threads=2)
+started = sorted(_jit._pools)
+on_one = train(LambdaRank(), num_threads=1)
+print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers))), started,
+                  on_two.tobytes() == on_one.tobytes()]))
+"""
+    sizes, different, started, same = ran(engine, code)
+    assert sizes == [2] * 5 and different == 1  # the same two in every round
+    assert started == [] and same
+
+
+@ENGINE
+def test_without_a_number_the_team_is_openmps(engine):
+    code = """
+train(LambdaRank(), 2)
+print(json.dumps(sorted(_jit._pools)))
+"""
+    assert ran(engine, code, OMP_NUM_THREADS="2") == []
+    # The engine's own team has another size than lambdaboost was told to use: the pool has that size.
+    assert ran(engine, code, OMP_NUM_THREADS="2", NUMBA_NUM_THREADS="3") == [3]
+    assert ran(engine, code, OMP_NUM_THREADS="1") == []
+
+
+@ENGINE
+def test_outside_a_training_the_pool_works(engine):
+    code = """
+from lambdaboost import Queries
+
+train(LambdaRank(), 2, num_threads=2)
+after_training = sorted(_jit._pools)
+with using(2):
+    LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))
+print(json.dumps([after_training, sorted(_jit._pools)]))
+"""
+    assert ran(engine, code) == [[], [2]]
+
+
+@ENGINE
+def test_small_stacks_are_not_used(engine):
+    code = """
+train(LambdaRank(), 2, num_threads=2)
+print(json.dumps(sorted(_jit._pools)))
+"""
+    assert ran(engine, code, OMP_STACKSIZE="256k") == [2]
+
+
+@ENGINE
+@pytest.mark.parametrize("error", ["ZeroDivisionError", "KeyboardInterrupt"])
+def test_an_error_on_any_thread_ends_the_training(engine, error):
+    code = f"""
+def fails(scores, data):
+    def block(first, last, offsets):
+        if last == offsets.size - 1:
+            raise {error}("in the last block")
+
+    with called_by(calling_booster()):
+        _jit.over_queries(block, np.arange(0, 6001, 100))
+
+
+try:
+    train(Calls(fails), num_threads=2)
+    found = "nothing"
+except {error} as raised:
+    found = str(raised)
+after = train(LambdaRank(), 2, num_threads=2)
+print(json.dumps([found, bool(np.isfinite(after).all())]))
+"""
+    assert ran(engine, code) == ["in the last block", True]
+
+
+@ENGINE
+def test_interrupted_by_the_user(engine):
+    """Ctrl-C inside a kernel ends the training like anywhere else."""
+    code = """
+import signal, time
+
+
+def slow(scores, data):
+    def block(first, last, offsets):
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.01)
+
+    with called_by(calling_booster()):
+        _jit.over_queries(block, np.arange(0, 6001, 100))
+
+
+try:
+    train(Calls(slow), num_threads=2)
+    found = "nothing"
+except KeyboardInterrupt:
+    found = "interrupted"
+print(json.dumps(found))
+"""
+    assert ran(engine, code) == "interrupted"
+
+
+@ENGINE
+def test_nothing_is_left_behind(engine):
+    """The engine's threads enter Python as guests: no thread state stays, and OpenMP's settings are as before."""
+    code = """
+from threadpoolctl import threadpool_info
+
+python = ctypes.pythonapi
+python.PyInterpreterState_Get.restype = python.PyInterpreterState_ThreadHead.restype = ctypes.c_void_p
+python.PyThreadState_Next.restype = ctypes.c_void_p
+
+
+def states():
+    state, n = python.PyInterpreterState_ThreadHead(ctypes.c_void_p(python.PyInterpreterState_Get())), 0
+    while state:
+        state, n = python.PyThreadState_Next(ctypes.c_void_p(state)), n + 1
+    return n
+
+
+def openmp():
+    paths = [one["filepath"] for one in threadpool_info() if one["user_api"] == "openmp"]
+    return {path: ctypes.CDLL(path).omp_get_max_threads() for path in paths}
+
+
+def os_threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+train(LambdaRank(), 2, num_threads=2)
+before = [states(), os_threads(), openmp()]
+train(LambdaRank(), 30, measure=NDCG(3), num_threads=2)
+print(json.dumps([before, [states(), os_threads(), openmp()], threading.active_count()]))
+"""
+    before, after, known = ran(engine, code)
+    assert after == before and known == 1
+
+
+@ENGINE
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_uses_the_pool(engine):
+    """OpenMP's threads are gone there: a gradient of a booster that the parent trained would wait for ever."""
+    code = """
+from multiprocessing import get_context
+
+boosters = []
+
+
+def seen(scores, data):
+    boosters.append(calling_booster())
+    return LambdaRank()(scores, data)
+
+
+def block(first, last, offsets):
+    pass
+
+
+def child(queue):
+    with called_by(boosters[-1]):
+        _jit.over_queries(block, np.arange(0, 6001, 100))
+    queue.put(sorted(_jit._pools))
+
+
+train(Calls(seen), 2, num_threads=2)
+context = get_context("fork")
+queue = context.Queue()
+process = context.Process(target=child, args=(queue,))
+process.start()
+print(json.dumps([queue.get(timeout=60), sorted(_jit._pools)]))
+process.join()
+"""
+    assert ran(engine, code) == [[2], []]

@@ -1,0 +1,219 @@
+"""Everything for one engine works where the other is not installed, and a missing engine is one clear line.
+
+`make test-alone` runs this in environments that have one engine; elsewhere the other one is hidden.
+"""
+
+import importlib
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lambdaboost
+from lambdaboost import NDCG, Blend, Checkpoint, ClickTier, LambdaRank, Linear, load, save
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import web_search_log, write_letor
+from lambdaboost.diagnostics import Recorder, local_optimum_test
+from lambdaboost.evaluation import System, report
+
+OTHER = {"lightgbm": "xgboost", "xgboost": "lightgbm"}
+LINES = {
+    "lightgbm": "LightGBM is not installed: pip install 'lightgbm<4.8,>=4.6'",
+    "xgboost": "XGBoost is not installed: pip install 'xgboost<3.3,>=2.1', or 'xgboost-cpu<3.3,>=2.1', smaller but "
+    "without GPU support",
+}
+PARAMS = {
+    "lightgbm": {"num_leaves": 5, "min_data_in_leaf": 5, "num_threads": 1, "verbose": -1},
+    "xgboost": {"max_depth": 3, "min_child_weight": 0, "nthread": 1},
+}
+LOG = web_search_log(queries=30, documents=15, seed=5)
+X, Q = LOG.features, LOG.queries
+Y, QID, SOURCES = Q.relevance, Q.query_of_row, {"clicks": Q.labels["clicks"]}
+OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
+
+
+@pytest.fixture(params=list(OTHER))
+def engine(request, monkeypatch):
+    """The engine that is there, with the other one hidden."""
+    pytest.importorskip(request.param)
+    hide(monkeypatch, OTHER[request.param])
+    return request.param
+
+
+def hide(monkeypatch, name):
+    for module in list(sys.modules):
+        if module.split(".")[0] == name or f"{module}.".startswith(f"lambdaboost.{name}."):
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delattr(lambdaboost, name, raising=False)
+    monkeypatch.setitem(sys.modules, name, None)
+
+
+def adapter(engine):
+    return importlib.import_module(f"lambdaboost.{engine}")
+
+
+def data(engine, X=X, **reference):
+    if engine == "lightgbm":
+        return adapter(engine).Dataset(X, Y, qid=QID, sources=SOURCES, **reference)
+    return adapter(engine).DMatrix(X, Y, qid=QID, sources=SOURCES)
+
+
+def train(engine, rounds=6, objective=OBJECTIVE, **more):
+    quiet = {} if engine == "lightgbm" else {"verbose_eval": False}
+    return adapter(engine).train(PARAMS[engine], data(engine), rounds, objective=objective, **quiet, **more)
+
+
+def scores(engine, booster):
+    return booster.predict(X) if engine == "lightgbm" else booster.predict(data(engine))
+
+
+def test_the_other_one_is_a_line(engine):
+    other = OTHER[engine]
+    for module in (f"lambdaboost.{other}", f"lambdaboost.{other}.training"):
+        with pytest.raises(ModuleNotFoundError) as error:
+            importlib.import_module(module)
+        assert (str(error.value), error.value.name) == (LINES[other], other)
+
+
+def test_all_other_modules_import(engine):
+    """In a process of its own: nothing may be imported yet."""
+    other = OTHER[engine]
+    code = f"""
+import importlib, pkgutil, sys
+sys.modules[{other!r}] = None
+import lambdaboost
+for name in lambdaboost.__all__:
+    getattr(lambdaboost, name)
+for found in pkgutil.walk_packages(lambdaboost.__path__, "lambdaboost.", onerror=lambda name: None):
+    if found.name.startswith("lambdaboost.{other}") or found.name.endswith("__main__"):
+        continue
+    try:
+        importlib.import_module(found.name)
+    except ModuleNotFoundError as error:
+        assert error.name != {other!r}, found.name  # an extra may be missing
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_the_stock_engine(engine):
+    package = importlib.import_module(engine)
+    if engine == "lightgbm":
+        rows, history = package.Dataset(X, Y, group=Q.sizes), {}
+        params = PARAMS[engine] | {"objective": LambdaRank(), "metric": "None"}
+        callbacks = [package.record_evaluation(history)]
+        package.train(params, rows, 6, valid_sets=[rows], feval=NDCG(5), callbacks=callbacks)
+    else:
+        rows, history = package.DMatrix(X, Y, qid=QID), {}
+        package.train(
+            PARAMS[engine] | {"disable_default_eval_metric": True}, rows, 6, obj=LambdaRank(),
+            evals=[(rows, "training")], custom_metric=NDCG(5), evals_result=history, verbose_eval=False,
+        )  # fmt: skip
+    (curve,) = history["training"].values()
+    assert curve[-1] > curve[0]
+
+
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+def test_training_with_sources(engine, leaves):
+    if engine == "xgboost" and leaves == "newton":
+        pytest.importorskip("xgboost.objective")
+    booster = train(engine, leaves=leaves)
+    assert NDCG(5)(scores(engine, booster), Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.05
+
+
+def test_cross_validation(engine):
+    curves = adapter(engine).cv(PARAMS[engine], data(engine), 3, nfold=3)
+    assert {len(curves[name]) for name in curves} == {3}
+
+
+def test_the_ranker(engine):
+    ranker = adapter(engine).LambdaRanker(objective="graded", n_estimators=4, n_jobs=1)
+    ranker.fit(X, Y, qid=QID, sources=SOURCES)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+
+
+def test_checkpoints_and_saved_models(engine, tmp_path):
+    checkpoint = Checkpoint(tmp_path / "half", every=3)
+    train(engine, 3, checkpoint=checkpoint)
+    resumed, whole = train(engine, 6, checkpoint=checkpoint), train(engine, 6)
+    np.testing.assert_array_equal(scores(engine, resumed), scores(engine, whole))
+    save(resumed, tmp_path / "model", objective=OBJECTIVE, params=PARAMS[engine])
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), scores(engine, whole))
+    versions = load(tmp_path / "model").about["versions"]
+    assert versions[engine] == importlib.import_module(engine).__version__
+
+    about = json.loads((tmp_path / "model.json").read_text()) | {"engine": OTHER[engine]}
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    with pytest.raises(ModuleNotFoundError, match="is not installed: pip install"):
+        load(tmp_path / "model")
+
+
+def test_diagnostics(engine):
+    recorder = Recorder(X, Q, LambdaRank(), every=1)
+    callback = recorder if engine == "lightgbm" else recorder.xgboost()
+    booster = train(engine, objective=LambdaRank(), callbacks=[callback])
+    assert len(recorder.frame()) == 6
+    assert local_optimum_test(booster, X, Q, NDCG(5)) is not None
+    if engine == "lightgbm":
+        with pytest.raises(ModuleNotFoundError, match="XGBoost is not installed"):
+            recorder.xgboost()
+
+
+def test_the_report_names_the_engine_that_is_there(engine, tmp_path):
+    trained = System("trained", scores(engine, train(engine)), Q)
+    report(tmp_path / "page.html", System("untrained", np.zeros(len(X)), Q), trained)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert engine in page and OTHER[engine] not in page
+
+
+def test_the_command_line(engine, tmp_path, capsys):
+    rows, model = tmp_path / "rows.txt", tmp_path / "model"
+    write_letor(rows, LOG)
+    small = {"lightgbm": "min_data_in_leaf=5", "xgboost": "min_child_weight=0"}[engine]
+    training = [
+        "train",
+        rows,
+        "--valid",
+        rows,
+        "--out",
+        model,
+        "--rounds",
+        5,
+        "--early-stopping",
+        3,
+        "--param",
+        small,
+    ]
+    for words in (
+        [*training, "--engine", engine],
+        ["predict", model, rows, "--out", tmp_path / "scores"],
+        ["evaluate", rows, "--model", model],
+        ["report", rows, "--model", model, "--out", tmp_path / "report.html"],
+        ["demo", "--queries", 12, "--rounds", 2, "--json", "--engine", engine],
+    ):
+        assert run([str(word) for word in words]) == 0, words
+    assert json.loads((tmp_path / "model.json").read_text())["engine"] == engine
+    capsys.readouterr()
+    missing = OTHER[engine]
+    for words in (
+        [*training, "--engine", missing],
+        ["demo", "--engine", missing, "--report", tmp_path / "none.html"],
+    ):
+        assert run([str(word) for word in words]) == 1
+        told = capsys.readouterr()
+        assert told.out == "" and told.err.count("\n") == 1 and "is not installed: pip install" in told.err
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_the_engine_that_is_there_is_the_default(engine):
+    code = f"""
+import sys
+sys.modules[{OTHER[engine]!r}] = None
+from lambdaboost.cli import main
+sys.argv = ["lambdaboost", "demo", "--queries", "12", "--rounds", "1", "--json"]
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert json.loads(ran.stdout)["engine"] == engine

@@ -1,0 +1,145 @@
+"""The example that trains over Ray Train's workers: the model of one machine, restarts; `make test-large` runs it."""
+
+import importlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, Queries
+from lambdaboost.datasets import Collection
+
+# Ray starts many processes, which takes a while on a busy machine; no token is written, nothing is reported.
+os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "300")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+pytest.importorskip("ray.train", exc_type=ImportError)
+import ray
+import ray.cloudpickle
+
+pytestmark = [
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.skipif(os.name != "posix", reason="a worker is killed by a signal"),
+]
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+PARAMS = {
+    "lightgbm": {
+        "verbose": -1,
+        "num_leaves": 7,
+        "min_data_in_leaf": 5,
+        "min_data_in_bin": 1,
+        "num_threads": 1,
+    },
+    "xgboost": {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16, "nthread": 1},
+}
+
+
+def part(queries, seed):
+    """Few values, all of them on each worker: engines find their bins from the rows of single workers."""
+    rng = np.random.default_rng(seed)
+    n = 20 * queries
+    grades = rng.choice(4, p=[0.5, 0.25, 0.15, 0.1], size=n)
+    clicks = np.where(rng.random(n) < 0.3, np.round(rng.random(n), 1), np.nan)
+    X = np.clip(np.round(grades[:, None] + 2 * rng.normal(size=(n, 6))), 0, 4)
+    return Collection(X, Queries(grades, sizes=[20] * queries, clicks=clicks))
+
+
+def read():
+    return part(40, 1), part(20, 2)
+
+
+class Dies:
+    """A schedule in which the second worker is killed in round 13, the first time."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, iteration):
+        if iteration == 12 and ray.train.get_context().get_world_rank() == 1 and not self.path.exists():
+            self.path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0.1 + 0.02 * iteration
+
+
+@pytest.fixture(scope="module")
+def example():
+    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+    module = importlib.import_module("ray_train")
+    for of_driver in (module, sys.modules[__name__]):
+        ray.cloudpickle.register_pickle_by_value(of_driver)
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    yield module
+    ray.shutdown()
+    sys.path.pop(0)
+
+
+def on_one_machine(engine, config):
+    """The training without a cluster, and its number of rounds."""
+    adapter = importlib.import_module(f"lambdaboost.{engine}")
+    labels = [
+        {"label": q.relevance, "qid": q.query_of_row, "sources": {"clicks": q.labels["clicks"]}}
+        for q in (part.queries for part in read())
+    ]
+    X, X_valid = (part.features for part in read())
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        data = adapter.Dataset(X, **labels[0])
+        booster = adapter.train(
+            config["params"], data, config["rounds"], objective=config["objective"], feval=NDCG(10),
+            valid_sets=[data.create_valid(X_valid, **labels[1])],
+            callbacks=[lgb.early_stopping(config["early_stopping"], verbose=False)],
+        )  # fmt: skip
+        return booster.predict(X_valid), booster.best_iteration
+    data, valid = adapter.DMatrix(X, **labels[0]), adapter.DMatrix(X_valid, **labels[1])
+    booster = adapter.train(
+        config["params"], data, config["rounds"], objective=config["objective"], custom_metric=NDCG(10),
+        evals=[(valid, "valid")], early_stopping_rounds=config["early_stopping"], verbose_eval=False,
+    )  # fmt: skip
+    return booster.predict(valid), booster.best_iteration + 1
+
+
+def predicted(engine, result, example):
+    with result.checkpoint.as_directory() as folder:
+        path = Path(folder) / example.MODEL[engine]
+        if engine == "lightgbm":
+            import lightgbm as lgb
+
+            return lgb.Booster(model_file=path).predict(read()[1].features)
+        import xgboost as xgb
+
+        return xgb.Booster(model_file=path).predict(xgb.DMatrix(read()[1].features))
+
+
+def assert_same_model(there, here):
+    """Workers add histograms up in another order, which may break a tie between two splits otherwise."""
+    assert np.isclose(there, here, rtol=1e-4, atol=1e-4).mean() > 0.95
+    assert np.ptp(here) > 0.5
+
+
+@ENGINE
+def test_early_stopping_gives_the_model_of_one_machine(example, engine, tmp_path):
+    config = example.config(engine) | {"read": read, "rounds": 60, "early_stopping": 5}
+    config["params"] = PARAMS[engine] | {"learning_rate": 0.5}
+    config["objective"] = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
+    result = example.fit(config, tmp_path)
+    expected, best = on_one_machine(engine, config)
+    assert result.metrics["best"] == best < 55
+    assert_same_model(predicted(engine, result, example), expected)
+
+
+@ENGINE
+def test_a_killed_worker_restarts_the_training_from_the_checkpoint(example, engine, tmp_path):
+    killed = tmp_path / "killed"
+    config = example.config(engine) | {"read": read, "rounds": 20, "early_stopping": 20, "every": 5}
+    config["params"] = PARAMS[engine]
+    config["objective"] = Blend(LambdaRank(), ClickTier(), Dies(killed))
+    result = example.fit(config, tmp_path)
+    assert killed.exists() and result.error is None and result.metrics["rounds"] == 20
+    expected, _ = on_one_machine(
+        engine, config | {"objective": Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))}
+    )
+    assert_same_model(predicted(engine, result, example), expected)

@@ -60,7 +60,7 @@ def test_a_row_without_a_query_is_refused(engine, value):
         with pytest.raises(ValueError, match=r"^qid is missing in row 3: give the query of every row"):
             RANKER[engine](n_estimators=1).fit(X, Y, qid=given)
     frame = pd.DataFrame(X, columns=NAMES).assign(qid=pd.Series(qid))
-    with pytest.raises(ValueError, match=r"^qid is missing in row 3"):
+    with pytest.raises(ValueError, match=r"^column 'qid' of X is missing in row 3"):
         RANKER[engine](n_estimators=1).fit(frame, Y)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaboost.engines.cluster import check_distributed
 from lambdaboost.engines.leaves import Leaves, stepped
-from lambdaboost.engines.plan import read_objective
+from lambdaboost.engines.native import read_objective
 from lambdaboost.objectives import Objective
 
 

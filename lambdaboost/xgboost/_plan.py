@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Metric, Plan, planned
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
@@ -67,14 +68,17 @@ def plan_of(
     data: Any,
     objective: Objective | GradeModel | str,
     leaves: Leaves,
-    custom_metric: Metric | Sequence[Metric] | None,
+    custom_metric: Metric | str | Sequence[Metric | str] | None,
 ) -> Plan:
     """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
+    _check_params(params)
     if is_distributed():
         check_distributed(plan.rule, leaves)
         check_least_leaf(ENGINE, plan.adds_least_leaf)
     q = _checked(plan, "data", data, plan.rule.sources)
+    if isinstance(plan.rule, NativeObjective):
+        plan.rule.check_labels(q.relevance)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)
         check_unweighted(plan.rule, data)
@@ -93,16 +97,17 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     metrics = Metrics(plan.measures, plan.sources, model) if plan.measures else None
     if model is not None:
         return Arguments(classifier(plan.params, model), None, metrics, [])
+    # The default metrics of ranking objectives refuse grades above 31.
+    quiet = {} if plan.params.get("eval_metric") is not None else {"disable_default_eval_metric": True}
+    if isinstance(plan.rule, NativeObjective):
+        return Arguments({**quiet, **plan.params, "objective": plan.rule.name}, None, metrics, [])
     if not continued:
         warn_of_sorted_rows(queries_of(data, plan.sources), plan.rule)
     # The name sets the task of the model; the gradients are lambdaboost's.
-    params = {**plan.params, "objective": "rank:ndcg"}
+    params = {**quiet, **plan.params, "objective": "rank:ndcg"}
     # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
     if not continued and params.get("base_score") is None:
         params["base_score"] = 0.0
-    # The default metric of rank:ndcg refuses grades above 31.
-    if params.get("eval_metric") is None:
-        params.setdefault("disable_default_eval_metric", True)
     objective = ObjectiveInRounds(plan.rule)
     obj: Any = objective
     if plan.leaves == "newton":
@@ -115,6 +120,21 @@ def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
     if plan.leaves == "newton":
         newton.check(name, data)
     return q
+
+
+def _check_params(params: Mapping[str, Any]) -> None:
+    """Raise for parameters that `xgboost.train` takes as arguments, and would ignore here."""
+    for concept, remedy in (
+        ("rounds", "rounds={0} of the call, or n_estimators={0} of a ranker"),
+        ("early stopping", "early_stopping_rounds={0} of the call"),
+    ):
+        for name in ENGINE.aliases[concept]:
+            if params.get(name) is not None:
+                value = params[name]
+                raise ValueError(
+                    f"params has {name}={value!r}, which XGBoost does not read there: give "
+                    f"{remedy.format(repr(value))}"
+                )
 
 
 def rows_of(name: str, data: object) -> int:

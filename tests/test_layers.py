@@ -184,7 +184,7 @@ def untyped_functions(tree: ast.AST) -> list[ast.FunctionDef]:
 
 @pytest.mark.parametrize("folder", ["lambdaboost", "experiments"])
 def test_only_compiled_functions_have_no_types(folder):
-    """mypy refuses a function of which some types are missing; one without any is compiled, or stands beside kernels."""
+    """mypy refuses a function with some types only; one without any is compiled, or stands beside kernels."""
     files = sorted((ROOT / folder).rglob("*.py"))
     if not files:
         pytest.skip(f"{folder} is not in this archive")

@@ -179,7 +179,8 @@ def train(
         typer.Option(
             "--objective",
             autocompletion=complete_objective,
-            help="An objective, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent.",
+            help="An objective, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent; or the engine's own: "
+            "lambdarank, rank_xendcg; rank:ndcg, rank:pairwise, rank:map.",
         ),
     ] = "LambdaRank()",
     leaves: Annotated[

@@ -55,10 +55,13 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def complete_objective(incomplete: str) -> list[str]:
-    """Objectives and recipes with this prefix."""
+    """Objectives, recipes and the engines' own objectives with this prefix."""
+    from lambdaboost.engines.native import NATIVE
     from lambdaboost.objectives.base.registry import OBJECTIVES, RECIPES
 
-    return _beginning((*RECIPES, *OBJECTIVES), incomplete)
+    return _beginning(
+        (*RECIPES, *OBJECTIVES, *(name for names in NATIVE.values() for name in names)), incomplete
+    )
 
 
 def complete_measure(incomplete: str) -> list[str]:

@@ -18,6 +18,7 @@ from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets._files import check_place
 from lambdaboost.engines.engine import Engine, OnRound, Trainer, Training, engine_named, trainer_named
 from lambdaboost.engines.leaves import stepped
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, Measure, System, compare
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance
 from lambdaboost.objectives import graded
@@ -71,7 +72,7 @@ def _outcomes(
     with progress_bars() as progress:
         for contender in contenders:
             bar = Rounds(progress, contender.name, (len(LEARNING_RATES) + TIMED) * rounds)
-            train = _trainer(trainer, contender, data, rounds, seed, bar.advance)
+            train = _trainer(engine, trainer, contender, data, rounds, seed, bar.advance)
             outcome = Outcome(contender)
             for rate in LEARNING_RATES:
                 scores = engine.scores(train(rate), parts.valid.features)
@@ -89,15 +90,22 @@ def _outcomes(
 
 
 def _trainer(
-    trainer: Trainer, contender: Contender, data: Any, rounds: int, seed: int, on_round: OnRound
+    engine: Engine,
+    trainer: Trainer,
+    contender: Contender,
+    data: Any,
+    rounds: int,
+    seed: int,
+    on_round: OnRound,
 ) -> Callable[[float], Any]:
     """A function that trains a contender at a learning rate, with the engine's defaults otherwise."""
 
     def train(rate: float) -> Any:
         params = {"learning_rate": rate, "seed": seed}
         if contender.leaves is None:
-            return trainer.train_native(params, data, rounds, on_round)
-        training = Training(contender.objective, contender.leaves, rounds, params)
+            training = Training(NativeObjective(engine.native), "engine", rounds, params)
+        else:
+            training = Training(contender.objective, contender.leaves, rounds, params)
         return trainer.train(training, data, None, on_round)
 
     return train

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.progress import Progress
 
@@ -29,12 +30,12 @@ class Rounds:
 class History:
     """Shows the rounds of a training and records their validation scores."""
 
-    def __init__(self, rounds: int, objective: Objective, measure: Measure | None) -> None:
+    def __init__(self, rounds: int, objective: Any, measure: Measure | None) -> None:
         self.measure = measure
         self.figures: list[float] = []
         self._done = 0
         self._view = LiveView(ERR)
-        self._view.start(rounds, objective)
+        self._view.start(rounds, objective if isinstance(objective, Objective) else None)
 
     def advance(self, figure: float | None = None) -> None:
         """Advance by one round, with its score on the validation part."""

@@ -22,10 +22,12 @@ from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.diagnostics._parts import pair_parts
 from lambdaboost.diagnostics.pictures import is_of_pairs
+from lambdaboost.engines.native import read_objective
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System, report
 from lambdaboost.evaluation.report.svg import has_matplotlib
-from lambdaboost.objectives import Objective, parse
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.base.objective import check_objective
 
 REPLAYED = 40  # number of rounds of a model in its diagnostics
 SAMPLE = 200  # number of queries in the diagnostics
@@ -234,7 +236,8 @@ def _diagnostics(
             note(f"{r.given.name} has no diagnostics: {r.given.path} has no record of its objective")
             continue
         try:
-            objective = parse(r.model.about["objective"])
+            objective = read_objective(r.model.about["objective"])
+            check_objective("objective", objective)
             recorder = recorder_for(objective, r.features[rows], q, r.model.engine.n_rounds(r.model.booster))
             drawn |= pictures(replay(recorder, r.model.booster), of=r.given.name)
             objectives[repr(objective)] = objective

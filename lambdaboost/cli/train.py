@@ -27,10 +27,10 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.engines.engine import Engine, Training, engine_named, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
+from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.report.default_measures import default_measures
-from lambdaboost.objectives import Objective, parse
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,11 @@ def run_train(request: Request, as_json: bool) -> None:
 
 def _training(request: Request, engine: Engine, measures: tuple[Measure, ...]) -> Training:
     try:
-        objective = parse(request.objective)
-        stepped(objective, request.leaves)
+        objective = read_objective(request.objective)
+        if isinstance(objective, NativeObjective):
+            objective.check(engine, request.leaves)
+        else:
+            stepped(objective, request.leaves)
     except (TypeError, ValueError) as error:
         raise ValueError(f"--objective {request.objective!r}: {error}") from None
     if request.early_stopping is not None and request.valid is None:
@@ -136,7 +139,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def _check_wanted(objective: Objective, measures: tuple[Measure, ...], columns: Columns) -> None:
+def _check_wanted(objective: Any, measures: tuple[Measure, ...], columns: Columns) -> None:
     wanted = {measure.source: f"--measure {measure!r}" for measure in measures}
     wanted |= dict.fromkeys(objective.sources, f"--objective {objective!r}")
     check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
@@ -165,7 +168,9 @@ def _trained(
     """The booster, its training time in seconds, and the measure of each round."""
     train = parts["train"].shuffled(seed)
     measured = () if training.measure is None else (training.measure,)
-    warm_up(train.queries, [stepped(training.objective, training.leaves)], measured)
+    native = isinstance(training.objective, NativeObjective)
+    computed = [] if native else [stepped(training.objective, training.leaves)]
+    warm_up(train.queries, computed, measured)
     trainer = trainer_named(engine.name)
     data = trainer.data(train)
     valid = trainer.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None

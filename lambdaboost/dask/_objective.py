@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.engines.leaves import Leaves, stepped
-from lambdaboost.engines.plan import read_objective
+from lambdaboost.engines.native import read_objective
 from lambdaboost.objectives import GradientStep, Objective
 
 

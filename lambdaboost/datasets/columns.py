@@ -10,36 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
 
-QID = "qid"
 
-
-def split_qid(X: Any) -> tuple[Any, Any]:
-    """Split a pandas or polars frame with a column ``qid`` into features and queries; else return X and None.
-
-    >>> import pandas as pd
-    >>> X, qid = split_qid(pd.DataFrame({"qid": [7, 7, 8], "bm25": [0.5, 0.1, 0.3]}))
-    >>> list(X), list(qid)
-    (['bm25'], [7, 7, 8])
-    """
-    if QID not in list(getattr(X, "columns", ())):
-        return X, None
-    return (X.drop(columns=QID) if hasattr(X, "iloc") else X.drop(QID)), X[QID]
-
-
-def features_and_qid(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
-    """Features and queries, from `qid` or a column ``qid`` of X; raises if the queries are given twice."""
-    X, column = split_qid(X)
-    if column is None:
-        return X, qid
-    if group is not None or qid is not None:
-        raise ValueError(
-            f"{name} has a column 'qid', and group or qid is also given: give the queries once, or rename the column"
-        )
-    return X, column
-
-
-def sizes_of(group: Any, qid: ArrayLike | None, rows: int | None = None) -> Any:
+def sizes_of(group: Any, qid: ArrayLike | None, rows: int | None = None, name: str = "qid") -> Any:
     """The number of documents of each query: `group` itself, or counted from `qid`; None without either.
+
+    `name` is what messages call `qid`.
 
     Raises
     ------
@@ -58,10 +33,10 @@ def sizes_of(group: Any, qid: ArrayLike | None, rows: int | None = None) -> Any:
         raise ValueError(
             "group and qid are both given: give either group (documents of each query) or qid (query of each row)"
         )
-    ids = query_ids("qid", qid)
+    ids = query_ids(name, qid)
     if ids.ndim != 1 or not ids.size:
-        raise ValueError(f"qid has shape {ids.shape}: give the query of each row")
-    return np.diff(query_starts("qid", ids), append=ids.size)
+        raise ValueError(f"{name} has shape {ids.shape}: give the query of each row")
+    return np.diff(query_starts(name, ids), append=ids.size)
 
 
 def _check_sum(group: NDArray[Any], rows: int) -> None:

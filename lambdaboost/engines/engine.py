@@ -15,7 +15,6 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives import Objective
 
 ENGINES = ("lightgbm", "xgboost")
 
@@ -25,9 +24,9 @@ OnRound = Callable[[float | None], None]
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of a training: objective, parameters, rounds and measure."""
+    """Settings of a training: objective, also a native one, parameters, rounds and measure."""
 
-    objective: Objective
+    objective: Any
     leaves: Leaves
     rounds: int
     params: Mapping[str, Any]
@@ -51,6 +50,10 @@ class Engine(ABC):
         The parameters that only `native` reads, with the counterpart in lambdaboost.
     metrics : str
         The argument of `train` that takes measures.
+    own_measures : frozenset of str
+        The names of its own metrics that are also names of measures, without a cutoff.
+    metrics_by_commas : bool
+        Whether one text may name several metrics.
     predicts_margins : bool
         Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
 
@@ -62,6 +65,8 @@ class Engine(ABC):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]]
     only_native: ClassVar[Mapping[str, str]]
     metrics: ClassVar[str]
+    own_measures: ClassVar[frozenset[str]]
+    metrics_by_commas: ClassVar[bool]
     predicts_margins: ClassVar[bool]
 
     @property
@@ -112,7 +117,7 @@ class Engine(ABC):
 
 
 class Trainer(ABC):
-    """How the command line trains on an engine: its data set, its `train` and its own objective."""
+    """How the command line trains on an engine: its data set and its `train`."""
 
     @abstractmethod
     def data(self, collection: Collection, reference: Any = None) -> Any:
@@ -121,10 +126,6 @@ class Trainer(ABC):
     @abstractmethod
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
         """Train a booster, truncated at its best round after early stopping."""
-
-    @abstractmethod
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """Train a booster with the engine's own ranking objective."""
 
 
 def engine_named(name: str) -> Engine:

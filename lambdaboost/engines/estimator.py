@@ -1,4 +1,4 @@
-"""What both `LambdaRanker`s share: the queries of data frames, and the measures of predictions."""
+"""What both `LambdaRanker`s share: the queries that they score, and their `eval_…` arguments."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import features_and_qid, sizes_of
+from lambdaboost.datasets.named_columns import NamedColumns
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
 
 
-def scored_queries(X: Any, y: ArrayLike, group: Any, qid: Any) -> tuple[Any, Queries]:
-    """Features, and the queries that `score` needs, as `group`, as `qid` or as column ``qid`` of X."""
-    X, qid = features_and_qid("X", X, group, qid)
-    sizes = sizes_of(group, qid)
-    if sizes is None:
-        raise ValueError(
-            "X has no column 'qid', and there is no qid or group: score needs the query of each row"
-        )
-    return X, Queries(y, sizes)
+def scored_queries(
+    columns: NamedColumns, X: Any, y: ArrayLike, group: Any, qid: Any, measure: Any
+) -> tuple[Any, Queries]:
+    """Features, and the queries with the label source that `measure` reads."""
+    source = measure.source if isinstance(measure, Measure) else RELEVANCE
+    needed = () if source == RELEVANCE else (source,)
+    rows = columns.split("X", X, group, qid, needed=needed)
+    return rows.features, Queries(y, rows.sizes, **{name: (rows.sources or {})[name] for name in needed})
 
 
 def check_one_each(lists: Mapping[str, Sized | None], n: int) -> None:

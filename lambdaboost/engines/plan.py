@@ -10,10 +10,11 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
+from lambdaboost.engines.metric_names import split_metrics
+from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.parameters import refuse_misspelt
 from lambdaboost.engines.traps import refuse_arguments, warn_of_native_parameters, warn_of_slow_steps
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives import Objective, parse
+from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
@@ -28,8 +29,9 @@ class Plan:
     ----------
     engine : Engine
         The engine that trains.
-    rule : Objective or GradeModel
-        The objective, a `GradientStep` for ``leaves="gradient"``; or the model that the engine's classifiers learn.
+    rule : Objective, GradeModel or NativeObjective
+        The objective, a `GradientStep` for ``leaves="gradient"``; the model that the engine's classifiers learn; or the
+        engine's own objective.
     leaves : "engine", "gradient" or "newton"
         The kind of leaves.
     params : dict
@@ -72,9 +74,9 @@ class Plan:
 def planned(
     engine: Engine,
     params: Any,
-    objective: Objective | GradeModel | str,
+    objective: Any,
     leaves: Leaves,
-    metrics: Metric | Sequence[Metric] | None,
+    metrics: Metric | str | Sequence[Metric | str] | None,
     documents: int,
 ) -> Plan:
     """The plan for data of `documents` rows.
@@ -86,15 +88,15 @@ def planned(
         metric cannot be called.
 
     """
-    rule = read_objective(objective)
-    if not isinstance(rule, GradeModel):
-        rule = stepped(rule, leaves)
+    rule = rule_of(engine, objective, leaves)
     _check_params(engine, params)
-    warn_of_native_parameters(params, engine.only_native)
+    if not isinstance(rule, NativeObjective):
+        warn_of_native_parameters(params, engine.only_native)
     warn_of_slow_steps(rule, params, engine.aliases["rate"])
+    params, named = split_metrics(engine, params)
     complete, least = with_least_leaf(engine, params, rule, documents), engine.aliases["least leaf"][0]
     adds_least_leaf = complete.get(least) is not params.get(least)
-    return Plan(engine, rule, leaves, complete, adds_least_leaf, _measures(engine, params, metrics))
+    return Plan(engine, rule, leaves, complete, adds_least_leaf, _measures(engine, params, metrics, named))
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
@@ -105,9 +107,13 @@ def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, docume
     return {**params, names[0]: least}
 
 
-def read_objective(objective: Objective | GradeModel | str) -> Any:
-    """The objective or grade model, parsed if it is a text."""
-    return parse(objective) if isinstance(objective, str) else objective
+def rule_of(engine: Engine, objective: Any, leaves: Leaves) -> Any:
+    """What to train with these leaves: an objective, a grade model, or the engine's own objective."""
+    rule = read_objective(objective)
+    if isinstance(rule, NativeObjective):
+        rule.check(engine, leaves)
+        return rule
+    return rule if isinstance(rule, GradeModel) else stepped(rule, leaves)
 
 
 def _check_params(engine: Engine, params: Any) -> None:
@@ -126,15 +132,19 @@ def _check_params(engine: Engine, params: Any) -> None:
 
 
 def _measures(
-    engine: Engine, params: Mapping[str, Any], metrics: Metric | Sequence[Metric] | None
+    engine: Engine,
+    params: Mapping[str, Any],
+    metrics: Metric | str | Sequence[Metric | str] | None,
+    named: tuple[Measure, ...],
 ) -> tuple[Metric, ...]:
+    """The measures of an argument, of which texts are read, and those that the parameters name."""
     if metrics is None or metrics == []:
-        named = any(params.get(name) is not None for name in engine.aliases["metric"])
-        return () if named else (DEFAULT_MEASURE,)
+        own = any(params.get(name) is not None for name in engine.aliases["metric"])
+        return named if own or named else (DEFAULT_MEASURE,)
     listed = tuple(metrics) if isinstance(metrics, list | tuple) else (metrics,)
     for metric in listed:
-        if not callable(metric) or isinstance(metric, type):
+        if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
             raise TypeError(
-                f"{engine.metrics} has {metric!r}, expected measures such as NDCG(k=3), or callables"
+                f"{engine.metrics} has {metric!r}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables"
             )
-    return listed
+    return (*(parse(metric) if isinstance(metric, str) else metric for metric in listed), *named)

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.datasets.columns import split_qid
+from lambdaboost.datasets.named_columns import QID, NamedColumns
 from lambdaboost.engines.engine import ENGINES, engine_named
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.objectives import Objective, parse
+from lambdaboost.engines.native import read_objective
+from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
 
@@ -27,15 +28,16 @@ class SavedModel:
     about: Mapping[str, Any]
 
     @property
-    def objective(self) -> Objective | GradeModel:
+    def objective(self) -> Any:
         """The objective that it was trained with; a ValueError if its text cannot be parsed."""
-        return parse(self.about["objective"])
+        return read_objective(self.about["objective"])
 
     def predict(self, X: Any) -> Any:
-        """Scores of documents, bit-identical to those of the saved ranker; a column ``qid`` is ignored."""
-        X = split_qid(X)[0]
+        """Scores of documents, bit-identical to those of the saved ranker; `query` and `sources` are ignored."""
+        params = self.about.get("params", {})
+        columns = NamedColumns.read(params.get("query", QID), params.get("sources"))
         engine = engine_named(self.about["engine"])
-        predicted = engine.predict(self.booster, X, self.about.get("params", {}))
+        predicted = engine.predict(self.booster, columns.features(X), params)
         try:
             objective = self.objective
         except ValueError:
@@ -95,7 +97,7 @@ def save(
         params = _settings_of(model) if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
-    rule = parse(objective) if isinstance(objective, str) else objective
+    rule = read_objective(objective)
     check_place("path", path)
     engine = _engine_of(booster)
     content = engine_named(engine).write(booster, path.suffix)

@@ -6,7 +6,7 @@ import ast
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -44,6 +44,16 @@ def parse(text: str) -> Measure:
     if not isinstance(measure, Measure):
         raise ValueError(f"{text!r} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
     return measure
+
+
+def measures_in(given: Measure | str | Iterable[Measure | str]) -> tuple[Any, ...]:
+    """One measure or several, each an object or its text, without repetition; anything else stays as it is.
+
+    >>> measures_in("ndcg@10"), measures_in(["map", "mrr@5", parse("MAP")])
+    ((NDCG(k=10),), (MAP(), MRR(k=5)))
+    """
+    listed = (given,) if isinstance(given, Measure | str) else given
+    return tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in listed))
 
 
 def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:

@@ -15,8 +15,9 @@ from lambdaboost._registry import Registry
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import split_qid
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
+from lambdaboost.datasets.named_columns import NamedColumns
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import _checks
 
 
@@ -92,7 +93,8 @@ class Measure(Value, ABC):
         - ``feval=`` of `lightgbm.train`: ``(preds, Dataset)`` returns ``(name, value, True)``;
         - ``eval_metric=`` of `LGBMRanker.fit`: ``(y_true, y_pred, weight, group)`` returns the same;
         - ``custom_metric=`` of `xgboost.train`: ``(preds, DMatrix)`` returns ``(name, value)``;
-        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` returns the mean, with X a frame with a column ``qid``.
+        - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` returns the mean, with X a frame whose queries and label
+          sources are the columns that the ranker names, by default the queries in column ``qid``.
 
         The reported name is the `repr` without spaces. For XGBoost it is in lower case, with the prefix ``pre-`` unless
         it begins with ndcg, map, pre or auc: XGBoost's early stopping minimises every other name.
@@ -100,7 +102,7 @@ class Measure(Value, ABC):
         if isinstance(queries, Queries):
             return self._mean(scores, queries)
         if hasattr(scores, "predict"):
-            q = _queries_in(queries, weight)
+            q = _queries_in(scores, queries, weight, self.source)
             return self._mean(scores.predict(queries), q)
         with using(engine_threads(calling_booster())):
             return self._of_engine(scores, queries, weight, group)
@@ -141,10 +143,14 @@ class Measure(Value, ABC):
 MEASURES: Registry[type[Measure]] = Registry()
 
 
-def _queries_in(X: Any, grades: Any) -> Queries:
-    qid = split_qid(X)[1]
-    if qid is None:
+def _queries_in(estimator: Any, X: Any, grades: Any, source: str) -> Queries:
+    """The queries of a frame, with a label source, from the columns that the estimator names."""
+    columns = NamedColumns.of(estimator)
+    if columns.query_of_row("X", X, None, None) is None:
         raise ValueError(
-            "X has no column 'qid': a measure as scoring= needs a pandas or polars DataFrame with the query of each row"
+            f"X has no column {columns.query!r}: a measure as scoring= needs a pandas or polars DataFrame with the "
+            "query of each row"
         )
-    return Queries(grades, ids=qid)
+    needed = () if source == RELEVANCE else (source,)
+    rows = columns.split("X", X, needed=needed)
+    return Queries(grades, rows.sizes, **{name: (rows.sources or {})[name] for name in needed})

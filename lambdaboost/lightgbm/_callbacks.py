@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lambdaboost._warn import warn
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
@@ -65,7 +66,8 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
                 _prepare(booster, env.params)
                 if fold == 0 and env.begin_iteration == 0 and data.get_init_score() is None:
                     warn_of_sorted_rows(q, plan.rule)
-            if fold == 0 and data.get_field("position") is not None:
+            native = isinstance(plan.rule, NativeObjective)
+            if fold == 0 and not native and data.get_field("position") is not None:
                 warn(POSITION)
             if on_training:
                 plan.require("the training data, for the measures", data, plan.measured)

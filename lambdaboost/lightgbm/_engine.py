@@ -55,6 +55,7 @@ class LightGBM(Engine):
 
     name, title, native, metrics = "lightgbm", "LightGBM", "lambdarank", "feval"
     aliases, only_native = ALIASES, ONLY_NATIVE
+    own_measures, metrics_by_commas = frozenset({"ndcg", "map", "mean_average_precision", "auc"}), True
     predicts_margins = True
 
     def parameters(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ import lightgbm as lgb
 
 from lambdaboost._warn import warn
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Plan, planned
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_missing_grades
@@ -23,7 +24,7 @@ from lambdaboost.lightgbm._private import is_constructed
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
-Feval = Callable[..., Any] | Sequence[Callable[..., Any]] | None
+Feval = Callable[..., Any] | str | Sequence[Callable[..., Any] | str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,8 @@ def plan_of(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
         )
     plan = planned(ENGINE, params, objective, leaves, feval, _documents(data))
+    if isinstance(plan.rule, NativeObjective):
+        return plan
     _check_params(params)
     if params.get("label_gain") is not None:
         warn(
@@ -72,10 +75,13 @@ def arguments(
     params, requested = with_cutoffs(params)
     metrics: list[Any] = list(plan.measures)
     own = [check_callback(plan, on_training)]
+    named = any(name in params for name in ALIASES["metric"])
+    without_default = {} if named else {"metric": "None"}
     if isinstance(plan.rule, GradeModel):
         metrics = [of_scores(metric, plan.rule) for metric in metrics]
-        named = any(name in params for name in ALIASES["metric"])
-        params = {**params, **({} if named else {"metric": "None"}), **classifier(plan.rule)}
+        params = {**params, **without_default, **classifier(plan.rule)}
+    elif isinstance(plan.rule, NativeObjective):
+        params = {**params, **without_default, "objective": plan.rule.name}
     else:
         objective = ObjectiveInRounds(plan.rule)
         own += round_callbacks(objective, rounds_done)

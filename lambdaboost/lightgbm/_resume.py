@@ -165,4 +165,6 @@ def _sampling(params: Mapping[str, str]) -> list[str]:
     names = [name for name, none in SAMPLING.items() if params.get(name, none) != none]
     if params.get("bagging_freq", "0") != "0":
         names += [name for name in ALIASES["bagging"] if params.get(name, "1") != "1"]
+    if params.get("objective") == "rank_xendcg":
+        names.append("objective='rank_xendcg'")
     return names

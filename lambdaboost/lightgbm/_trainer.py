@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
 
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
-from lambdaboost.lightgbm._engine import ENGINE
 from lambdaboost.lightgbm.dataset import Dataset
 from lambdaboost.lightgbm.training import train
 
 
 class LightGBMTrainer(Trainer):
-    """Trains by `lambdaboost.lightgbm.train`, or with the engine's own objective."""
+    """Trains by `lambdaboost.lightgbm.train`."""
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
         """Convert to a Dataset."""
@@ -40,11 +39,6 @@ class LightGBMTrainer(Trainer):
             feval=training.measure,
             callbacks=callbacks,
         )
-
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """Train with objective ``lambdarank``."""
-        own = {"verbosity": -1, **params, "objective": ENGINE.native, "metric": "None"}
-        return lgb.train(own, data, rounds, callbacks=[_each_round(on_round)])
 
 
 TRAINER = LightGBMTrainer()

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
-from lambdaboost.datasets.columns import features_and_qid, split_qid
+from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import DEFAULT_MEASURE, read_objective
+from lambdaboost.engines.metric_names import measure_named
+from lambdaboost.engines.native import NativeObjective, read_objective
+from lambdaboost.engines.plan import DEFAULT_MEASURE
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm._engine import ALIASES, ENGINE
@@ -34,9 +36,14 @@ class LambdaRanker(lgb.LGBMRanker):
     Parameters
     ----------
     objective : Objective or str
-        An objective or its text; also `McRank` and `OrdinalMcRank`.
+        An objective or its text; also `McRank` and `OrdinalMcRank`; or LightGBM's own, ``"lambdarank"`` or
+        ``"rank_xendcg"``.
     leaves : "engine", "gradient" or "newton"
         As in `lambdaboost.lightgbm.train`.
+    query : str
+        The column of a pandas or polars DataFrame that holds the query of each row.
+    sources : list of str, or dict of str to str, optional
+        The columns of further label sources, or the column of each source by name.
     n_estimators, learning_rate, num_leaves, …
         As in `lightgbm.LGBMRanker`; ``class_weight`` has no effect.
     min_child_samples : int, optional
@@ -44,9 +51,10 @@ class LambdaRanker(lgb.LGBMRanker):
 
     Notes
     -----
-    Give the queries as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which
-    scikit-learn splits with the rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y,
-    groups=X["qid"])``. Any measure can be the ``scoring=``; the default is `score`.
+    The columns `query` and `sources` are no features. scikit-learn splits them with the rows:
+    ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
+    can be the ``scoring=``; the default is `score`. Queries and sources can also be given to `fit` as arrays, in place
+    of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
 
     Examples
     --------
@@ -71,6 +79,8 @@ class LambdaRanker(lgb.LGBMRanker):
         subsample_for_bin: int = 200000,
         objective: Objective | GradeModel | str = LambdaRank(),
         leaves: Leaves = "engine",
+        query: str = QID,
+        sources: Sequence[str] | Mapping[str, str] | None = None,
         class_weight: Any = None,
         min_split_gain: float = 0.0,
         min_child_weight: float = 1e-3,
@@ -108,6 +118,8 @@ class LambdaRanker(lgb.LGBMRanker):
             **kwargs,
         )
         self.leaves = leaves
+        self.query = query
+        self.sources = sources
 
     def fit(
         self,
@@ -140,14 +152,15 @@ class LambdaRanker(lgb.LGBMRanker):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features, the rows of one query adjacent. A pandas or polars DataFrame may hold the queries as column
-            ``qid``.
+            Features, the rows of one query adjacent. A pandas or polars DataFrame may also hold the columns `query`
+            and `sources` of the ranker.
         y : array of shape (n_rows,)
             Grades ≥ 0, or NaN if missing.
         group, qid
             The number of documents of each query, or the query of each row; give one of them.
         sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
-            Further label sources. In a grid search give a DataFrame, which scikit-learn splits with X.
+            Further label sources that are no columns of X. In a grid search give a DataFrame, which scikit-learn
+            splits with X.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each row, or of each query.
         init_score : array of shape (n_rows,), optional
@@ -160,8 +173,9 @@ class LambdaRanker(lgb.LGBMRanker):
             Names, queries, sources, weights and initial scores of the validation sets.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
-            metrics, also with a cutoff as in ``"ndcg@5"``. By default NDCG at each of `eval_at`. Early stopping uses
-            the first one, unless the parameter ``first_metric_only=False`` is given.
+            metrics, also with a cutoff as in ``"ndcg@5"``, and of measures that it does not have, such as ``"mrr@10"``.
+            By default NDCG at each of `eval_at`. Early stopping uses the first one, unless the parameter
+            ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
         feature_name, categorical_feature, callbacks, init_model
@@ -173,14 +187,13 @@ class LambdaRanker(lgb.LGBMRanker):
             As `lambdaboost.lightgbm.train`, and if the `eval_…` lists do not match `eval_set`.
 
         """
+        columns = NamedColumns.of(self)
         training = X, y
-        X, qid = features_and_qid("X", X, group, qid)
-        if group is None and qid is None:
-            raise ValueError("no queries: give group=[documents of each query] or qid=[query of each row]")
+        X, group, sources = columns.split("X", X, group, qid, sources, needed=columns.sources)
         objective = read_objective(self.objective)
         # The base class turns these into parameters, here and in `predict`.
         self._objective = objective
-        if not isinstance(objective, GradeModel):
+        if not isinstance(objective, GradeModel | NativeObjective):
             check_objective("objective", objective)
         self._eval_at = list(eval_at)
         params = self._process_params("fit")
@@ -195,7 +208,6 @@ class LambdaRanker(lgb.LGBMRanker):
             y,
             weight=sample_weight,
             group=group,
-            qid=qid,
             init_score=init_score,
             feature_name=feature_name,
             categorical_feature=categorical_feature,
@@ -215,7 +227,7 @@ class LambdaRanker(lgb.LGBMRanker):
             self.n_estimators,
             objective=objective,
             leaves=self.leaves,
-            valid_sets=_valid_sets(data, training, eval_set, lists),
+            valid_sets=_valid_sets(columns, data, training, eval_set, lists),
             valid_names=eval_names,
             feval=feval,
             init_model=getattr(init_model, "booster_", init_model),
@@ -223,7 +235,7 @@ class LambdaRanker(lgb.LGBMRanker):
         )
         take_over(self, booster, history, X.shape[1], hasattr(X, "columns") or feature_name != "auto")
         # `_objective` may be that of a later fit that failed.
-        self._fitted_objective, self.leaves_ = objective, self.leaves
+        self._fitted_objective, self.leaves_, self._fitted_columns = objective, self.leaves, names_in(X)
         return self
 
     def predict(
@@ -237,9 +249,9 @@ class LambdaRanker(lgb.LGBMRanker):
         validate_features: bool = False,
         **more: Any,
     ) -> Any:
-        """Scores of documents, as by `LGBMRanker.predict`; a column ``qid`` is ignored."""
+        """Scores of documents, as by `LGBMRanker.predict`; of a DataFrame, the features are taken by name."""
         predicted = super().predict(
-            split_qid(X)[0],
+            NamedColumns.of(self).features(X, getattr(self, "_fitted_columns", None)),
             raw_score,
             start_iteration,
             num_iteration,
@@ -253,19 +265,20 @@ class LambdaRanker(lgb.LGBMRanker):
         return scores_of(ENGINE, self._fitted_objective, predicted)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
-        """NDCG(3) of documents X with grades y; queries as `group`, as `qid`, or as column ``qid`` of X."""
-        X, q = scored_queries(X, y, group, qid)
+        """NDCG(3) of documents X with grades y; queries as `group`, as `qid`, or as the column `query` of X."""
+        X, q = scored_queries(NamedColumns.of(self), X, y, group, qid, DEFAULT_MEASURE)
         return DEFAULT_MEASURE(self.predict(X), q)
 
     @property
-    def objective_(self) -> Objective | GradeModel:
+    def objective_(self) -> Objective | GradeModel | NativeObjective:
         """The objective that the model was fitted with."""
         _ = self.booster_  # raises before `fit`
         return self._fitted_objective
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
-        del params["leaves"]
+        for name in ("leaves", "query", "sources"):
+            del params[name]
         if params["min_child_samples"] is None:
             del params["min_child_samples"]
         if stage == "predict":
@@ -276,11 +289,13 @@ class LambdaRanker(lgb.LGBMRanker):
         self, params: dict[str, Any], eval_metric: Any
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
         """Measures and callables for feval, and a callback that keeps their order; names of metrics go to `params`."""
-        requested = listed(eval_metric)
+        requested = [_metric(metric) for metric in listed(eval_metric)]
         names = [metric for metric in requested if isinstance(metric, str)]
         named = params.pop("metric")
         if any(alias in self.get_params() for alias in ALIASES["metric"]):
-            names += [named] if isinstance(named, str) else list(named or [])
+            given = [_metric(name) for name in ([named] if isinstance(named, str) else list(named or []))]
+            names += [name for name in given if isinstance(name, str)]
+            requested += [measure for measure in given if not isinstance(measure, str)]
         if names:
             params["metric"] = names
         feval = [
@@ -291,6 +306,11 @@ class LambdaRanker(lgb.LGBMRanker):
         # LightGBM evaluates its own metrics first.
         order = [in_order([*requested, *names])] if feval and names else []
         return feval or (None if names else [NDCG(k=k) for k in _cutoffs(params["eval_at"])]), order
+
+
+def _metric(metric: Any) -> Any:
+    """A metric, or the measure that its name stands for."""
+    return (measure_named(ENGINE, metric) or metric) if isinstance(metric, str) else metric
 
 
 def _checked(X: Any) -> Any:
@@ -338,6 +358,7 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
 
 
 def _valid_sets(
+    columns: NamedColumns,
     data: Dataset,
     training: tuple[Any, Any],
     eval_set: Sequence[tuple[Any, Any]],
@@ -352,9 +373,12 @@ def _valid_sets(
         if X is training[0] and y is training[1]:
             sets.append(data)
             continue
-        weight, group = of_set.pop("sample_weight", None), of_set.pop("group", None)
-        X, qid = features_and_qid(f"eval_set[{i}]", X, group, of_set.pop("qid", None))
-        if group is None and qid is None:
-            raise ValueError("eval_set without queries: give eval_group or eval_qid, one item for each set")
-        sets.append(data.create_valid(X, y, weight=weight, group=group, qid=qid, **of_set))
+        group, qid, sources = (of_set.get(name) for name in ("group", "qid", "sources"))
+        rows = columns.split(f"eval_set[{i}]", X, group, qid, sources, order=names_in(data.data))
+        weight, init_score = of_set.get("sample_weight"), of_set.get("init_score")
+        sets.append(
+            data.create_valid(
+                rows.features, y, weight=weight, group=rows.sizes, init_score=init_score, sources=rows.sources
+            )
+        )
     return sets or None

@@ -54,7 +54,8 @@ def train(
         Number of boosting rounds; ``num_iterations`` in `params` overrides it, as in LightGBM.
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text:
-        ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``.
+        ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``. ``"lambdarank"`` and ``"rank_xendcg"`` are
+        LightGBM's own objectives, computed by LightGBM.
     leaves : "engine", "gradient" or "newton"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it,
@@ -65,10 +66,11 @@ def train(
         monotone_constraints).
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
         As in `lightgbm.train`.
-    feval : measure, callable or list of them, optional
-        Measures of `valid_sets`, such as ``[NDCG(k=3), CNDCG(k=3)]``; ``NDCG(k=3)`` if `params` have no ``metric``
-        either. LightGBM's own metrics are given as ``params["metric"]`` and evaluated first: ``"ndcg"`` at each of
-        ``eval_at``, or ``"ndcg@5"``. Their gains are one table for the whole process.
+    feval : measure, str, callable or list of them, optional
+        Measures of `valid_sets`, such as ``[NDCG(k=3), CNDCG(k=3)]`` or ``"mrr@10"``; ``NDCG(k=3)`` if `params` have no
+        ``metric`` either. LightGBM's own metrics are given as ``params["metric"]`` and evaluated first: ``"ndcg"`` at
+        each of ``eval_at``, or ``"ndcg@5"``; names that it does not know, such as ``"mrr@10"``, are measures there
+        too. The gains of its own metrics are one table for the whole process.
 
         Early stopping, by ``callbacks=[lightgbm.early_stopping(30)]`` or by a parameter, uses the first metric on each
         of `valid_sets` except the training data; with ``first_metric_only=False`` in `params` it uses any metric, as

@@ -13,7 +13,7 @@ from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.columns import features_and_qid, split_qid
+from lambdaboost.datasets.named_columns import NamedColumns
 from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
 from lambdaboost.objectives.base.checks import check_number
@@ -94,10 +94,11 @@ class LinearRanker(BaseEstimator):
 
         """
         hinge = self._checked()
-        X, qid = features_and_qid("X", X, None, qid)
+        columns = NamedColumns()
+        qid = columns.query_of_row("X", X, None, qid)
         if qid is None:
             raise ValueError("qid is missing: give qid=[query of each row]")
-        X = self._features(X, reset=True)
+        X = self._features(columns.features(X), reset=True)
         q = Queries(y, ids=qid)
         if q.n_documents != X.shape[0]:
             raise ValueError(f"y has {q.n_documents} grades, X has {X.shape[0]} rows: give one grade per row")
@@ -129,7 +130,7 @@ class LinearRanker(BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Scores of documents, float64 (n_documents,), higher ranks first; a column ``qid`` is ignored."""
         check_is_fitted(self)
-        return np.asarray(self._features(split_qid(X)[0], reset=False) @ self.coef_)
+        return np.asarray(self._features(NamedColumns().features(X), reset=False) @ self.coef_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

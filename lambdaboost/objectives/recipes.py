@@ -13,13 +13,17 @@ from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
 
 @RECIPES.add
-def graded(weight: float | Schedule = 0.1) -> Blend:
+def graded(weight: float | Schedule = 0.1, source: str = "clicks", metric: NDCG = NDCG()) -> Blend:
     """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
+
+    `source` is the label source that breaks ties, with values in [0, 1], and `metric` the NDCG of the grades.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)
+    >>> graded(0.2, source="sales", metric=NDCG(k=10)).second
+    ClickTier(metric=CNDCG(source='sales'), source='sales')
     """
-    return Blend(LambdaRank(), ClickTier(), weight)
+    return Blend(LambdaRank(metric), ClickTier(source=source), weight)
 
 
 @RECIPES.add

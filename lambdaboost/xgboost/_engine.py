@@ -58,6 +58,7 @@ class XGBoost(Engine):
 
     name, title, native, metrics = "xgboost", "XGBoost", "rank:ndcg", "custom_metric"
     aliases, only_native = ALIASES, ONLY_NATIVE
+    own_measures, metrics_by_commas = frozenset({"ndcg", "map", "pre", "auc"}), False
     predicts_margins = False
 
     @property

@@ -12,6 +12,7 @@ from lambdaboost._engine_threads import calling_booster, engine_threads
 from lambdaboost._threads import using
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Metric, Plan, planned
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
@@ -66,7 +67,7 @@ def plan_of(
     data: Any,
     objective: Objective | GradeModel | str,
     leaves: Leaves,
-    custom_metric: Metric | Sequence[Metric] | None,
+    custom_metric: Metric | str | Sequence[Metric | str] | None,
 ) -> Plan:
     """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
@@ -89,16 +90,17 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     metrics = Metrics(plan.measures, plan.sources, model) if plan.measures else None
     if model is not None:
         return Arguments(classifier(plan.params, model), None, metrics, [])
+    # The default metrics of ranking objectives refuse grades above 31.
+    quiet = {} if plan.params.get("eval_metric") is not None else {"disable_default_eval_metric": True}
+    if isinstance(plan.rule, NativeObjective):
+        return Arguments({**quiet, **plan.params, "objective": plan.rule.name}, None, metrics, [])
     if not continued:
         warn_of_sorted_rows(queries_of(data, plan.sources), plan.rule)
     # The name sets the task of the model; the gradients are lambdaboost's.
-    params = {**plan.params, "objective": "rank:ndcg"}
+    params = {**quiet, **plan.params, "objective": "rank:ndcg"}
     # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
     if not continued and params.get("base_score") is None:
         params["base_score"] = 0.0
-    # The default metric of rank:ndcg refuses grades above 31.
-    if params.get("eval_metric") is None:
-        params.setdefault("disable_default_eval_metric", True)
     objective = ObjectiveInRounds(plan.rule)
     obj: Any = objective
     if plan.leaves == "newton":

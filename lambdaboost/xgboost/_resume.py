@@ -44,7 +44,10 @@ def resume_callbacks(
         f"validation data {name!r}": _digest(matrix) for matrix, name in evals if matrix is not data
     }
     resumed.check(plan, params, queries_of(data, plan.rule.sources), digests)
-    warn_of_sampling([name for name in SAMPLING if float(params.get(name, 1)) != 1])
+    sampling = [name for name in SAMPLING if float(params.get(name, 1)) != 1]
+    if params.get("lambdarank_pair_method") == "mean":
+        sampling.append("lambdarank_pair_method='mean'")
+    warn_of_sampling(sampling)
     in_rounds = [cb if resumed.begin == 0 else _InRounds(cb, resumed.begin) for cb in given]
     # Saving comes last: a training that has ended need not be resumed.
     return [_Begin(resumed, data, given), *in_rounds, _Save(resumed, data)]

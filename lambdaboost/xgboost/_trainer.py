@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import xgboost as xgb
 from xgboost.callback import TrainingCallback
 
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
-from lambdaboost.xgboost._engine import ENGINE
 from lambdaboost.xgboost.dmatrix import DMatrix
 from lambdaboost.xgboost.training import train
 
 
 class XGBoostTrainer(Trainer):
-    """Trains by `lambdaboost.xgboost.train`, or with the engine's own objective."""
+    """Trains by `lambdaboost.xgboost.train`."""
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
         """Convert to a DMatrix."""
@@ -39,11 +36,6 @@ class XGBoostTrainer(Trainer):
         )
         # XGBoost keeps the rounds after the best one, and only the Python object knows which one it was.
         return booster if training.early_stopping is None else booster[: booster.best_iteration + 1]
-
-    def train_native(self, params: Mapping[str, Any], data: Any, rounds: int, on_round: OnRound) -> Any:
-        """Train with objective ``rank:ndcg``."""
-        own = {**params, "objective": ENGINE.native, "disable_default_eval_metric": True}
-        return xgb.train(own, data, rounds, callbacks=[_each_round(on_round)], verbose_eval=False)
 
 
 TRAINER = XGBoostTrainer()

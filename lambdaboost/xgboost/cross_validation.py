@@ -30,7 +30,7 @@ def cv(
     nfold: int = 5,
     folds: Any = None,
     seed: int = 0,
-    custom_metric: Metric | Sequence[Metric] | None = None,
+    custom_metric: Metric | str | Sequence[Metric | str] | None = None,
     early_stopping_rounds: int | None = None,
     callbacks: Sequence[Any] | None = None,
     verbose_eval: bool | int | None = None,

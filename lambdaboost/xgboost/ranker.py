@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,17 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 from xgboost.callback import EarlyStopping
 
-from lambdaboost.datasets.columns import features_and_qid, query_weights, sizes_of, split_qid
+from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
 from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.labels import Labels
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import DEFAULT_MEASURE, Metric, read_objective
+from lambdaboost.engines.metric_names import measure_named
+from lambdaboost.engines.native import read_objective
+from lambdaboost.engines.plan import DEFAULT_MEASURE, Metric
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.objectives import LambdaRank, Objective
@@ -29,27 +32,33 @@ from lambdaboost.xgboost.training import train
 
 LabelSources = Mapping[str, ArrayLike] | None
 # Parameters that XGBoost does not know.
-_OWN = ("objective", "leaves", "eval_metric")
+_OWN = ("objective", "leaves", "query", "sources", "eval_metric")
 
 
 class LambdaRanker(xgb.XGBRanker):
     """An `xgboost.XGBRanker` with the objectives and measures of lambdaboost.
 
-    It can be cloned, pickled, and used in a grid search; ``save_model`` saves the trees, not the objective. Give the
-    queries as ``group=``, as ``qid=``, or as column ``qid`` of a pandas or polars DataFrame, which scikit-learn splits
-    with the rows: ``GridSearchCV(LambdaRanker(), grid, cv=GroupKFold(5)).fit(X, y, groups=X["qid"])``. Any measure can
-    be the ``scoring=``; the default is `score`.
+    It can be cloned, pickled, and used in a grid search; ``save_model`` saves the trees, not the objective. The columns
+    `query` and `sources` are no features. scikit-learn splits them with the rows:
+    ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
+    can be the ``scoring=``; the default is `score`. Queries and sources can also be given to `fit` as arrays, in place
+    of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
 
     Parameters
     ----------
     objective : Objective or str
-        An objective or its text, such as ``"graded"``; also `McRank` and `OrdinalMcRank`.
+        An objective or its text, such as ``"graded"``; also `McRank` and `OrdinalMcRank`; or XGBoost's own,
+        ``"rank:ndcg"``, ``"rank:pairwise"`` or ``"rank:map"``.
     leaves : "engine", "gradient" or "newton"
         As in `lambdaboost.xgboost.train`; predictions have one column in each.
+    query : str
+        The column of a pandas or polars DataFrame that holds the query of each row.
+    sources : list of str, or dict of str to str, optional
+        The columns of further label sources, or the column of each source by name.
     eval_metric : measure, str, callable or list of them, optional
-        Measures or their text, such as ``"NDCG(k=3)"``; XGBoost's own metrics by their names, which are in lower case;
-        or callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the
-        first one; measures are maximised.
+        Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names, which are
+        in lower case; or callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early
+        stopping uses the first one; measures are maximised.
     **parameters
         Those of XGBRanker: ``n_estimators=``, ``learning_rate=``, ``early_stopping_rounds=``, ….
 
@@ -68,6 +77,8 @@ class LambdaRanker(xgb.XGBRanker):
         *,
         objective: Objective | GradeModel | str = LambdaRank(),
         leaves: Leaves = "engine",
+        query: str = QID,
+        sources: Sequence[str] | Mapping[str, str] | None = None,
         **parameters: Any,
     ) -> None:
         super().__init__(
@@ -75,6 +86,8 @@ class LambdaRanker(xgb.XGBRanker):
         )  # XGBRanker refuses callables here, and only here
         self.objective = objective
         self.leaves = leaves
+        self.query = query
+        self.sources = sources
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
@@ -119,12 +132,13 @@ class LambdaRanker(xgb.XGBRanker):
         Parameters
         ----------
         X, y
-            Features and grades; NaN if a grade is missing. A pandas or polars DataFrame may hold the queries as column
-            ``qid``.
+            Features and grades; NaN if a grade is missing. A pandas or polars DataFrame may also hold the columns
+            `query` and `sources` of the ranker.
         group, qid
             The number of documents of each query, or the query of each row, the rows of a query adjacent.
         sources : mapping of str to array of shape (n_documents,), optional
-            Further label sources by name. In a grid search give a DataFrame, which scikit-learn splits with X.
+            Further label sources that are no columns of X. In a grid search give a DataFrame, which scikit-learn
+            splits with X.
         sample_weight : array of shape (n_queries,), optional
             One weight per query; or one per row, equal within each query, which scikit-learn can split.
         eval_set, eval_group, eval_qid, eval_sources, sample_weight_eval_set, base_margin_eval_set
@@ -139,20 +153,21 @@ class LambdaRanker(xgb.XGBRanker):
 
         """
         native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
+        columns = NamedColumns.of(self)
         training = X, group, qid
-        X, group = _by_query("X", *training)
+        X, group, sources = columns.split("X", *training, sources, needed=columns.sources)
         y, labels = split_labels(y, sources)
-        eval_set, eval_labels = _split_eval(eval_set, eval_sources)
+        eval_labels: list[Labels] = []
+        queries = {"eval_group": eval_group, "eval_qid": eval_qid, "eval_sources": eval_sources}
+        check_one_each(queries, len(eval_set or []))
         if eval_set is not None:
-            # XGBoost makes no second matrix of the training data if it finds the very same objects.
-            sets = [
-                (X, group)
-                if all(a is b for a, b in zip(of_set, training, strict=True))
-                else _by_query(name, *of_set)
-                for name, of_set in _eval_queries(eval_set, eval_group, eval_qid)
+            sets = _eval_rows(columns, eval_set, list(queries.values()), training, Rows(X, group, None))
+            split = [
+                split_labels(grades, rows.sources) for (_, grades), rows in zip(eval_set, sets, strict=True)
             ]
-            eval_set = [(rows, grades) for (rows, _), (_, grades) in zip(sets, eval_set, strict=True)]
-            eval_group = [sizes for _, sizes in sets]
+            eval_set = [(rows.features, grades) for rows, (grades, _) in zip(sets, split, strict=True)]
+            eval_group = [rows.sizes for rows in sets]
+            eval_labels = [further for _, further in split]
             if sample_weight_eval_set is not None:
                 sample_weight_eval_set = [
                     _weights(f"sample_weight_eval_set[{i}]", weight, sizes)
@@ -200,13 +215,22 @@ class LambdaRanker(xgb.XGBRanker):
                 **self._stopping(evals, native, metrics),
             )
         take_over(self, booster, evals_result)
-        self.objective_, self.leaves_ = objective, self.leaves
+        self.objective_, self.leaves_, self._fitted_columns = objective, self.leaves, names_in(X)
         return self
+
+    def _features(self, X: Any) -> Any:
+        return NamedColumns.of(self).features(X, getattr(self, "_fitted_columns", None))
 
     def _stopping(self, evals: Sequence[Any], native: list[str], metrics: list[Metric]) -> dict[str, Any]:
         """The arguments of `train` for early stopping by the first of `eval_metric`."""
         callbacks, rounds = self.callbacks, self.early_stopping_rounds
-        if rounds and evals and native and metrics and listed(self.eval_metric)[0] not in native:
+        if (
+            rounds
+            and evals
+            and native
+            and metrics
+            and not isinstance(_metric(listed(self.eval_metric)[0]), str)
+        ):
             # XGBoost evaluates its own metrics first.
             first = metrics[0]
             name = first._xgboost_name if isinstance(first, Measure) else first.__name__
@@ -215,28 +239,32 @@ class LambdaRanker(xgb.XGBRanker):
         return {"callbacks": callbacks, "early_stopping_rounds": rounds}
 
     def predict(self, X: Any, **arguments: Any) -> Any:
-        """Scores of documents, as by `XGBRanker.predict`; a column ``qid`` is ignored."""
-        predicted = super().predict(split_qid(X)[0], **arguments)
+        """Scores of documents, as by `XGBRanker.predict`; of a DataFrame, the features are taken by name."""
+        predicted = super().predict(self._features(X), **arguments)
         # `objective` may have been changed since `fit`.
         return predicted if arguments.get("output_margin") else scores_of(ENGINE, self.objective_, predicted)
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
-        return super().apply(split_qid(X)[0], iteration_range)
+        return super().apply(self._features(X), iteration_range)
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """The first measure of `eval_metric`, by default NDCG(3), for documents X and grades y.
 
-        Give the queries as `group`, as `qid`, or as column ``qid`` of a DataFrame.
+        Give the queries as `group`, as `qid`, or as the column `query` of a DataFrame.
         """
-        X, q = scored_queries(X, y, group, qid)
         native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
+        X, q = scored_queries(NamedColumns.of(self), X, y, group, qid, metrics[0] if metrics else None)
         if metrics and isinstance(metrics[0], Measure):
             return metrics[0](self.predict(X), q)
         if not native and not metrics:
             return DEFAULT_MEASURE(self.predict(X), q)
         data = xgb.DMatrix(
-            X, y, group=q.sizes, missing=self.missing, enable_categorical=self.enable_categorical
+            self._features(X),
+            y,
+            group=q.sizes,
+            missing=self.missing,
+            enable_categorical=self.enable_categorical,
         )
         if metrics:
             return float(metrics[0](self.predict(X), data)[1])
@@ -247,20 +275,23 @@ class LambdaRanker(xgb.XGBRanker):
         return float(evaluated.eval(data).split(":")[1].split()[0])
 
 
-def _by_query(name: str, X: Any, group: Any, qid: Any) -> tuple[Any, Any]:
-    """The features alone, and the documents of each query."""
-    X, qid = features_and_qid(name, X, group, qid)
-    return X, sizes_of(group, qid, getattr(X, "shape", (None,))[0])
-
-
-def _eval_queries(
-    eval_set: Sequence[tuple[Any, Any]], groups: Sequence[Any] | None, qids: Sequence[Any] | None
-) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
-    """Name, features, group and qid of each validation set."""
-    check_one_each({"eval_group": groups, "eval_qid": qids}, len(eval_set))
-    nothing = [None] * len(eval_set)
-    for i, ((X, _), group, qid) in enumerate(zip(eval_set, groups or nothing, qids or nothing, strict=True)):
-        yield f"eval_set[{i}]", (X, group, qid)
+def _eval_rows(
+    columns: NamedColumns,
+    eval_set: Sequence[tuple[Any, Any]],
+    beside: Sequence[Sequence[Any] | None],
+    training: tuple[Any, Any, Any],
+    trained: Rows,
+) -> list[Rows]:
+    """The rows of each validation set, from its frame and the lists of groups, queries and sources `beside`."""
+    rows = []
+    for i, (X, _) in enumerate(eval_set):
+        group, qid, sources = (None if of_sets is None else of_sets[i] for of_sets in beside)
+        of_set = columns.split(f"eval_set[{i}]", X, group, qid, sources, order=names_in(trained.features))
+        # XGBoost makes no second matrix of the training data if it finds the very same objects.
+        if all(a is b for a, b in zip((X, group, qid), training, strict=True)):
+            of_set = Rows(trained.features, trained.sizes, of_set.sources)
+        rows.append(of_set)
+    return rows
 
 
 def _weights(name: str, weight: Any, sizes: Any) -> Any:
@@ -269,31 +300,25 @@ def _weights(name: str, weight: Any, sizes: Any) -> Any:
     return query_weights(name, weight, sizes, int(np.sum(sizes)))
 
 
+def _metric(metric: Any) -> Any:
+    """A metric, the measure that its text stands for, or the name of one of XGBoost's own, in lower case."""
+    if not isinstance(metric, str):
+        return metric
+    return (measure_named(ENGINE, metric) or metric) if metric == metric.lower() else parse(metric)
+
+
 def _native(eval_metric: Any) -> list[str]:
     """XGBoost's own metrics, by name."""
-    return [m for m in listed(eval_metric) if isinstance(m, str) and m == m.lower()]
+    return [metric for metric in map(_metric, listed(eval_metric)) if isinstance(metric, str)]
 
 
 def _split_metrics(eval_metric: Any, n_jobs: int | None) -> tuple[list[str], list[Metric]]:
     """The names of XGBoost's own metrics in `eval_metric`, and its measures and callables."""
-    native = _native(eval_metric)
-    metrics: list[Metric] = []
-    for metric in (parse(m) if isinstance(m, str) else m for m in listed(eval_metric) if m not in native):
-        metrics.append(metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs))
-    return native, metrics
-
-
-def _split_eval(
-    eval_set: Sequence[tuple[Any, Any]] | None, eval_sources: Sequence[LabelSources] | None
-) -> tuple[list[tuple[Any, Any]] | None, list[Labels]]:
-    if eval_set is None:
-        if eval_sources is not None:
-            raise ValueError("eval_sources is given without eval_set: give both")
-        return None, []
-    check_one_each({"eval_sources": eval_sources}, len(eval_set))
-    further = [None] * len(eval_set) if eval_sources is None else list(eval_sources)
-    split = [split_labels(y, labels) for (_, y), labels in zip(eval_set, further, strict=True)]
-    return [(X, y) for (X, _), (y, _) in zip(eval_set, split, strict=True)], [labels for _, labels in split]
+    others = [metric for metric in map(_metric, listed(eval_metric)) if not isinstance(metric, str)]
+    metrics: list[Metric] = [
+        metric if isinstance(metric, Measure) else ltr_metric_decorator(metric, n_jobs) for metric in others
+    ]
+    return _native(eval_metric), metrics
 
 
 def _attach(name: str, data: xgb.DMatrix, labels: Labels) -> None:
@@ -303,4 +328,6 @@ def _attach(name: str, data: xgb.DMatrix, labels: Labels) -> None:
                 f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label per document"
             )
     if labels:
-        data.sources = labels
+        data.sources = labels | (
+            getattr(data, "sources", None) or {}
+        )  # the training data may be evaluated too

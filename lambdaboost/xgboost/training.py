@@ -38,7 +38,7 @@ def train(
     objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     evals: Sequence[tuple[xgb.DMatrix, str]] | None = None,
-    custom_metric: Metric | Sequence[Metric] | None = None,
+    custom_metric: Metric | str | Sequence[Metric | str] | None = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
     evals_result: dict[str, Any] | None = None,
@@ -69,14 +69,16 @@ def train(
         Number of boosting rounds.
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
+        ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost.
     leaves : "engine", "gradient" or "newton"
         Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
         least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
     evals : sequence of (DMatrix, name), optional
         Evaluated after each round; early stopping uses the last one.
-    custom_metric : measure, callable or list of them, optional
-        What to evaluate; by default NDCG(3), unless ``params["eval_metric"]`` names XGBoost's own metrics, which are
-        evaluated first.
+    custom_metric : measure, str, callable or list of them, optional
+        What to evaluate, such as ``NDCG(k=3)`` or ``"mrr@10"``; by default NDCG(3), unless ``params["eval_metric"]``
+        names XGBoost's own metrics, which are evaluated first. Names that XGBoost does not know, such as ``"mrr@10"``,
+        are measures there too.
     early_stopping_rounds : int, optional
         Stop if the first metric has not improved for this number of rounds. As in XGBoost, the booster keeps all trees;
         the best round is its ``best_iteration``. XGBoost's ``callbacks=[EarlyStopping(…)]`` uses the first metric too,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance, criterion, significances
 from lambdaboost.evaluation.comparison.system import Figures, System, check_same_queries
@@ -19,7 +20,7 @@ from lambdaboost.evaluation.measure import Measure
 
 
 def compare(
-    baseline: System | Figures, *others: System | Figures, measures: Measure | Iterable[Measure]
+    baseline: System | Figures, *others: System | Figures, measures: Measure | str | Iterable[Measure | str]
 ) -> Comparison:
     """Compare systems with a baseline, query by query.
 
@@ -32,8 +33,8 @@ def compare(
         The system that the others are compared with.
     *others : System or Figures
         Systems that rank the same queries.
-    measures : Measure or iterable of Measure
-        The measures to compare.
+    measures : Measure, str or iterable of them
+        The measures to compare, or their names, such as ``"ndcg@10"``.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def compare(
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
         raise ValueError(f"systems are named {names}: give each a different name")
-    chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
+    chosen = measures_in(measures)
     if not chosen or not all(isinstance(m, Measure) for m in chosen):
         raise ValueError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     weight = check_same_queries(*systems)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.system import System, check_same_queries
 from lambdaboost.evaluation.measure import Measure
@@ -31,7 +32,7 @@ def report(
     path: str | Path,
     baseline: System,
     *others: System,
-    measures: Measure | Iterable[Measure] | None = None,
+    measures: Measure | str | Iterable[Measure | str] | None = None,
     histories: Mapping[str, History] | None = None,
     diagnostics: Mapping[str, Draw] | None = None,
     importance: Mapping[str, Importance] | None = None,
@@ -57,9 +58,9 @@ def report(
         The system that the others are compared with; without others the page shows it alone.
     *others : System
         Systems that rank the same queries.
-    measures : Measure or iterable of Measure, optional
-        The measures to compare; the first of each label source is also shown by query. By default NDCG at 10, 5, 3 and
-        1, and CNDCG at 10 and 3 for every further label source in [0, 1].
+    measures : Measure, str or iterable of them, optional
+        The measures to compare, or their names such as ``"ndcg@10"``; the first of each label source is also shown by
+        query. By default NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 for every further label source in [0, 1].
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"NDCG(k=3)": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
@@ -156,10 +157,10 @@ def _checked(*systems: System) -> tuple[System, ...]:
     return systems
 
 
-def _chosen(measures: Measure | Iterable[Measure] | None, q: Queries) -> tuple[Measure, ...]:
+def _chosen(measures: Measure | str | Iterable[Measure | str] | None, q: Queries) -> tuple[Measure, ...]:
     if measures is None:
         return default_measures(q)
-    chosen = (measures,) if isinstance(measures, Measure) else tuple(dict.fromkeys(measures))
+    chosen = measures_in(measures)
     if not chosen or not all(isinstance(measure, Measure) for measure in chosen):
         raise TypeError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     for measure in chosen:

@@ -1,0 +1,50 @@
+"""Names of metrics: an engine's own, and those of measures that the engine does not have, such as ``"mrr@10"``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lambdaboost.engines.engine import Engine
+from lambdaboost.evaluation import Measure, parse
+
+
+def measure_named(engine: Engine, text: str) -> Measure | None:
+    """The measure that a text names where a metric is taken, or None if the engine has that metric itself.
+
+    Names in lower case that both have, such as ``"ndcg@5"``, are the engine's.
+    """
+    name = text.strip()
+    if name.partition("@")[0] in engine.own_measures:
+        return None
+    try:
+        return parse(name)
+    except (TypeError, ValueError):
+        if "(" in name:
+            raise
+        return None  # a metric of the engine, which reports names that it does not know
+
+
+def split_metrics(engine: Engine, params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Measure, ...]]:
+    """The parameters with only the engine's own metrics, and the measures that they name besides."""
+    split, measures = dict(params), []
+    for key in engine.aliases["metric"]:
+        given = params.get(key)
+        names = _names(engine, given)
+        found = {name: measure for name in names if (measure := measure_named(engine, name)) is not None}
+        if found:
+            measures += list(found.values())
+            split[key] = [name for name in names if name not in found]
+            if not split[key]:
+                del split[key]
+    return split, tuple(dict.fromkeys(measures))
+
+
+def _names(engine: Engine, given: Any) -> list[str]:
+    """The names of metrics; LightGBM takes several in one text."""
+    if not isinstance(given, str):
+        listed = list(given) if isinstance(given, list | tuple | set) else []
+        return [name for name in listed if isinstance(name, str)]
+    if "(" in given or not engine.metrics_by_commas:
+        return [given]
+    return [name.strip() for name in given.split(",")]

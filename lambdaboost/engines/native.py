@@ -1,0 +1,73 @@
+"""`NativeObjective`: an engine's own ranking objective, named as the engine names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.engine import Engine
+from lambdaboost.engines.leaves import Leaves
+from lambdaboost.objectives import parse
+
+# By the engine's title, the default first.
+NATIVE = {"LightGBM": ("lambdarank", "rank_xendcg"), "XGBoost": ("rank:ndcg", "rank:pairwise", "rank:map")}
+
+
+@dataclass(frozen=True, repr=False)
+class NativeObjective:
+    """An engine's own ranking objective, computed by the engine; its `repr` is its name.
+
+    >>> read_objective("rank:ndcg"), read_objective("rank:ndcg").owner
+    (rank:ndcg, 'XGBoost')
+    """
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (RELEVANCE,)
+
+    @property
+    def owner(self) -> str:
+        """The title of its engine."""
+        return next(title for title, names in NATIVE.items() if self.name in names)
+
+    def check(self, engine: Engine, leaves: Leaves) -> None:
+        """Raise if it is not of this engine, or the leaves are not the engine's."""
+        if engine.title != self.owner:
+            raise ValueError(
+                f"objective is {self.name!r}, which is {self.owner}'s own: on {engine.title} give "
+                f"{' or '.join(map(repr, NATIVE[engine.title]))}, or an objective such as LambdaRank()"
+            )
+        if leaves != "engine":
+            raise ValueError(
+                f"leaves={leaves!r} with objective={self.name!r}: the engine's own objectives have its leaves; "
+                "leave leaves out, or give an objective such as LambdaRank()"
+            )
+
+
+def read_objective(objective: Any) -> Any:
+    """The objective, grade model or native objective of a text; anything else unchanged.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be parsed.
+
+    """
+    if not isinstance(objective, str):
+        return objective
+    names = [name for of_engine in NATIVE.values() for name in of_engine]
+    text = objective.strip()
+    if text in names:
+        return NativeObjective(text)
+    close = get_close_matches(text, names, 1, 0.8)
+    if close and not text[:1].isupper():
+        raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
+    return parse(objective)

@@ -267,7 +267,9 @@ TRAIN = [
     (["--objective", "LambdaRank(sigma='a')"], "sigma is 'a', expected a number"),
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
     (["--objective", "graded"], "needs the label source 'clicks', but there is only relevance"),
-    (["--objective", "lambdarank"], "'lambdarank' is unknown (did you mean LambdaRank?); choose among"),
+    (["--objective", "rank:ndcg"], "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
+    (["--objective", "lambdarank", "--leaves", "newton"], "leaves='newton' with objective='lambdarank'"),
+    (["--objective", "lambdarnk"], "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     (
         ["--objective", "McRank()"],
         "--objective 'McRank()': objective is McRank(), expected an objective with",

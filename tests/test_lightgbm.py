@@ -248,7 +248,7 @@ def test_cross_validation_by_leaves_stops_early(leaves):
         ({"objective": 3}, TypeError, "objective is 3"),
         ({"objective": SigmoidLocal()}, ValueError, "GradientStep"),
         ({"leaves": "trees"}, ValueError, "leaves is 'trees'"),
-        ({"feval": ["ndcg"]}, TypeError, "feval has 'ndcg'"),
+        ({"feval": [3]}, TypeError, "feval has 3"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("start", [train, cv])

@@ -196,11 +196,15 @@ def test_rankers_in_threads_do_not_mix():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"group": None}, ValueError, "no queries: give group="),
+        ({"group": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
         ({"qid": Q.query_of_row}, ValueError, "group and qid are both given"),
         ({"group": None, "qid": np.roll(Q.query_of_row, 2)}, ValueError, "in two places"),
         ({"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows"),
-        ({"eval_set": EVAL["eval_set"]}, ValueError, "eval_set without queries"),
+        (
+            {"eval_set": EVAL["eval_set"]},
+            ValueError,
+            r"eval_set\[0\] has no column 'qid': .* as eval_group= or eval_qid=",
+        ),
         ({**EVAL, "eval_group": [Q_VALID.sizes] * 2}, ValueError, "eval_group has 2 items, eval_set 1"),
         ({"eval_group": [Q_VALID.sizes]}, ValueError, "eval_group has 1 items, eval_set 0"),
         ({**EVAL, "eval_metric": 3}, TypeError, "eval_metric has 3"),
@@ -215,7 +219,7 @@ def test_wrong_arguments_of_fit(arguments, error, words):
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
-        ({"objective": "lambdarank"}, ValueError, "lambdarank"),
+        ({"objective": "lambdarnk"}, ValueError, "did you mean 'lambdarank'"),
         ({"objective": None}, TypeError, "objective is None"),
         ({"leaves": "oak"}, ValueError, "leaves is 'oak'"),
     ],
@@ -333,8 +337,8 @@ def test_names_with_cutoffs_give_results_under_these_names(eval_metric, names):
 
 
 def test_a_cutoff_of_a_metric_without_one():
-    with pytest.raises(ValueError, match=r"metric is 'pre@32': .*ndcg@k and map@k.*Precision\(k=10\)"):
-        LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, eval_metric="pre@32")
+    with pytest.raises(ValueError, match=r"metric is 'l2@32': .*ndcg@k and map@k.*Precision\(k=10\)"):
+        LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **EVAL, eval_metric="l2@32")
 
 
 def test_validation_data_as_lightgbm_4_7_takes_them():

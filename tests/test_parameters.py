@@ -35,6 +35,8 @@ def call(engine, how, params):
         ("xgboost", "n_estimator", "n_estimators"),
         ("xgboost", "max_dept", "max_depth"),
         ("xgboost", "lamda", "lambda"),
+        ("xgboost", "metric", "eval_metric"),
+        ("xgboost", "num_leaves", "max_leaves"),
     ],
 )
 def test_a_misspelt_parameter_is_answered_with_the_likely_name(engine, how, name, meant):

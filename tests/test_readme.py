@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lambdaboost.datasets import web_search_log
@@ -15,7 +16,7 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 @pytest.fixture(scope="module")
 def namespace():
-    """What a script has at hand: features, grades, sizes and clicks of a training and a validation part."""
+    """What a script has at hand: features, grades, sizes and frames of a training and a validation part."""
     log = web_search_log(40, documents=40, seed=2).shuffled(0)
     names = {}
     for suffix, chosen in (("", np.arange(30)), ("_valid", np.arange(30, 40))):
@@ -24,7 +25,9 @@ def namespace():
             "X" + suffix: part.features,
             "y" + suffix: part.queries.relevance,
             "sizes" + suffix: part.queries.sizes,
-            "clicks" + suffix: part.queries.labels["clicks"],
+            "frame" + suffix: pd.DataFrame(part.features, columns=part.feature_names).assign(
+                srch_id=part.queries.query_of_row, clicks=part.queries.labels["clicks"]
+            ),
         }
     return names
 
@@ -38,7 +41,7 @@ def test_code_comes_first_and_shows_both_engines_and_two_sources():
     """On the first screen, and on one page."""
     lines = README.splitlines()
     assert lines.index("```python") < 25 and len(lines) < 160
-    for call, snippet in zip(("lgb.train(", "xgb.train(", "sources={"), SNIPPETS, strict=True):
+    for call, snippet in zip(("lgb.train(", "xgb.train(", "sources=["), SNIPPETS, strict=True):
         assert call in snippet
 
 

@@ -225,7 +225,7 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, system("short", q=SHORT)), "rank different queries"),
         (lambda p: report(p / "x", BEFORE, BEFORE), "give each a different name"),
         (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give at least one measure"),
-        (lambda p: report(p / "x", BEFORE, measures=["NDCG"]), "measures is .*give at least one measure"),
+        (lambda p: report(p / "x", BEFORE, measures=[NDCG]), "measures is .*give at least one measure"),
         (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
         (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"is of no system: choose among before"),
         (lambda p: report(p / "x", BEFORE, importance={"before": [1]}), r"importance\['before'\] is \[1\]: give"),

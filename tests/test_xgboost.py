@@ -322,7 +322,7 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
         ({"objective": LambdaRank}, TypeError, "expected an objective"),
         ({"objective": SigmoidLocal()}, ValueError, "curvature .* changes sign"),
         ({"leaves": "newtons"}, ValueError, "leaves is 'newtons', expected one of engine, gradient, newton"),
-        ({"custom_metric": ["ndcg"]}, TypeError, "custom_metric has 'ndcg'"),
+        ({"custom_metric": [3]}, TypeError, "custom_metric has 3"),
         ({"custom_metric": NDCG}, TypeError, "custom_metric has <class"),
         (
             {"early_stopping_rounds": 3},

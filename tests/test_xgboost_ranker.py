@@ -227,13 +227,13 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
 @pytest.mark.parametrize(
     ("params", "arguments", "error", "text"),
     [
-        ({}, {"qid": None}, ValueError, "Either `group` or `qid` is required"),
+        ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
         ({"objective": "graded"}, {}, ValueError, "data: no label source 'clicks'"),
-        ({"objective": "rank:ndcg"}, {}, ValueError, "cannot read 'rank:ndcg'"),
+        ({"objective": "rank:ndgc"}, {}, ValueError, "did you mean 'rank:ndcg'"),
         ({"leaves": "mart"}, {}, ValueError, "leaves is 'mart'"),
         ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows, X has"),
         ({}, {"sources": CLICKS}, TypeError, "sources is a ndarray"),
-        ({}, {"eval_sources": [None]}, ValueError, "eval_sources is given without eval_set"),
+        ({}, {"eval_sources": [None]}, ValueError, "eval_sources has 1 items, eval_set 0"),
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
         ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
         ({"eval_metric": "NDGC"}, VALID, ValueError, "'NDGC' is unknown"),

@@ -150,11 +150,16 @@ class NamedColumns:
         if rows is None and group is None:
             raise ValueError(
                 f"{name} has no column {self.query!r}{_meant(self.query, names)}: give a pandas or polars DataFrame "
-                f"with it, or the queries as {before}group= or {before}qid="
+                f"with the column that query= names, or the queries as {before}group= or {before}qid="
             )
         column = f"column {self.query!r} of {name}" if self.query in names else f"{before}qid"
         sizes = sizes_of(group, rows, getattr(X, "shape", (None,))[0], column)
-        return Rows(self.features(X, order), sizes, labels or None)
+        features = self.features(X, order)
+        if names and not _names(features):
+            raise ValueError(
+                f"{name} has no features: query= and sources= name all of its columns; add others"
+            )
+        return Rows(features, sizes, labels or None)
 
     def _labels(self, name: str, X: Any, names: list[Any], sources: Any) -> dict[str, Any]:
         labels = {} if sources is None else sources_by_name(sources)
@@ -188,6 +193,8 @@ def names_in(X: Any) -> list[Any] | None:
 
 def _names(X: Any) -> list[Any]:
     """The names of the columns of a pandas or polars frame; none for anything else, an Arrow table included."""
+    if hasattr(X, "collect"):
+        raise TypeError(f"X is a {type(X).__name__}: collect it first, as in X.collect()")
     return [] if hasattr(X, "column_names") else list(getattr(X, "columns", ()))
 
 

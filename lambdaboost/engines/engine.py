@@ -50,8 +50,8 @@ class Engine(ABC):
         The parameters that only `native` reads, with the counterpart in lambdaboost.
     metrics : str
         The argument of `train` that takes measures.
-    own_measures : frozenset of str
-        The names of its own metrics that are also names of measures, without a cutoff.
+    metric_names : frozenset of str
+        The names of its own metrics, without cutoffs.
     metrics_by_commas : bool
         Whether one text may name several metrics.
     predicts_margins : bool
@@ -65,7 +65,7 @@ class Engine(ABC):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]]
     only_native: ClassVar[Mapping[str, str]]
     metrics: ClassVar[str]
-    own_measures: ClassVar[frozenset[str]]
+    metric_names: ClassVar[frozenset[str]]
     metrics_by_commas: ClassVar[bool]
     predicts_margins: ClassVar[bool]
 

@@ -23,6 +23,10 @@ def scored_queries(
     return rows.features, Queries(y, rows.sizes, **{name: (rows.sources or {})[name] for name in needed})
 
 
+# The parameters of a `LambdaRanker` that its engine's ranker does not have.
+OWN = frozenset({"objective", "leaves", "query", "sources"})
+
+
 def check_one_each(lists: Mapping[str, Sized | None], n: int) -> None:
     """Raise if a list does not have one item for each of `n` validation sets."""
     for name, values in lists.items():

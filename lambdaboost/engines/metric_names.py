@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from lambdaboost.engines.engine import Engine
-from lambdaboost.evaluation import Measure, parse
+from lambdaboost.evaluation import MEASURES, Measure, parse
 
 
 def measure_named(engine: Engine, text: str) -> Measure | None:
-    """The measure that a text names where a metric is taken, or None if the engine has that metric itself.
+    """The measure that a text names where a metric is taken, or None if it is the engine's to read.
 
     Names in lower case that both have, such as ``"ndcg@5"``, are the engine's.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be parsed, or is a misspelt name, which LightGBM would ignore.
+
     """
     name = text.strip()
-    if name.partition("@")[0] in engine.own_measures:
+    base, at, cutoff = name.partition("@")
+    if base in engine.metric_names or not base:
         return None
     try:
         return parse(name)
     except (TypeError, ValueError):
         if "(" in name:
             raise
-        return None  # a metric of the engine, which reports names that it does not know
+    known = {*engine.metric_names, *(measure.lower() for measure in MEASURES)}
+    if base.islower() and (close := get_close_matches(base, sorted(known), 1, 0.75)):
+        raise ValueError(
+            f"metric is {text!r}, which {engine.title} does not know: did you mean '{close[0]}{at}{cutoff}'?"
+        )
+    return None
 
 
 def split_metrics(engine: Engine, params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Measure, ...]]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
+from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
@@ -37,6 +40,22 @@ class NativeObjective:
     def owner(self) -> str:
         """The title of its engine."""
         return next(title for title, names in NATIVE.items() if self.name in names)
+
+    def check_labels(self, labels: Any) -> None:
+        """Warn of missing grades, which the engine reads as 0; raise for grades that it cannot read."""
+        grades = np.asarray(labels)
+        if grades.dtype.kind == "f" and np.isnan(grades).any():
+            warn(
+                f"NaN labels: {self.owner}'s own objective reads missing grades as 0; drop these rows, or give an "
+                "objective such as LambdaRank(), for which they stay missing"
+            )
+            grades = np.nan_to_num(grades)
+        if self.name == "rank:map" and (more := (grades != 0) & (grades != 1)).any():
+            row = int(more.argmax())
+            raise ValueError(
+                f"relevance[{row}] is {grades[row]:g}, and XGBoost's own rank:map takes grades 0 and 1 only: convert "
+                "them, or give LambdaRank(MAP())"
+            )
 
     def check(self, engine: Engine, leaves: Leaves) -> None:
         """Raise if it is not of this engine, or the leaves are not the engine's."""

@@ -96,7 +96,7 @@ def planned(
     params, named = split_metrics(engine, params)
     complete, least = with_least_leaf(engine, params, rule, documents), engine.aliases["least leaf"][0]
     adds_least_leaf = complete.get(least) is not params.get(least)
-    return Plan(engine, rule, leaves, complete, adds_least_leaf, _measures(engine, params, metrics, named))
+    return Plan(engine, rule, leaves, complete, adds_least_leaf, measures_of(engine, params, metrics, named))
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
@@ -131,11 +131,11 @@ def _check_params(engine: Engine, params: Any) -> None:
     refuse_misspelt(params, engine.parameters(), engine.title)
 
 
-def _measures(
+def measures_of(
     engine: Engine,
     params: Mapping[str, Any],
     metrics: Metric | str | Sequence[Metric | str] | None,
-    named: tuple[Measure, ...],
+    named: tuple[Measure, ...] = (),
 ) -> tuple[Metric, ...]:
     """The measures of an argument, of which texts are read, and those that the parameters name."""
     if metrics is None or metrics == []:

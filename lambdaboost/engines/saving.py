@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost.datasets._files import check_place, replacing
-from lambdaboost.datasets.named_columns import QID, NamedColumns
+from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.engines.engine import ENGINES, engine_named
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
@@ -37,7 +37,10 @@ class SavedModel:
         params = self.about.get("params", {})
         columns = NamedColumns.read(params.get("query", QID), params.get("sources"))
         engine = engine_named(self.about["engine"])
-        predicted = engine.predict(self.booster, columns.features(X), params)
+        features, names = columns.features(X), engine.feature_names(self.booster)
+        if names is not None and set(names) <= set(names_in(features) or ()):
+            features = columns.features(features, names)
+        predicted = engine.predict(self.booster, features, params)
         try:
             objective = self.objective
         except ValueError:

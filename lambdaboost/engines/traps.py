@@ -23,6 +23,7 @@ def refuse_arguments(params: Mapping[str, Any], arguments: Container[str]) -> No
         if name in arguments:
             raise ValueError(
                 f"params has {name}={params[name]!r}, which the engine does not know: give it as {name}= of the call"
+                + (", or n_estimators= of a ranker" if name == "rounds" else "")
             )
 
 

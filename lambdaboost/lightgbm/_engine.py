@@ -50,12 +50,22 @@ ONLY_NATIVE = {
 }
 
 
+# The metrics of LightGBM 4.7 with their aliases; Python has no list of them.
+_METRICS = """
+none na null custom l1 mean_absolute_error mae regression_l1 l2 mean_squared_error mse regression_l2 regression rmse
+root_mean_squared_error l2_root quantile mape mean_absolute_percentage_error huber fair poisson gamma gamma_deviance
+tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart map mean_average_precision auc
+average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
+multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
+"""
+
+
 class LightGBM(Engine):
     """Stock LightGBM; its model files are text."""
 
     name, title, native, metrics = "lightgbm", "LightGBM", "lambdarank", "feval"
     aliases, only_native = ALIASES, ONLY_NATIVE
-    own_measures, metrics_by_commas = frozenset({"ndcg", "map", "mean_average_precision", "auc"}), True
+    metric_names, metrics_by_commas = frozenset(_METRICS.split()), True
     predicts_margins = True
 
     def parameters(self) -> frozenset[str]:

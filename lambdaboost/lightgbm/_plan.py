@@ -46,7 +46,10 @@ def plan_of(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
         )
     plan = planned(ENGINE, params, objective, leaves, feval, _documents(data))
+    # Missing grades are in the sources only.
+    labels = (getattr(data, "sources", None) or {}).get("relevance", data.label)
     if isinstance(plan.rule, NativeObjective):
+        plan.rule.check_labels(() if labels is None else labels)
         return plan
     _check_params(params)
     if params.get("label_gain") is not None:
@@ -57,8 +60,6 @@ def plan_of(
     if not is_constructed(data) and not hasattr(data, "sources"):
         warn_of_missing_grades(data.label)
     if isinstance(plan.rule, GradeModel):
-        # Missing grades are in the sources only.
-        labels = (getattr(data, "sources", None) or {}).get("relevance", data.label)
         plan.rule.check(() if labels is None else labels, leaves)
     return plan
 

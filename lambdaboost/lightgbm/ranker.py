@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
-from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
+from lambdaboost.engines.estimator import OWN, check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.metric_names import measure_named
 from lambdaboost.engines.native import NativeObjective, read_objective
+from lambdaboost.engines.parameters import refuse_misspelt_own
 from lambdaboost.engines.plan import DEFAULT_MEASURE
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
@@ -187,6 +188,7 @@ class LambdaRanker(lgb.LGBMRanker):
             As `lambdaboost.lightgbm.train`, and if the `eval_…` lists do not match `eval_set`.
 
         """
+        refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = X, y
         X, group, sources = columns.split("X", X, group, qid, sources, needed=columns.sources)
@@ -277,7 +279,7 @@ class LambdaRanker(lgb.LGBMRanker):
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
-        for name in ("leaves", "query", "sources"):
+        for name in OWN - {"objective"}:
             del params[name]
         if params["min_child_samples"] is None:
             del params["min_child_samples"]

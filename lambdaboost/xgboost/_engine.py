@@ -53,12 +53,19 @@ ONLY_NATIVE = {
 }
 
 
+# The metrics of XGBoost 2.1 to 3.2; Python has no list of them.
+_METRICS = """
+rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
+cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
+"""
+
+
 class XGBoost(Engine):
     """Stock XGBoost; its model files are UBJSON, or JSON if the name ends in .json."""
 
     name, title, native, metrics = "xgboost", "XGBoost", "rank:ndcg", "custom_metric"
     aliases, only_native = ALIASES, ONLY_NATIVE
-    own_measures, metrics_by_commas = frozenset({"ndcg", "map", "pre", "auc"}), False
+    metric_names, metrics_by_commas = frozenset(_METRICS.split()), False
     predicts_margins = False
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,10 @@ def plan_of(
 ) -> Plan:
     """The plan, after checks of the parameters and the training data."""
     plan = planned(ENGINE, params, objective, leaves, custom_metric, rows_of("data", data))
+    _check_params(params)
     q = _checked(plan, "data", data, plan.rule.sources)
+    if isinstance(plan.rule, NativeObjective):
+        plan.rule.check_labels(q.relevance)
     if isinstance(plan.rule, GradeModel):
         plan.rule.check(q.relevance, leaves)
         check_unweighted(plan.rule, data)
@@ -113,6 +116,21 @@ def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
     if plan.leaves == "newton":
         newton.check(name, data)
     return q
+
+
+def _check_params(params: Mapping[str, Any]) -> None:
+    """Raise for parameters that `xgboost.train` takes as arguments, and would ignore here."""
+    for concept, remedy in (
+        ("rounds", "rounds={0} of the call, or n_estimators={0} of a ranker"),
+        ("early stopping", "early_stopping_rounds={0} of the call"),
+    ):
+        for name in ENGINE.aliases[concept]:
+            if params.get(name) is not None:
+                value = params[name]
+                raise ValueError(
+                    f"params has {name}={value!r}, which XGBoost does not read there: give "
+                    f"{remedy.format(repr(value))}"
+                )
 
 
 def rows_of(name: str, data: object) -> int:

@@ -13,13 +13,14 @@ from xgboost.callback import EarlyStopping
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
-from lambdaboost.engines.estimator import check_one_each, listed, scored_queries
+from lambdaboost.engines.estimator import OWN, check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.labels import Labels
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.metric_names import measure_named
 from lambdaboost.engines.native import read_objective
+from lambdaboost.engines.parameters import refuse_misspelt_own
 from lambdaboost.engines.plan import DEFAULT_MEASURE, Metric
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
@@ -31,8 +32,6 @@ from lambdaboost.xgboost.dmatrix import split_labels
 from lambdaboost.xgboost.training import train
 
 LabelSources = Mapping[str, ArrayLike] | None
-# Parameters that XGBoost does not know.
-_OWN = ("objective", "leaves", "query", "sources", "eval_metric")
 
 
 class LambdaRanker(xgb.XGBRanker):
@@ -91,7 +90,11 @@ class LambdaRanker(xgb.XGBRanker):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
-        return {name: value for name, value in super().get_xgb_params().items() if name not in _OWN}
+        return {
+            name: value
+            for name, value in super().get_xgb_params().items()
+            if name not in {*OWN, "eval_metric"}
+        }
 
     def set_params(self, **params: Any) -> LambdaRanker:
         """Set parameters; those of a fitted ranker are also set in its booster, including XGBoost's own metrics."""
@@ -106,6 +109,7 @@ class LambdaRanker(xgb.XGBRanker):
         super().load_model(fname)
         self.objective = objective
         self.objective_ = read_objective(objective)
+        self._fitted_columns = ENGINE.feature_names(self.get_booster())
 
     def fit(
         self,
@@ -153,6 +157,7 @@ class LambdaRanker(xgb.XGBRanker):
 
         """
         native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
+        refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = X, group, qid
         X, group, sources = columns.split("X", *training, sources, needed=columns.sources)

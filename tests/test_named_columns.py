@@ -1,0 +1,332 @@
+"""Rankers that name the columns of queries and label sources: frames of each kind through all of scikit-learn."""
+
+import importlib
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, graded
+from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.saving import load, save
+
+LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
+X, Q = LOG.features, LOG.queries
+QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
+PRICE = np.random.default_rng(0).integers(0, 3, len(X)) / 2
+NAMES = [f"x{i}" for i in range(16)]
+COLUMNS = {
+    "srch_id": QID,
+    **dict(zip(NAMES[:4], X[:, :4].T, strict=True)),
+    "ctr": CLICKS,
+    **dict(zip(NAMES[4:], X[:, 4:].T, strict=True)),
+    "price_rank": PRICE,
+}
+NAMED = {"query": "srch_id", "sources": {"clicks": "ctr", "price_rank": "price_rank"}}
+CHEAP = graded(0.5, source="price_rank", metric=NDCG(k=5))
+SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
+
+
+@pytest.fixture(params=["lightgbm", "xgboost"])
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    return pd.DataFrame(COLUMNS) if request.param == "pandas" else pl.DataFrame(COLUMNS)
+
+
+def ranker(engine, **more):
+    quiet = {"verbose": -1} if engine == "lightgbm" else {}
+    return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
+
+
+def curve_of(fitted, eval_set):
+    curves = fitted.evals_result_ if hasattr(fitted, "evals_result_") else fitted.evals_result()
+    (curve,) = list(curves.values())[eval_set].values()
+    return curve
+
+
+def with_metric(engine, metric, **more):
+    """A ranker and the arguments of `fit` that evaluate a metric; each engine takes it elsewhere."""
+    if engine == "lightgbm":
+        return ranker(engine, **more), {"eval_metric": metric}
+    return ranker(engine, eval_metric=metric, **more), {}
+
+
+def without(frame, *names):
+    return frame.drop(columns=list(names)) if hasattr(frame, "iloc") else frame.drop(*names)
+
+
+def test_named_columns_are_arrays_given_to_fit(engine, frame):
+    named = ranker(engine, objective=CHEAP, **NAMED).fit(frame, Q.relevance)
+    expected = ranker(engine, objective=CHEAP)
+    expected.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS, "price_rank": PRICE})
+    assert list(named.feature_names_in_) == NAMES
+    scores = expected.predict(X)
+    np.testing.assert_array_equal(named.predict(frame), scores)
+    np.testing.assert_array_equal(named.predict(without(frame, "srch_id", "ctr", "price_rank")), scores)
+    assert named.score(frame, Q.relevance) == pytest.approx(NDCG(3)(scores, Q), abs=1e-9)
+    q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, price_rank=PRICE)
+    for measure in (NDCG(k=3), CNDCG(k=3), CNDCG(k=3, source="price_rank")):
+        assert measure(named, frame, Q.relevance) == pytest.approx(measure(scores, q), abs=1e-9)
+
+
+@pytest.mark.parametrize("sources", [["ctr", "price_rank"], ("ctr",), {"ctr": "ctr"}], ids=repr)
+def test_sources_as_a_list_have_the_names_of_their_columns(engine, frame, sources):
+    ranker(engine, objective=ClickTier(source="ctr"), query="srch_id", sources=sources).fit(
+        frame, Q.relevance
+    )
+
+
+def test_validation_frames_are_split_in_the_same_way(engine, frame):
+    named, more = with_metric(engine, CNDCG(k=3, source="price_rank"), objective=CHEAP, **NAMED)
+    alone = frame[::-1] if hasattr(frame, "iloc") else frame.reverse()  # other rows, whole queries
+    named.fit(frame, Q.relevance, eval_set=[(frame, Q.relevance), (alone, Q.relevance[::-1])], **more)
+    for i, (rows, step) in enumerate([(frame, 1), (alone, -1)]):
+        q = Queries(Q.relevance[::step], Q.sizes[::step], price_rank=PRICE[::step])
+        figure = CNDCG(k=3, source="price_rank")(named.predict(rows), q)
+        assert curve_of(named, i)[-1] == pytest.approx(figure, abs=1e-6)
+
+
+def test_sources_by_name_and_as_an_array_together(engine, frame):
+    """Also where the training data are evaluated: their sources stay."""
+    named, more = with_metric(engine, CNDCG(k=3), objective=CHEAP, query="srch_id", sources=["price_rank"])
+    clicks = {"clicks": CLICKS}
+    rows = without(frame, "ctr")
+    named.fit(
+        rows, Q.relevance, sources=clicks, eval_set=[(rows, Q.relevance)], eval_sources=[clicks], **more
+    )
+    both = ranker(engine, objective=CHEAP, **NAMED).fit(frame, Q.relevance)
+    np.testing.assert_array_equal(named.predict(rows), both.predict(frame))
+    with pytest.raises(
+        ValueError, match=r"^source 'clicks' is given twice, as column 'ctr' of X and .* sources=: "
+    ):
+        ranker(engine, **NAMED).fit(frame, Q.relevance, sources=clicks)
+
+
+def test_searches_score_by_a_measure_of_any_source(engine, frame):
+    measure = CNDCG(k=3, source="price_rank")
+    search = GridSearchCV(
+        ranker(engine, **NAMED), {"objective": [LambdaRank(), CHEAP]}, scoring=measure, cv=GroupKFold(3)
+    )
+    search.fit(frame, Q.relevance, groups=QID)
+    figures = []
+    for train, test in GroupKFold(3).split(X, groups=QID):
+        fitted = ranker(engine, objective=CHEAP)
+        fitted.fit(X[train], Q.relevance[train], qid=QID[train], sources={"price_rank": PRICE[train]})
+        q = Queries(Q.relevance[test], ids=QID[test], price_rank=PRICE[test])
+        figures.append(measure(fitted.predict(X[test]), q))
+    assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(figures), abs=1e-6)
+    assert measure(search, frame, Q.relevance) == search.score(frame, Q.relevance)
+    folds = {"groups": QID, "cv": GroupKFold(3)}
+    scores = cross_val_score(
+        search.estimator.set_params(objective=CHEAP), frame, Q.relevance, scoring=measure, **folds
+    )
+    np.testing.assert_allclose(scores, figures, atol=1e-6)
+
+
+def test_the_last_step_of_a_pipeline_names_the_columns(engine, frame):
+    scaled = make_column_transformer(
+        (StandardScaler(), NAMES), remainder="passthrough", verbose_feature_names_out=False
+    )
+    pipe = make_pipeline(scaled, ranker(engine, objective=CHEAP, **NAMED))
+    pipe.set_output(transform="pandas" if hasattr(frame, "iloc") else "polars").fit(frame, Q.relevance)
+    assert list(pipe[-1].feature_names_in_) == NAMES
+    measure = CNDCG(k=3, source="price_rank")
+    figure = measure(pipe.predict(frame), Queries(Q.relevance, Q.sizes, price_rank=PRICE))
+    assert measure(pipe, frame, Q.relevance) == pytest.approx(figure, abs=1e-9)
+    folds = {"groups": QID, "cv": GroupKFold(3), "scoring": measure}
+    assert np.isfinite(cross_val_score(pipe, frame, Q.relevance, **folds)).all()
+
+
+def test_routed_metadata_in_cross_validate(engine):
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = ranker(engine, objective=graded()).set_fit_request(qid=True, sources=True)
+        results = cross_validate(
+            routed.set_score_request(qid=True), X, Q.relevance, cv=GroupKFold(3),
+            params={"qid": QID, "groups": QID, "sources": pd.DataFrame({"clicks": CLICKS})},
+        )  # fmt: skip
+    assert (results["test_score"] > 0.3).all()
+
+
+def test_parameters_of_the_columns(engine, frame, tmp_path):
+    made = ranker(engine, objective=CHEAP, **NAMED)
+    assert clone(made).get_params() | {"missing": 0} == made.get_params() | {"missing": 0}
+    assert made.get_params()["query"] == "srch_id" and made.get_params()["sources"] == NAMED["sources"]
+    made.set_params(sources=["price_rank"]).fit(without(frame, "ctr"), Q.relevance)
+    other = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(other.predict(frame), made.predict(frame))
+    save(made, tmp_path / "model.txt")
+    loaded = load(tmp_path / "model.txt")
+    backwards = type(frame)(dict(reversed(COLUMNS.items())))
+    np.testing.assert_array_equal(loaded.predict(backwards), made.predict(frame))
+    np.testing.assert_array_equal(loaded.predict(without(frame, "ctr")), made.predict(frame))
+    other.set_params(query="qid", sources=None).fit(
+        X, Q.relevance, group=Q.sizes, sources={"price_rank": PRICE}
+    )
+    np.testing.assert_array_equal(other.predict(X), made.predict(frame))
+
+
+def test_features_are_taken_by_name(engine, frame):
+    """Stock LightGBM takes columns in any order, by place alone; stock XGBoost refuses other orders."""
+    fitted = ranker(engine, **NAMED).fit(frame, Q.relevance)
+    scores = fitted.predict(frame)
+    other = {"title": ["text"] * len(X), **dict(reversed(COLUMNS.items()))}
+    other = type(frame)(other)
+    np.testing.assert_array_equal(fitted.predict(other), scores)
+    valid = ranker(engine, **NAMED).fit(frame, Q.relevance, eval_set=[(other, Q.relevance)])
+    first = curve_of(valid, 0) if engine == "xgboost" else valid.evals_result_["valid_0"]["NDCG(k=3)"]
+    assert first[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
+    if engine == "xgboost":
+        np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
+    with pytest.raises(
+        ValueError, match=r"^X has no column 'x3'.*, a feature that the ranker was fitted on: add it$"
+    ):
+        fitted.predict(without(frame, "x3"))
+
+
+def test_a_loaded_model_has_its_own_features(tmp_path):
+    rows = pd.DataFrame(COLUMNS)
+    fitted = ranker("xgboost", **NAMED).fit(rows, Q.relevance)
+    fitted.save_model(tmp_path / "model.ubj")
+    other = ranker("xgboost", **NAMED).fit(rows.drop(columns=["x0", "x1"]), Q.relevance)
+    other.load_model(tmp_path / "model.ubj")
+    np.testing.assert_array_equal(other.predict(rows[rows.columns[::-1]]), fitted.predict(rows))
+
+
+QUERIES = {
+    "strings": lambda: [f"q{i:02d}" for i in QID],
+    "mixed types": lambda: [int(i) if i % 2 else f"q{i}" for i in QID],
+    "categories": lambda: pd.Categorical([f"q{i}" for i in QID]),
+    "dates": lambda: pd.Timestamp("2024-01-01") + pd.to_timedelta(QID, "D"),
+    "polars categories": lambda: pl.Series([f"q{i}" for i in QID], dtype=pl.Categorical),
+}
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_queries_of_any_type(engine, kind):
+    values = QUERIES[kind]()
+    rows = pl.DataFrame(COLUMNS).with_columns(values.alias("srch_id")) if "polars" in kind else None
+    rows = pd.DataFrame(COLUMNS).assign(srch_id=values) if rows is None else rows
+    expected = ranker(engine, **NAMED).fit(pd.DataFrame(COLUMNS), Q.relevance)
+    np.testing.assert_array_equal(
+        ranker(engine, **NAMED).fit(rows, Q.relevance).predict(rows), expected.predict(rows)
+    )
+
+
+def with_missing(frame):
+    if hasattr(frame, "iloc"):
+        return frame.assign(srch_id=frame["srch_id"].where(np.arange(len(frame)) != 3))
+    row = pl.int_range(pl.len())
+    return frame.with_columns(pl.when(row != 3).then(pl.col("srch_id")).alias("srch_id"))
+
+
+def as_text(frame):
+    text = [f"{c:.2f}%" for c in CLICKS]
+    return frame.assign(ctr=text) if hasattr(frame, "iloc") else frame.with_columns(pl.Series("ctr", text))
+
+
+def split_query(frame):
+    rows = np.roll(np.arange(len(X)), 3)
+    return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
+
+
+WRONG = {
+    "query missing in a row": (
+        {}, with_missing, ValueError, "column 'srch_id' of X is missing in row 3: give the query of every row"
+    ),
+    "query in two places": (
+        {}, split_query, ValueError,
+        r"column 'srch_id' of X has query \d+ in two places, again at row \d+: sort the rows",
+    ),
+    "query column unknown": (
+        {"query": "search_id"}, None, ValueError,
+        r"X has no column 'search_id' \(did you mean 'srch_id'\?\): give a pandas or polars DataFrame with the column",
+    ),
+    "an array": (
+        {}, lambda f: X, ValueError, "X has no column 'ctr', which sources= names: give a pandas or polars DataFrame"
+    ),
+    "an array, only queries": (
+        {"sources": None}, lambda f: X, ValueError, "X has no column 'srch_id': give a pandas or polars DataFrame with"
+    ),
+    "source unknown": (
+        {"sources": ["price_rnk"]}, None, ValueError,
+        r"X has no column 'price_rnk' \(did you mean 'price_rank'\?\), which sources= names",
+    ),
+    "source of text": ({"objective": graded()}, as_text, TypeError, r"sources\['clicks'\] must be numbers"),
+    "a column twice": (
+        {"sources": ["ctr", "ctr"]}, None, ValueError, "column 'ctr' is named twice by query= and sources=: a column"
+    ),
+    "the query is a source": ({"sources": ["srch_id"]}, None, ValueError, "column 'srch_id' is named twice by query="),
+    "a string of sources": (
+        {"sources": "ctr"}, None, TypeError, r"sources is the string 'ctr': give a list, such as \['ctr'\]"
+    ),
+    "sources of another type": ({"sources": 3}, None, TypeError, "sources is 3: give a list of columns, or a dict"),
+    "a column of another type": ({"sources": {"a": 3}}, None, TypeError, r"sources\['a'\] is 3: give the name"),
+    "a reserved source": ({"sources": {"weight": "ctr"}}, None, ValueError, "a label source cannot be called 'weight'"),
+    "a misspelt parameter": (
+        {"source": ["ctr"]}, None, ValueError, r"source=\['ctr'\] is no parameter of a ranker: did you mean 'sources'"
+    ),
+    "the queries under another name": (
+        {"qid": "srch_id"}, None, ValueError, "qid='srch_id' is no parameter of a ranker: name the column .* as query="
+    ),
+    "no feature": (
+        {"sources": [*NAMES, "ctr", "price_rank"]}, None, ValueError, "X has no features: query= and sources= name all"
+    ),
+    "no query": ({"query": None}, None, TypeError, "query is None: give the name of the column that holds the queries"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_columns_are_answered_in_a_line(engine, frame, case):
+    more, change, error, message = WRONG[case]
+    with pytest.raises(error, match=f"^{message}") as caught:
+        ranker(engine, **NAMED | more).fit(change(frame) if change else frame, Q.relevance)
+    assert "\n" not in str(caught.value)
+
+
+def test_lazy_frames(engine):
+    with pytest.raises(TypeError, match=r"^X is a LazyFrame: collect it first"):
+        ranker(engine, **NAMED).fit(pl.DataFrame(COLUMNS).lazy(), Q.relevance)
+
+
+def test_duplicate_columns(engine):
+    twice = pd.DataFrame(COLUMNS).rename(columns={"x1": "x0"})
+    with pytest.raises(ValueError, match=r"^X has two columns 'x0': rename one"):
+        ranker(engine, **NAMED).fit(twice, Q.relevance)
+
+
+def test_a_measure_of_a_source_that_is_not_there(engine, frame):
+    made, more = with_metric(engine, CNDCG(k=3), objective=LambdaRank(), **NAMED)
+    valid = [(without(frame, "ctr"), Q.relevance)]
+    with pytest.raises(ValueError, match=r"valid.*'clicks'"):
+        made.fit(frame, Q.relevance, eval_set=valid, **more)
+    fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
+    with pytest.raises(
+        ValueError, match=r"^X has no label source 'clicks': name its column, as in sources=\['clicks'\]"
+    ):
+        CNDCG(k=3)(fitted, frame, Q.relevance)
+    with pytest.raises(
+        ValueError, match=r"^eval_set\[0\] has no column 'srch_id': .* eval_group= or eval_qid="
+    ):
+        made.fit(frame, Q.relevance, eval_set=[(without(frame, "srch_id"), Q.relevance)])
+
+
+def test_graded_by_any_source():
+    assert CHEAP.sources == ("relevance", "price_rank")
+    assert repr(graded(source="sales")) == (
+        "Blend(first=LambdaRank(), second=ClickTier(metric=CNDCG(source='sales'), source='sales'), weight=0.1)"
+    )
+    q = Queries([1, 1, 0], sizes=[3], sales=[0.2, 0.4, 0.9])
+    grad, _ = graded(1.0, source="sales").gradient([0.0, 0.0, 0.0], q)
+    assert grad[0] > 0 > grad[1] and grad[2] == 0

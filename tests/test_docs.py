@@ -21,7 +21,7 @@ NOT_RUN = (
     "lambdaboost demo",
     "lambdaboost fetch",
 )
-NEEDS = {"nets": "torch", "distributed": "dask.dataframe"}
+NEEDS = {"nets": "torch", "optuna": "optuna", "distributed": "dask.dataframe"}
 PACKAGES = (
     "",
     ".datasets",

@@ -41,8 +41,8 @@ def made_small(notebook):
     return notebook
 
 
-def test_there_are_four():
-    assert [path.stem[0] for path in NOTEBOOKS] == list("1234")
+def test_there_are_six():
+    assert [path.stem[0] for path in NOTEBOOKS] == list("123456")
 
 
 def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
@@ -72,6 +72,12 @@ def test_pictures_are_kept_and_the_file_is_small(path, notebook):
     assert len(pictures) >= 2
     assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
     assert path.stat().st_size < LARGEST
+
+
+def test_first_installs_in_a_fresh_session(notebook):
+    """From an uploaded wheel, where lambdaboost cannot be imported; nothing elsewhere."""
+    install = code_of(notebook)[0].source
+    assert 'find_spec("lambdaboost") is None' in install and '%pip install --quiet "{wheel}[plots]"' in install
 
 
 def test_was_kept_at_full_size(notebook):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
-from llvmlite.binding.newpassmanagers import create_new_module_pass_manager
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.registry import CPUDispatcher
@@ -27,7 +26,7 @@ class Inlined(CPUDispatcher):
         targetoptions: dict[str, Any] | None = None,
         pipeline_class: Any = None,
     ) -> None:
-        super().__init__(py_func, locals, targetoptions, pipeline_class or IntoCallers)
+        super().__init__(py_func, locals or {}, targetoptions, pipeline_class or IntoCallers)
 
     def add_overload(self, cres: CompileResult) -> None:
         """Keep a compiled version for kernels, not for Python: it has no address."""
@@ -81,17 +80,29 @@ class Unoptimized(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         """Remove what nothing reads, or the cache would be told of addresses that only this process has."""
-        passes = self._codegen._pass_builder(opt=0)
-        cleanup = create_new_module_pass_manager()
+        if not hasattr(self._codegen, "_pass_builder"):
+            _clean_up_by_legacy_passes(self._final_module)
+            return
+        cleanup = llvm.create_new_module_pass_manager()
         cleanup.add_sroa_pass()
         cleanup.add_simplify_cfg_pass()
         cleanup.add_dead_code_elimination_pass()
         cleanup.add_global_dead_code_eliminate_pass()
-        cleanup.run(self._final_module, passes)
+        cleanup.run(self._final_module, self._codegen._pass_builder(opt=0))
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
+
+
+def _clean_up_by_legacy_passes(module: Any) -> None:
+    """The same passes by LLVM's older pass manager, which Numba has up to 0.61."""
+    cleanup = llvm.create_module_pass_manager()
+    cleanup.add_sroa_pass()
+    cleanup.add_cfg_simplification_pass()
+    cleanup.add_dead_code_elimination_pass()
+    cleanup.add_global_dce_pass()
+    cleanup.run(module)
 
 
 def inlined_from_cache(

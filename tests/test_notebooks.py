@@ -77,7 +77,9 @@ def test_pictures_are_kept_and_the_file_is_small(path, notebook):
 def test_first_installs_in_a_fresh_session(notebook):
     """From an uploaded wheel, where lambdaboost cannot be imported; nothing elsewhere."""
     install = code_of(notebook)[0].source
-    assert 'find_spec("lambdaboost") is None' in install and '%pip install --quiet "{wheel}[plots]"' in install
+    assert (
+        'find_spec("lambdaboost") is None' in install and '%pip install --quiet "{wheel}[plots]"' in install
+    )
 
 
 def test_was_kept_at_full_size(notebook):

@@ -163,10 +163,10 @@ RULES = [
         lambda s, y, m: naive.lightgbm(s, y["relevance"], 2.0, 3, norm=False),
         5e-5,
     ),
-    Rule(LambdaRank(convention="xgboost"), lambda s, y, m: naive.xgboost(np.float32(s), y["relevance"])),
+    Rule(LambdaRank(convention="xgboost"), lambda s, y, m: naive.xgboost(s, y["relevance"])),
     Rule(
         LambdaRank(convention="xgboost", truncation=3, norm=False, score_norm=False),
-        lambda s, y, m: naive.xgboost(np.float32(s), y["relevance"], 3, norm=False, score_norm=False),
+        lambda s, y, m: naive.xgboost(s, y["relevance"], 3, norm=False, score_norm=False),
     ),
     Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
     Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),

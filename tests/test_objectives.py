@@ -54,8 +54,8 @@ def test_equals_the_reference(rule, case):
         assert g.dtype == np.float32
         assert g.shape == (q.n_documents,)
         assert np.isfinite(g).all()
-        # LightGBM's table of ρ ends at e^−25 = 1.4e-11: λ of pairs beyond are that. XGBoost's ρ is one float32, so λ of a
-        # pair in the right order has the error of 1 − ρ.
+        # LightGBM's table of ρ ends at e^−25 = 1.4e-11: λ of pairs beyond are that. XGBoost's ρ is one float32, so
+        # λ of a pair in the right order has the error of 1 − ρ.
         assert_close(g, e, q, rule.tolerance, least=1e-3 if "convention" in repr(rule.objective) else 1e-30)
 
 

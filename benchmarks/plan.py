@@ -112,6 +112,9 @@ FULL = Plan(
     ),
     rounds_trained=10,
     cases=(
+        Case(Shape(100_000, 5)),
+        Case(Shape(30_000, 10)),
+        Case(Shape(10_000, 30)),
         Case(Shape(1000, 120)),
         Case(Shape(100, 1200)),
         Case(Shape(30, 5000)),

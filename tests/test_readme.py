@@ -71,8 +71,15 @@ def test_results_are_those_of_the_reports():
 
 
 def test_speed_is_that_of_the_benchmarks_page():
+    """Each ratio, in two digits, of the page's table of trainings."""
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    page = page.split("## λ inside a training\n")[1].split("\n## ")[0]
     found = rows("Speed")
-    assert len(found) == 4
-    for row in found:
-        assert f"| {' | '.join(row)} |" in page
+    assert len(found) == 9
+    for shape, *ratios in found:
+        lines = [
+            re.search(rf"^\| {shape} \| {name} \| (.+)", page, re.M)[1] for name in ("LightGBM", "XGBoost")
+        ]
+        cells = [line.split(" | ")[column] for column in (0, 1) for line in lines]
+        expected = [float(cell.split("×")[0]) for cell in cells]
+        assert [float(ratio.removesuffix(" ×")) for ratio in ratios] == pytest.approx(expected, rel=0.05)

@@ -69,8 +69,7 @@ def train_lightgbm(
     -------
     lightgbm.Booster
         An ordinary booster in this process; up to the best round after early stopping.
-        ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the
-        cluster.
+        ``X.map_blocks(booster.predict, drop_axis=1, dtype=float)`` predicts on the cluster.
 
     Raises
     ------

@@ -16,10 +16,8 @@ from lambdaboost.datasets._given import numbers
 ROWS, OF_QUERY = 1000, 100  # the most rows examined for a source, and for one query
 LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one for each, may agree by chance
 CORRELATION = 0.95
-SCREEN, SCREENED = (
-    200,
-    0.7,
-)  # a feature that correlates less than this on the first rows is not examined further
+# A feature that correlates less than this on the first rows is not examined further.
+SCREEN, SCREENED = 200, 0.7
 
 
 @dataclass(frozen=True)

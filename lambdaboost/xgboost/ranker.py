@@ -80,9 +80,8 @@ class LambdaRanker(xgb.XGBRanker):
         sources: Sequence[str] | Mapping[str, str] | None = None,
         **parameters: Any,
     ) -> None:
-        super().__init__(
-            objective="rank:ndcg", **parameters
-        )  # XGBRanker refuses callables here, and only here
+        # XGBRanker refuses callables here, and only here.
+        super().__init__(objective="rank:ndcg", **parameters)
         self.objective = objective
         self.leaves = leaves
         self.query = query
@@ -333,6 +332,5 @@ def _attach(name: str, data: xgb.DMatrix, labels: Labels) -> None:
                 f"{name}[{source!r}] has {values.size} rows, X has {data.num_row()}: give one label per document"
             )
     if labels:
-        data.sources = labels | (
-            getattr(data, "sources", None) or {}
-        )  # the training data may be evaluated too
+        # The training data may be evaluated too.
+        data.sources = labels | (getattr(data, "sources", None) or {})

@@ -21,9 +21,8 @@ from lambdaboost.objectives.kernels.pair_weight import ONE
 RANGE = 72.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
 SATURATED = 125  # from 2^this on the smaller of ρ and 1 − ρ is 0: a float32 would have no digits of it
 GAP = 256.0  # neighbours farther apart are brought as near: in their pairs ρ is 0 or 1 either way, for any center
-LIFT = (
-    2.0**32
-)  # of all weights of `Wide` pairs: ρ of 2^−125 times a small weight would be a slow, subnormal float32
+# Of all weights of `Wide` pairs: ρ of 2^−125 times a small weight would be a slow, subnormal float32.
+LIFT = 2.0**32
 FAR_BELOW = -(1 << 30)  # k of a column that is no document: below all that are
 
 

@@ -108,7 +108,7 @@ def test_of_queries_matches_categories_by_name():
         curve.of(queries([1], ("new", "top")))
     with pytest.raises(ValueError, match="the curve has no names"):
         CURVE.of(queries([1, 2], ("side", "top")))
-    with pytest.raises(ValueError, match="those of the queries are ranks"):
+    with pytest.raises(ValueError, match="those of the data are ranks"):
         curve.of(queries([1, 2]))
 
 

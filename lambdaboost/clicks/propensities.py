@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, reading, replacing
+from lambdaboost.datasets.positions import Positions
 
 FIELDS = ("values", "low", "high", "names")
 
@@ -23,8 +24,9 @@ FIELDS = ("values", "low", "high", "names")
 class Propensities(Value):
     """The probability that a user looks at each position, relative to the best position.
 
-    In the position-based model P(click) = P(look | position) · P(attracts | query, document) (Wang et al. 2018,
-    eq. 1). Clicks alone determine the first factor only up to a constant, so only the ratios of the values matter.
+    In the position-based model P(click) = P(look | position) · P(attracts | query, document) (Richardson, Dominowska
+    & Ragno 2007; Wang et al. 2018, section 4). Clicks determine the first factor only up to a constant, so only the
+    ratios of the values matter.
 
     Parameters
     ----------
@@ -193,24 +195,27 @@ class Propensities(Value):
         position = getattr(q, "position", None)
         if position is None:
             raise ValueError("the queries have no positions: give position= to Queries or to the data set")
-        names = getattr(q, "position_names", None)
-        by_code: NDArray[Any] = np.asarray(position)
+        return self.at_positions(Positions(np.asarray(position), getattr(q, "position_names", None)))
+
+    def at_positions(self, positions: Positions) -> NDArray[np.float64]:
+        """The value of each row, NaN where it was not shown; categories are matched by name."""
+        names, code = positions.names, positions.codes
         if names is not None and self.names is None:
             raise ValueError(
-                f"positions are categories ({', '.join(map(str, names[:3]))}, …), but the curve has no names: "
+                f"positions are categories ({', '.join(names[:3])}, …), but the curve has no names: "
                 "give names= to Propensities"
             )
         if names is None and self.names is not None:
-            raise ValueError("the curve is of named positions, but those of the queries are ranks")
-        shown = by_code > 0
-        result = np.full(by_code.shape, np.nan)
+            raise ValueError("the curve is of named positions, but those of the data are ranks")
+        shown = code > 0
+        result = np.full(code.shape, np.nan)
         if names is None:
-            result[shown] = self.at(by_code[shown])
+            result[shown] = self.at(code[shown])
         else:
-            used = np.unique(by_code[shown])  # a category that no document has may be unknown
+            used = np.unique(code[shown])  # a category that no row has may be unknown
             value = np.full(len(names) + 1, np.nan)
-            value[used] = self.at(np.array([str(names[code - 1]) for code in used], dtype=np.str_))
-            result[shown] = value[by_code[shown]]
+            value[used] = self.at(np.array([names[at - 1] for at in used], dtype=np.str_))
+            result[shown] = value[code[shown]]
         return result
 
     def scaled(self) -> Self:

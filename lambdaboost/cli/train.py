@@ -142,7 +142,7 @@ def _value(text: str) -> Any:
 
 
 def _check_wanted(objective: Any, measures: tuple[Measure, ...], columns: Columns) -> None:
-    wanted = {measure.source: f"--measure {measure!r}" for measure in measures}
+    wanted = {source: f"--measure {measure!r}" for measure in measures for source in measure.sources}
     wanted |= dict.fromkeys(objective.sources, f"--objective {objective!r}")
     check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
     askers = [f"--measure {measure!r}" for measure in measures if measure.reads_positions]

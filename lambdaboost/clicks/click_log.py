@@ -231,6 +231,11 @@ class ClickLog:
         return self._keys.of_row
 
     @property
+    def query_of_row(self) -> NDArray[np.int64]:
+        """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
+        return self._keys.query_of_row
+
+    @property
     def _keys(self) -> Keys:
         return self._remembered("keys", lambda: Keys.of(self.query, self.document))
 

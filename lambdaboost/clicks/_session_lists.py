@@ -50,7 +50,7 @@ class SessionLists:
         clicked[session, place] = log.clicked
         weight = log.impressions_of_row()
         times = np.zeros(sizes.size)
-        times[session] = weight
+        times[session[::-1]] = weight[::-1]  # the weight of each session's first row
         if (other := times[session] != weight).any():
             row = int(np.argmax(other))
             raise ValueError(

@@ -79,5 +79,5 @@ class CascadeModel(ClickModel):
 
 def _read(lists: SessionLists) -> Floats:
     """1 up to the first click, 0 below it."""
-    above = np.cumsum(lists.clicked, axis=1) - lists.clicked
+    above: NDArray[np.int64] = np.cumsum(lists.clicked, axis=1) - lists.clicked
     return (above == 0).astype(np.float64)

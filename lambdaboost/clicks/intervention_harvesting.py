@@ -72,7 +72,8 @@ def intervention_harvesting(
     names = log.position_names
     check_shown(counts.by_position(counts.impressions), names)
     if counts.n_positions == 1:
-        return Propensities((1.0,), *(((1.0,), (1.0,)) if intervals else ()), names=names)
+        ends = (1.0,) if intervals else None
+        return Propensities((1.0,), ends, ends, names)
     sets = _sets(counts, method)
     pairs = np.unique(sets.pair)
     low, high = np.divmod(pairs, counts.n_positions)
@@ -180,7 +181,8 @@ def _pivot(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int
 
 
 def _adjacent(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int) -> Floats:
-    return np.cumprod(_pivot(low, high, sums, n))
+    ratio: Floats = np.cumprod(_pivot(low, high, sums, n))
+    return ratio
 
 
 def _all_pairs(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int) -> Floats:

@@ -30,6 +30,7 @@ class Validation:
             "weight": q.weight,
             "group": q.sizes,
             "sources": sources_of(self.collection),
+            "position": q.positions,
         }
 
 
@@ -58,7 +59,10 @@ def validation(
     measures = measures_of(engine, params, metrics)
     for measure in measures:
         if isinstance(measure, Measure):
-            valid.queries.source(measure.source)
+            for source in measure.sources:
+                valid.queries.source(source)
+            if measure.reads_positions:
+                valid.queries.required_position()
     if early_stopping is not None:
         early_stopping = check_count("early_stopping", early_stopping)
     return Validation(valid, measures, early_stopping)

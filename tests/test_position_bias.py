@@ -90,8 +90,7 @@ def test_shuffled_lists_recover_the_curve():
         swap_experiment(log_of(1.0, rankers=SCORE))
 
 
-@pytest.mark.parametrize("eta", [1.0])
-def test_features_tell_the_curve_from_one_ranker(eta):
+def test_features_tell_the_curve_from_one_ranker(eta=1.0):
     """Without them the log of one ranker says nothing of the curve."""
     log = log_of(eta, 200, rankers=SCORE)
     features = X[log.rows_of(Q.query_of_row, np.arange(Q.n_documents))]

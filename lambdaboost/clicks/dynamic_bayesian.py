@@ -147,7 +147,9 @@ def _expected(lists: SessionLists, attraction: Floats, satisfaction: Floats, gam
     silent = np.ones((n, length + 1))
     for i in reversed(range(length)):
         silent[:, i] = np.where(filled[:, i], (1 - a[:, i]) * (1 - gamma + gamma * silent[:, i + 1]), 1.0)
-    below: NDArray[np.int64] = np.cumsum(clicked[:, ::-1], axis=1)[:, ::-1] - clicked  # clicks below each place
+    below: NDArray[np.int64] = (
+        np.cumsum(clicked[:, ::-1], axis=1)[:, ::-1] - clicked
+    )  # clicks below each place
     read = np.where(filled & (below + clicked > 0), 1.0, 0.0)
     read[:, 0] = filled[:, 0]
     satisfied = np.zeros((n, length))

@@ -181,8 +181,7 @@ def _pivot(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int
 
 
 def _adjacent(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int) -> Floats:
-    ratio: Floats = np.cumprod(_pivot(low, high, sums, n))
-    return ratio
+    return np.cumprod(_pivot(low, high, sums, n)).astype(np.float64)
 
 
 def _all_pairs(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, n: int) -> Floats:

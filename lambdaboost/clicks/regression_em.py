@@ -24,7 +24,7 @@ TOLERANCE = 5e-3  # of log θ; the splits of trees change a little from step to 
 FOLDS = 2
 NEWTON_STEPS, NEWTON_TOLERANCE = 60, 1e-8
 MANY = 100_000  # documents, from which on trees are fitted on several threads
-TREES = {"max_iter": 40, "learning_rate": 0.15, "max_leaf_nodes": 15, "early_stopping": False}
+TREES = {"max_iter": 25, "learning_rate": 0.2, "max_leaf_nodes": 15, "early_stopping": False}
 SMALLEST = 1e-9
 
 

@@ -113,10 +113,10 @@ def positions_of(name: str, values: Any) -> Positions:
 def _plain(values: Any) -> NDArray[Any]:
     """One array, of objects if there may be text or None in it."""
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
-    if hasattr(values, "to_list"):  # pandas and polars
-        numeric = not hasattr(values, "iloc") and values.dtype.is_numeric()
-        values = values.to_numpy() if numeric or isinstance(values.dtype, np.dtype) else values.to_list()
+        return np.where(np.ma.getmaskarray(values), np.array(None), np.ma.getdata(values).astype(object))
+    if hasattr(values, "to_list") and not isinstance(values.dtype, np.dtype):  # pandas' own types, and polars
+        numeric = hasattr(values.dtype, "is_numeric") and values.dtype.is_numeric()
+        values = values.to_numpy() if numeric else values.to_list()
     # NumPy would turn a NaN or a rank among text into text.
     given = np.asarray(values, dtype=object) if isinstance(values, list | tuple) else np.asarray(values)
     return given.astype(object) if given.dtype.kind == "U" else given

@@ -218,7 +218,12 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
 
 
 def test_four_files_lead_to_the_line_that_computes_lambda():
-    walk = {"lambdarank": "PairRule", "pair_rule": "block_of_queries", "query": "blocks_by_columns", "tiles": "_tile"}
+    walk = {
+        "lambdarank": "PairRule",
+        "pair_rule": "block_of_queries",
+        "query": "blocks_by_columns",
+        "tiles": "_tile",
+    }
     files = [next((PACKAGE / "objectives").rglob(f"{name}.py")) for name in walk]
     for file, called, following in zip(files, walk.values(), files[1:], strict=False):
         assert f"{called}(" in file.read_text(encoding="utf-8")

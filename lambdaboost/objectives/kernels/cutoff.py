@@ -28,7 +28,6 @@ def _documents_above(rule, levels, columns, above_cutoff):
     """Bring the documents above the cutoff together, where each level starts in `above_cutoff.first`."""
     start, cutoff_end, first = levels.start, levels.cutoff_end, above_cutoff.first
     n_levels = start.size
-    fields = len(columns) if is_factored(rule.factors) else len(columns) - 2
     first[0] = 0
     for level in range(n_levels):
         first[level + 1] = first[level] + cutoff_end[level] - start[level]
@@ -36,8 +35,11 @@ def _documents_above(rule, levels, columns, above_cutoff):
     for level in range(n_levels):
         on = start[level] - first[level]
         for slot in range(first[level], first[level + 1]):
-            for x in range(fields):
+            for x in range(len(columns) - 2):
                 above_cutoff.side.read[x][slot] = columns[x][slot + on]
+            if is_factored(rule.factors):
+                above_cutoff.side.read.up[slot] = columns.up[slot + on]
+                above_cutoff.side.read.down[slot] = columns.down[slot + on]
     pad(rule.span, above_cutoff.side.read, m, m + LANES)
     for x in range(2):
         for slot in range(m + LANES):

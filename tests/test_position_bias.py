@@ -1,441 +1,372 @@
-"""Objectives against position bias: their references, what they reduce to, what they refuse, and both engines' own."""
+"""Estimators of position bias recover the true curve of simulated users, and refuse logs that do not tell it."""
 
-import copy
-import json
-import math
-import pickle
-import re
-
-import drawn
-import lightgbm as lgb
-import naive
 import numpy as np
 import pytest
 
-from lambdaboost import (
-    CNDCG,
-    ERR,
-    MAP,
-    MRR,
-    NDCG,
-    Blend,
-    ClickTier,
-    GradientStep,
-    InversePropensity,
-    LambdaRank,
-    ListNet,
-    NormalizedPairs,
-    PairAccuracy,
-    PositionGAM,
-    Queries,
-    RankNet,
-    Scorecard,
-    SigmoidLocal,
-    UnbiasedLambdaRank,
-    graded,
+from lambdaboost import Queries
+from lambdaboost.clicks import (
+    Cascade,
+    CascadeModel,
+    ClickLog,
+    DynamicBayesian,
+    PositionBased,
+    Propensities,
+    intervention_harvesting,
+    regression_em,
+    simulate,
+    simulate_swaps,
+    swap_experiment,
 )
-from lambdaboost._threads import using
-from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import web_search_log
-from lambdaboost.lightgbm import Dataset, train
-from lambdaboost.objectives import parse
-from lambdaboost.objectives.kernels import pair_costs
-from lambdaboost.objectives.native import lightgbm_positions, xgboost_unbiased
 
-SIZES = [1, 2, 5, 10, 40, 41, 100, 300]
-PAIRWISE = [
-    RankNet(sigma=2.0),
-    LambdaRank(),
-    LambdaRank(NDCG(k=3)),
-    LambdaRank(MAP()),
-    LambdaRank(MRR(k=5)),
-    LambdaRank(ERR(max_grade=5)),
-    LambdaRank(PairAccuracy()),
-    SigmoidLocal(NDCG(k=10), center=0.5),
-    ClickTier(),
-]
+RNG = np.random.default_rng(7)
+K = 6
+Q = Queries(RNG.integers(0, 3, 150 * 8), sizes=[8] * 150)
+# The features tell relevance with an error; the rankers are better than chance, so relevance differs by position.
+X = np.column_stack([Q.relevance + 0.5 * RNG.normal(size=1200), RNG.normal(size=(1200, 2))])
+SCORE = 0.5 * X[:, 0] + RNG.normal(size=1200)
+RANKERS = np.array([SCORE, SCORE + RNG.normal(size=1200), SCORE + RNG.normal(size=1200)])
+METHODS = ("all-pairs", "adjacent", "pivot")
+ESTIMATORS = {
+    **{name: lambda log, name=name, **more: intervention_harvesting(log, name, **more) for name in METHODS},
+    "em": regression_em,
+}
+etas = pytest.mark.parametrize("eta", [0.0, 1.0, 2.0])
 
 
-def flat(value, n=400):
-    return Propensities([value] * n)
+def log_of(eta, sessions=300, seed=1, rankers=RANKERS):
+    return simulate(rankers, Q, PositionBased(eta), sessions, np.random.default_rng(seed), k=K)
 
 
-@pytest.mark.parametrize("objective", [*PAIRWISE, graded(), GradientStep(graded())], ids=repr)
-def test_propensity_1_is_the_objective_itself(objective):
-    for scores, q in (drawn.make(0, SIZES, missing=True), drawn.make(1, [5000])):
-        weighted = InversePropensity(objective, flat(1.0, 5000), clip=3.0, self_normalized=True)
-        for one, other in zip(objective.gradient(scores, q), weighted.gradient(scores, q), strict=True):
-            np.testing.assert_array_equal(one, other)
+def largest_error(curve, eta):
+    """The largest relative error, both relative to the best position of the estimate."""
+    true, best = np.array(Propensities.power(eta, K).values), np.argmax(curve.values)
+    return np.abs(np.array(curve.values) / (true / true[best]) - 1).max()
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e4], ids=["narrow", "wide"])
-@pytest.mark.parametrize("objective", PAIRWISE, ids=repr)
-def test_equal_propensities_scale_the_objective(objective, spread):
-    scores, q = drawn.make(2, SIZES, spread)
-    half = InversePropensity(objective, flat(0.5)).gradient(scores, q)
-    for one, two in zip(objective.gradient(scores, q), half, strict=True):
-        np.testing.assert_allclose(two, 2 * one, rtol=2e-6, atol=2e-6 * np.abs(one).max())
-    normalized = InversePropensity(objective, flat(0.5), self_normalized=True).gradient(scores, q)
-    np.testing.assert_array_equal(normalized, objective.gradient(scores, q))
+@etas
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_true_curve_is_in_the_intervals(name, eta):
+    """Five of six positions at least; and the intervals are not so wide that they would hold any curve."""
+    curve = ESTIMATORS[name](log_of(eta))
+    assert curve.covers(Propensities.power(eta, K)).sum() >= K - 1
+    assert curve.covers(Propensities.power(eta + 1, K)).sum() <= 2
+    assert largest_error(curve, eta) < {0.0: 0.06, 1.0: 0.15, 2.0: 0.3}[eta]
+    assert len(curve) == K
+    assert max(curve.values) == 1
 
 
-def test_a_long_list_with_factors_is_the_sum_over_its_pairs():
-    rng = np.random.default_rng(3)
-    n = 3000
-    relevance, scores = rng.integers(0, 3, n), rng.normal(size=n)
-    position = rng.permutation(n) + 1
-    q = Queries(relevance, sizes=[n], position=position)
-    curve = Propensities.power(0.5, n)
-    grad, _ = InversePropensity(RankNet(), curve).gradient(scores, q)
-    better = relevance[:, None] > relevance[None, :]
-    force = better * position[:, None] ** 0.5 / (1 + np.exp(scores[:, None] - scores[None, :]))
-    np.testing.assert_allclose(-grad, force.sum(1) - force.sum(0), atol=1e-5 * np.abs(grad).max())
+@etas
+def test_click_rates_alone_are_not_the_curve(eta):
+    """The logs are such that an estimator has something to correct."""
+    counts = log_of(eta).counts()
+    rate = counts.by_position(counts.clicks) / counts.by_position(counts.impressions)
+    naive = Propensities(rate / rate.max())
+    assert largest_error(naive, eta) > 1.5 * largest_error(regression_em(log_of(eta), intervals=0), eta)
+    assert largest_error(naive, eta) > 0.15
 
 
-def test_clicks_alone_order_a_query_without_grades():
-    nothing = [np.nan] * 3
-    q = Queries(
-        [2, 1, 0, *nothing, 1, np.nan, 1],
-        sizes=[3, 3, 3],
-        clicks=[0.1, 0.5, 0.2, 0.1, 0.5, 0.2, 0.1, 0.5, 0.2],
+@etas
+def test_swaps_recover_the_curve(eta):
+    log, arm = simulate_swaps(SCORE, Q, PositionBased(eta), 300, np.random.default_rng(3), k=K)
+    curve = swap_experiment(log, arm)
+    assert curve.covers(Propensities.power(eta, K)).sum() >= K - 1
+    assert curve.covers(Propensities.power(eta + 1, K)).sum() <= 2
+
+
+def test_shuffled_lists_recover_the_curve():
+    query, document, session = (
+        a.ravel() for a in np.meshgrid(range(80), range(5), range(100), indexing="ij")
     )
-    scores = np.arange(9.0)
-    grad, _ = ClickTier().gradient(scores, q)
-    alone, _ = ClickTier(within=()).gradient(scores, q)
-    assert (grad[:3] == 0).all()  # no two grades tie
-    np.testing.assert_array_equal(grad[3:6], alone[3:6])
-    assert (grad[3:6] != 0).all()
-    assert grad[7] == 0 and grad[6] != 0 and grad[8] != 0  # where others have grades, it has no tier
-    both, _ = graded(0.5).gradient(scores, q)
-    np.testing.assert_allclose(both[3:6], 0.5 * alone[3:6])
-    third = ClickTier(source="fresh", within=("relevance", "clicks"))
-    q = Queries(nothing, sizes=[3], clicks=[0.5, 0.5, 0.1], fresh=[0.2, 0.6, 0.9])
-    assert (third.gradient(scores[:3], q)[0] != 0).tolist() == [True, True, False]
+    rng = np.random.default_rng(0)
+    position = rng.permuted(np.broadcast_to(np.arange(1, 6), (80, 100, 5)), axis=2).transpose(0, 2, 1).ravel()
+    attracts = rng.random((80, 5))[query, document]
+    clicked = rng.random(query.size) < attracts / position
+    log = ClickLog(query, document, position, clicked, session=query * 100 + session)
+    curve = swap_experiment(log)
+    assert curve.covers(Propensities.power(1, 5)).sum() >= 4
+    with pytest.raises(ValueError, match="the lists were not shuffled"):
+        swap_experiment(log_of(1.0))
+    with pytest.raises(ValueError, match="the lists were not shuffled"):
+        swap_experiment(log_of(1.0, rankers=SCORE))
 
 
-def test_graded_takes_propensities():
-    p = Propensities((1.0, 0.5))
-    assert graded(0.2, propensities=p) == Blend(LambdaRank(), InversePropensity(ClickTier(), p), 0.2)
+def test_features_tell_the_curve_from_one_ranker(eta=1.0):
+    """Without them the log of one ranker says nothing of the curve."""
+    log = log_of(eta, 200, rankers=SCORE)
+    features = X[log.rows_of(Q.query_of_row, np.arange(Q.n_documents))]
+    curve = regression_em(log, features)
+    assert curve.low is None
+    counts = log.counts()
+    rate = counts.by_position(counts.clicks) / counts.by_position(counts.impressions)
+    naive = Propensities(rate / rate.max())
+    assert largest_error(curve, eta) < 0.15 < largest_error(naive, eta)
+    with pytest.raises(ValueError, match=r"give features, or log several rankers"):
+        regression_em(log)
 
 
-# Unbiased LambdaRank
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """95 % intervals of the positions below the best, over 30 logs: 150 of them, correlated within a log."""
+    for name in ("all-pairs", "em"):
+        held = [
+            ESTIMATORS[name](log_of(1.0, 40, seed), intervals=60).covers(Propensities.power(1.0, K))[1:]
+            for seed in range(30)
+        ]
+        assert 0.86 < np.mean(held) < 0.99, name
 
 
-def ratios(scores, q, p, k=None):
-    """t⁺ and t⁻ by the equations of the paper, in loops."""
-    n = int(q.position.max())
-    costs = np.zeros((n, n))
-    for rows, labels in drawn.rows(q):
-        s, y = scores[rows], labels["relevance"]
-        gains, r = [naive.exponential(l) for l in y], naive.ranks(s)
-        for i, j in naive.graded_pairs(y):
-            cost = naive.swap_ndcg(gains, r, i, j, k) * math.log1p(math.exp(s[j] - s[i]))
-            costs[int(labels["position"][i]) - 1, int(labels["position"][j]) - 1] += cost
-    plus, minus = np.ones(n), np.ones(n)
-    for _ in range(300):
-        plus = (costs / minus).sum(axis=1) ** (1 / (1 + p))
-        plus /= plus[0]
-        minus = (costs.T / plus).sum(axis=1) ** (1 / (1 + p))
-        minus /= minus[0]
-    return plus, minus
+def test_few_impressions_of_each_document_do_not_bend_the_curve():
+    """A relevance for each document is estimated from six impressions here."""
+    log = log_of(1.0, 6, seed=4)
+    assert regression_em(log).covers(Propensities.power(1.0, K)).sum() >= K - 1
 
 
-@pytest.mark.parametrize("p", [0.0, 1.0, 4.0])
-@pytest.mark.parametrize("k", [None, 3])
-def test_unbiased_lambdarank_equals_its_reference(p, k):
-    scores, q = drawn.make(4, [8] * 60)
-    objective = UnbiasedLambdaRank(NDCG(k=k), regularization=p)
-    plus, minus = ratios(scores, q, p, k)
-    for t, found in zip((plus, minus), objective.bias(scores, q), strict=True):
-        np.testing.assert_allclose(found.values, t / t.max(), rtol=1e-4)
-    grad, hess = objective.gradient(scores, q)
-    for rows, labels in drawn.rows(q):
-        s, y, place = scores[rows], labels["relevance"], labels["position"].astype(int) - 1
-        gains, r = [naive.exponential(l) for l in y], naive.ranks(s)
-        lam, mu = naive.pair_rule(
-            s,
-            naive.graded_pairs(y),
-            lambda i, j: naive.swap_ndcg(gains, r, i, j, k) / (plus[place[i]] * minus[place[j]]),  # noqa: B023
-            naive.logistic,
-        )
-        np.testing.assert_allclose(-grad[rows], lam, atol=1e-4 * max(np.abs(lam).max(), 1e-9))
-        np.testing.assert_allclose(hess[rows], mu, atol=1e-4 * max(np.abs(mu).max(), 1e-9))
+def test_estimates_are_seeded_and_intervals_optional():
+    log = log_of(1.0, 30)
+    for estimate in (*ESTIMATORS.values(),):
+        assert estimate(log, intervals=20, seed=3) == estimate(log, intervals=20, seed=3)
+        assert estimate(log, intervals=20, seed=3) != estimate(log, intervals=20, seed=4)
+        assert estimate(log, intervals=0).low is None
+        assert estimate(log, intervals=0).values == estimate(log, intervals=20).values
+        with pytest.raises(ValueError, match="intervals is -1"):
+            estimate(log, intervals=-1)
 
 
-def sessions(queries=4000, n=6, eta=1.0, seed=0):
-    """Clicks of a position-based user on documents in random order, and what attracts."""
-    rng = np.random.default_rng(seed)
-    attraction = rng.choice([0.1, 0.3, 0.8], queries * n) * rng.uniform(0.95, 1.05, queries * n)
-    position = np.concatenate([rng.permutation(n) + 1 for _ in range(queries)])
-    clicks = rng.random(queries * n) < attraction / position**eta
-    return np.log(attraction), Queries(clicks, sizes=[n] * queries, position=position)
+def test_all_pairs_is_the_largest_likelihood():
+    """The likelihood of the docstring, over p and r, by a general optimizer."""
+    from scipy.optimize import minimize
 
+    from lambdaboost.clicks.intervention_harvesting import _all_pairs
 
-def test_the_bias_of_simulated_clicks_is_found():
-    scores, q = sessions()
-    clicked, other = UnbiasedLambdaRank(regularization=0.0).bias(scores, q)
-    np.testing.assert_allclose(clicked.values, 1 / np.arange(1.0, 7), rtol=0.25)
-    assert (np.diff(other.values) > 0).all()  # what is not clicked at the top was seen and not liked
-    near_one, _ = UnbiasedLambdaRank(regularization=1e6).bias(scores, q)
-    np.testing.assert_allclose(near_one.values, 1, rtol=1e-4)
+    low, high = np.array([0, 0, 1]), np.array([1, 2, 2])
+    sums = np.array([[30.0, 12.0, 60.0], [20.0, 9.0, 50.0], [14.0, 13.0, 80.0]])
 
+    def cost(x):
+        p, r = np.exp(np.concatenate([[0], x[:2]])), np.exp(x[2:])
+        total = 0.0
+        for k, c in ((low, sums[:, 0]), (high, sums[:, 1])):
+            rate = np.minimum(p[k] * r, 1 - 1e-9)
+            total += (c * np.log(rate) + (sums[:, 2] - c) * np.log(1 - rate)).sum()
+        return -total
 
-def test_a_sample_of_queries_gives_much_the_same_bias(monkeypatch):
-    scores, q = sessions()
-    whole = UnbiasedLambdaRank().bias(scores, q)
-    monkeypatch.setattr(pair_costs, "PAIRS", 5000)
-    again = Queries(q.relevance, sizes=q.sizes, position=q.position)
-    for all_pairs, some in zip(whole, UnbiasedLambdaRank().bias(scores, again), strict=True):
-        assert all_pairs != some
-        np.testing.assert_allclose(some.values, all_pairs.values, rtol=0.2)
-
-
-def test_positions_past_the_last_share_one_ratio_and_names_are_kept():
-    q = Queries([1, 0, 0], sizes=[3], position=[1, 250, 300])
-    assert len(UnbiasedLambdaRank().bias(np.zeros(3), q)[0]) == 200
-    q = Queries([1, 0, 0, 1], sizes=[2, 2], position=["left", "top", "left", "top"])
-    assert UnbiasedLambdaRank().bias(np.zeros(4), q)[0].names == ("left", "top")
-
-
-# Position GAM
-
-
-def test_the_gam_leaves_no_force_at_any_position():
-    scores, q = sessions(1000)
-    for objective in (LambdaRank(), RankNet()):
-        gam = PositionGAM(objective)
-        grad, hess = gam.gradient(scores, q)
-        raw, _ = objective.gradient(scores, q)
-        left, before = (np.abs(np.bincount(q.position, g)[1:]).max() for g in (grad, raw))
-        assert left < 0.01 * before
-        b = gam.bias(scores, q)
-        assert b[0] == 0 and (np.diff(b) < 0).all()
-        shifted = objective.gradient(scores + b[q.position - 1], q)
-        np.testing.assert_allclose(shifted[0], grad, atol=1e-5)
-        np.testing.assert_allclose(shifted[1], hess, atol=1e-5)
-
-
-def test_the_gam_regularized_hard_is_the_objective():
-    scores, q = sessions(100)
-    np.testing.assert_allclose(
-        PositionGAM(LambdaRank(), 1e9).gradient(scores, q), LambdaRank().gradient(scores, q), atol=1e-6
+    best = minimize(
+        cost,
+        np.full(5, -1.0),
+        method="Nelder-Mead",
+        options={"maxiter": 20_000, "xatol": 1e-9, "fatol": 1e-12},
     )
+    np.testing.assert_allclose(_all_pairs(low, high, sums, 3), np.exp([0, *best.x[:2]]), rtol=1e-5)
 
 
-def test_rounds_of_lightgbms_bias_at_fixed_scores_end_at_the_gams():
-    scores, q = sessions(300)
-    objective, bias = LambdaRank(convention="lightgbm", norm=False), lightgbm_positions.start(q)
-    for _ in range(150):
-        _, bias = lightgbm_positions.step(bias, scores, q, objective, 0.3, 0.01)
-    np.testing.assert_allclose(PositionGAM(objective, 0.01).bias(scores, q), bias - bias[0], rtol=0.04)
+def test_pivot_and_adjacent_by_hand():
+    """Two documents with as many impressions in both places weigh as many."""
+    rows = [("x", 1, 8, 10), ("x", 2, 2, 10), ("y", 1, 4, 20), ("y", 2, 3, 20), ("y", 3, 1, 20)]
+    log = counted(rows)
+    for name in ("pivot", "adjacent"):
+        curve = ESTIMATORS[name](log, intervals=0).values
+        assert curve[1] == pytest.approx((0.2 * 5 + 0.15 * 10) / (0.8 * 5 + 0.2 * 10))
+        assert curve[2] == pytest.approx({"pivot": 1 / 4, "adjacent": curve[1] / 3}[name])
 
 
-def test_the_gam_samples_long_logs():
-    scores, q = sessions(10_000)
-    few, _ = sessions(2000, seed=1), None
-    whole = PositionGAM(RankNet()).bias(scores, q)
-    np.testing.assert_allclose(PositionGAM(RankNet()).bias(*few), whole, atol=0.25)
-    np.testing.assert_array_equal(PositionGAM(RankNet()).bias(scores, q), whole)
+def counted(rows):
+    """A log of (document, position, clicks, impressions)."""
+    document, position, clicks, impressions = (np.array(column) for column in zip(*rows, strict=True))
+    clicked = np.repeat([True, False], len(rows))
+    return ClickLog(
+        np.zeros(2 * len(rows)), np.tile(document, 2), np.tile(position, 2), clicked,
+        np.concatenate([clicks, impressions - clicks]),
+    )  # fmt: skip
 
 
-# What all of them share
-
-CURVE = Propensities.power(1.0, 400)
-ALL = [
-    InversePropensity(LambdaRank(), CURVE, clip=5.0, self_normalized=True),
-    InversePropensity(graded(), CURVE),
-    UnbiasedLambdaRank(),
-    UnbiasedLambdaRank(CNDCG(), regularization=0.5),
-    PositionGAM(LambdaRank(NDCG(k=10)), 0.1),
-    PositionGAM(graded()),
-    Blend(LambdaRank(), UnbiasedLambdaRank(CNDCG()), 0.3),
-    Scorecard((LambdaRank(), PositionGAM(ClickTier())), (1.0, 0.5)),
-    GradientStep(UnbiasedLambdaRank()),
-    InversePropensity(Scorecard((LambdaRank(), ClickTier()), (1.0, 0.5)), CURVE),
-]
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_log_of_one_ranker_does_not_tell_the_curve(name):
+    with pytest.raises(ValueError, match="position and relevance cannot be told apart") as raised:
+        ESTIMATORS[name](log_of(1.0, 20, rankers=SCORE))
+    assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("objective", ALL, ids=repr)
-def test_is_a_value_with_the_same_bits_for_any_number_of_threads(objective):
-    assert parse(repr(objective)) == objective
-    assert pickle.loads(pickle.dumps(objective)) == objective
-    assert copy.deepcopy(objective) is objective
-    assert objective.reads_positions
-    scores, q = drawn.make(6, [150] * 20)
-    found = []
-    for threads in (1, 2, 2):
-        with using(threads):
-            again = Queries(q.relevance, sizes=q.sizes, clicks=q.labels["clicks"], position=q.positions)
-            found.append(objective.gradient(scores, again))
-    for one in found[1:]:
-        np.testing.assert_array_equal(one, found[0])
-    grad = found[0][0].astype(np.float64)
-    assert abs(grad.sum()) < 1e-4 * np.abs(grad).sum() and np.abs(grad).max() > 0
-
-
-@pytest.mark.parametrize("objective", ALL, ids=repr)
-def test_without_positions_it_says_so(objective):
-    q = Queries([1, 0], sizes=[2], clicks=[0.5, 0.2])
-    with pytest.raises(ValueError, match="no positions here: give the rank of each row"):
-        objective.gradient([0.0, 1.0], q)
-
-
-def test_documents_that_were_not_shown():
-    q = Queries([1, 0, np.nan], sizes=[3], position=[1, 2, None])
-    for objective in (
-        InversePropensity(LambdaRank(), CURVE),
-        UnbiasedLambdaRank(),
-        PositionGAM(LambdaRank()),
-    ):
-        grad, _ = objective.gradient(np.zeros(3), q)
-        assert grad[2] == 0 and grad[0] < 0 < grad[1]
-    q = Queries([0, 1, 0], sizes=[3], position=[1, None, 2])
-    for objective in (InversePropensity(LambdaRank(), CURVE), UnbiasedLambdaRank()):
-        with pytest.raises(ValueError, match=r"relevance\[1\] is 1, but the row has no position"):
-            objective.gradient(np.zeros(3), q)
-    with pytest.raises(ValueError, match="row 1 has a label but no position"):
-        PositionGAM(LambdaRank()).gradient(np.zeros(3), q)
-
-
-def test_positions_past_the_curve():
-    q = Queries([0, 0, 1], sizes=[3], position=[1, 2, 3])
-    with pytest.raises(ValueError, match="position 3 is past the curve, whose last position is 2"):
-        InversePropensity(LambdaRank(), Propensities((1.0, 0.5))).gradient(np.zeros(3), q)
-    InversePropensity(LambdaRank(), Propensities((1.0, 0.5, 0.2))).gradient(np.zeros(3), q)
-    nobody_clicked = Queries([1, 0, 0], sizes=[3], position=[1, 2, 3])
-    InversePropensity(LambdaRank(), Propensities((1.0, 0.5))).gradient(np.zeros(3), nobody_clicked)
+APART = [("x", 1, 5, 10), ("x", 2, 4, 10), ("y", 3, 3, 10), ("y", 4, 2, 10)]
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("name", "rows", "message"),
     [
-        (lambda: InversePropensity(ListNet(), CURVE), TypeError, "ListNet(), whose pairs cannot be weighted"),
-        (lambda: InversePropensity(NormalizedPairs(), CURVE), TypeError, "expected RankNet, LambdaRank in"),
-        (
-            lambda: InversePropensity(LambdaRank(convention="xgboost"), CURVE),
-            TypeError,
-            "LambdaRank in the paper's convention",
-        ),
-        (
-            lambda: InversePropensity(Blend(LambdaRank(), ListNet(), 0.5), CURVE),
-            TypeError,
-            "ListNet(), whose",
-        ),
-        (lambda: InversePropensity(UnbiasedLambdaRank(), CURVE), TypeError, "UnbiasedLambdaRank(), whose"),
-        (lambda: InversePropensity(LambdaRank, CURVE), TypeError, "expected an objective"),
-        (lambda: InversePropensity(LambdaRank(), [1, 0.5]), TypeError, "expected Propensities([1, 0.5, …])"),
-        (lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5), ValueError, "clip is 0.5, expected"),
-        (
-            lambda: InversePropensity(LambdaRank(), CURVE, self_normalized=1),
-            TypeError,
-            "expected True or False",
-        ),
-        (lambda: UnbiasedLambdaRank(PairAccuracy()), TypeError, "choose another measure"),
-        (lambda: UnbiasedLambdaRank("ndcg"), TypeError, "metric is 'ndcg'"),
-        (lambda: UnbiasedLambdaRank(regularization=-1), ValueError, "regularization is -1"),
-        (lambda: PositionGAM(UnbiasedLambdaRank()), TypeError, "corrects for positions itself"),
-        (lambda: PositionGAM(LambdaRank(), -1), ValueError, "regularization is -1"),
-        (lambda: PositionGAM("lambdarank"), TypeError, "expected an objective"),
+        ("all-pairs", APART, "no document connects positions 1, 2 with positions 3, 4"),
+        ("em", APART, "no document with clicks connects positions 1, 2 with positions 3, 4"),
+        ("adjacent", APART, "no document was shown at both of positions 2, 3: use method='all-pairs'"),
+        ("pivot", APART, "no document was shown both at position 1 and at positions 3, 4: use method='all-pairs'"),
+        ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2 has no click on a document"),
+        ("pivot", [("x", 1, 0, 10), ("x", 2, 5, 10)], "position 1 has no click on a document"),
+        ("em", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2 has no click, so"),
+        ("all-pairs", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2 was never shown"),
+        ("em", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2 was never shown"),
     ],
-)
-def test_what_is_refused(make, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        make()
+)  # fmt: skip
+def test_a_curve_that_cannot_be_identified(name, rows, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        ESTIMATORS[name](counted(rows), intervals=0)
+    assert "\n" not in str(raised.value)
 
 
-@pytest.fixture(scope="module")
-def log():
-    X, q = web_search_log(queries=60, documents=20, features=16, seed=3)
-    rng = np.random.default_rng(5)
-    position = np.concatenate([rng.permutation(n) + 1 for n in q.sizes])
-    clicks = rng.random(q.n_documents) < (0.1 + 0.2 * q.relevance) / position**0.7
-    return X, Queries(clicks, sizes=q.sizes, position=position)
+def test_wrong_arguments():
+    log, arm = simulate_swaps(SCORE, Q, PositionBased(1), 5, np.random.default_rng(0), k=3)
+    with pytest.raises(ValueError, match="method is 'all'"):
+        intervention_harvesting(log, "all")
+    with pytest.raises(ValueError, match=r"arm has shape \(2,\), the log has"):
+        swap_experiment(log, [0, 2])
+    for wrong in (1, 4, -2):
+        with pytest.raises(ValueError, match=rf"arm\[3\] is {wrong}: give a position from 2 to 3"):
+            swap_experiment(log, np.where(np.arange(log.n_rows) == 3, wrong, arm))
+    with pytest.raises(TypeError, match="arm must be whole numbers"):
+        swap_experiment(log, arm * 1.0)
+    with pytest.raises(ValueError, match="position 3 has no arm of the experiment"):
+        swap_experiment(log, np.where(arm == 3, 0, arm))
+    with pytest.raises(ValueError, match=r"features has shape \(3, 1\), expected"):
+        regression_em(log, [[1], [2], [3]])
+    with pytest.raises(ValueError, match="the log has one query: give intervals=0"):
+        intervention_harvesting(counted([("x", 1, 5, 10), ("x", 2, 4, 10)]))
 
 
-@pytest.mark.parametrize(
-    "objective",
-    [InversePropensity(LambdaRank(), CURVE), UnbiasedLambdaRank(), PositionGAM(LambdaRank())],
-    ids=repr,
-)
-def test_trains_with_positions_of_the_data_set(log, objective):
-    X, q = log
-    data = Dataset(X, q.relevance, group=q.sizes, position=q.position)
-    booster = train({"verbose": -1, "num_leaves": 7, "num_threads": 1}, data, 5, objective=objective)
-    assert np.ptp(booster.predict(X)) > 0
-
-
-# The engines' own
-
-NATIVE = {"verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5, "num_threads": 1, "deterministic": True}
-
-
-@pytest.mark.parametrize("regularization", [0.0, 0.5])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_rounds_of_lightgbms_position_training(log, regularization, weighted):
-    X, q = log
-    weight = np.random.default_rng(0).uniform(0.1, 3.0, q.n_documents) if weighted else None
-    q = Queries(q.relevance, sizes=q.sizes, weight=weight, position=q.position)
-    params = NATIVE | {"lambdarank_position_bias_regularization": regularization, "learning_rate": 0.2}
-    data = lgb.Dataset(X, q.relevance, group=q.sizes, weight=weight, position=q.position)
-    native = lgb.train(params | {"objective": "lambdarank"}, data, 20)
-    bias = lightgbm_positions.start(q)
-
-    def replayed(scores, _):
-        nonlocal bias
-        objective = LambdaRank(convention="lightgbm")
-        derivatives, bias = lightgbm_positions.step(bias, scores, q, objective, 0.2, regularization)
-        return derivatives
-
-    plain = lgb.Dataset(X, q.relevance, group=q.sizes)
-    own = lgb.train(params | {"objective": replayed}, plain, 20)
-    assert np.abs(bias).max() > 0.01
-    native_trees, own_trees = (b.dump_model()["tree_info"] for b in (native, own))
-    assert json.dumps(own_trees) == json.dumps(native_trees)
-
-
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({}, {}),
-        ({"norm": False, "score_norm": False}, {}),
-        ({"bias_norm": 0.5}, {"lambdarank_bias_norm": 0.5}),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("truncation", [6, 32])
-def test_rounds_of_xgboosts_unbiased_training(log, options, names, truncation):
-    xgb = pytest.importorskip("xgboost", minversion="3")
-    X, q = log
-    order = np.lexsort((q.position, q.query_of_row))  # rows as they were shown
-    X, q = X[order], Queries(q.relevance[order], sizes=q.sizes)
-    data = xgb.DMatrix(X, q.relevance, qid=q.query_of_row)
-    params = {"nthread": 1, "base_score": 0.0, "max_depth": 3, "eta": 0.3}
-    native = xgb.train(
-        {
-            **params,
-            "objective": "rank:ndcg",
-            "lambdarank_pair_method": "topk",
-            "lambdarank_num_pair_per_sample": truncation,
-            "lambdarank_unbiased": True,
-            "lambdarank_normalization": options.get("norm", True),
-            "lambdarank_score_normalization": options.get("score_norm", True),
-            **names,
-        },
-        data,
-        15,
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_click_on_everything_is_no_bias(name):
+    curve = ESTIMATORS[name](
+        counted(
+            [("x", 1, 9, 9), ("x", 2, 4, 4), ("y", 2, 5, 5), ("y", 3, 7, 7), ("z", 1, 2, 2), ("z", 3, 2, 2)]
+        ),
+        intervals=0,
     )
-    found = xgboost_unbiased.start(truncation)
+    np.testing.assert_allclose(curve.values, [1, 1, 1], rtol=1e-5)
 
-    def replayed(scores, _):
-        nonlocal found
-        derivatives, found = xgboost_unbiased.step(found, scores, q, **options)
-        return derivatives
 
-    own = xgb.train({**params, "objective": "rank:ndcg"}, data, 15, obj=replayed)
-    theirs = native.predict(data)
-    assert np.abs(own.predict(data) - theirs).max() < 1e-6 * np.ptp(theirs)
-    config = json.loads(native.save_config())["learner"]["objective"]
-    n = min(truncation, int(q.sizes.max()))
-    np.testing.assert_allclose(found.plus[:n], np.ravel(config["ti+"])[:n].astype(float), rtol=1e-4)
-    np.testing.assert_allclose(found.minus[:n], np.ravel(config["tj-"])[:n].astype(float), rtol=1e-4)
-    assert np.ptp(found.plus[:n]) > 0.1
+def test_categories_keep_their_names():
+    log = log_of(1.0, 100)
+    names = np.array(["", "top", "upper", "middle", "low", "lower", "foot"])
+    named = ClickLog(log.query, log.document, names[log.position], log.clicked)
+    curve = regression_em(named, intervals=0)
+    assert curve.names == named.position_names
+    by_rank = regression_em(log, intervals=0)
+    np.testing.assert_allclose(curve.scaled().at(names[1:]), by_rank.values, rtol=1e-6)
+
+
+# Click models ---------------------------------------------------------------------------------------------------------
+
+GAIN = (2.0**Q.relevance - 1) / 3
+ATTRACTS = 0.1 + 0.9 * GAIN
+ROWS = (Q.query_of_row, np.arange(Q.n_documents))
+
+
+def seen(log, labels, least, model):
+    """Documents that enough users have read, whose labels are then precise."""
+    read = np.bincount(log.document_of_row, model.examination(), minlength=log.n_documents)
+    kept = log.aligned(read, *ROWS, missing=0.0) >= least
+    assert kept.sum() > 200
+    return labels[kept], kept
+
+
+def test_the_cascade_model_recovers_attraction():
+    log = simulate(RANKERS, Q, Cascade(), 600, np.random.default_rng(2), k=K)
+    model = CascadeModel.fit(log)
+    labels, kept = seen(log, model.labels(*ROWS), 300, model)
+    assert np.abs(labels - ATTRACTS[kept]).max() < 0.12
+    assert np.abs((labels - ATTRACTS[kept]).mean()) < 0.01
+    rates, _ = seen(log, log.labels(*ROWS), 300, model)
+    assert np.abs((rates - ATTRACTS[kept]).mean()) > 0.05  # clicks alone are biased
+
+
+def test_the_cascade_model_knows_what_was_read():
+    log = ClickLog(
+        [0] * 4 + [1] * 2,
+        [1, 2, 3, 4, 1, 2],
+        [1, 2, 3, 4, 2, 1],
+        [0, 1, 0, 1, 0, 0],
+        session=[0] * 4 + [1] * 2,
+    )
+    model = CascadeModel.fit(log, smoothing=(0, 0))
+    assert model.examination().tolist() == [1, 1, 0, 0, 1, 1]
+    np.testing.assert_array_equal(model.attraction, [0, 1, np.nan, np.nan, 0, 0])
+
+
+def test_the_dynamic_bayesian_network_recovers_its_users():
+    users = Cascade(continuation=0.8, satisfaction=0.7)
+    log = simulate(RANKERS, Q, users, 600, np.random.default_rng(2), k=K)
+    model = DynamicBayesian.fit(log)
+    assert abs(model.continuation - 0.8) < 0.02
+    labels, kept = seen(log, model.labels(*ROWS), 300, model)
+    assert np.abs((labels - ATTRACTS[kept] * 0.7 * GAIN[kept]).mean()) < 0.02
+    attraction, _ = seen(log, log.aligned(model.attraction, *ROWS), 300, model)
+    assert np.abs((attraction - ATTRACTS[kept]).mean()) < 0.01
+    # The truth: read if nobody above has satisfied or stopped the user.
+    reads_on = 0.8 * (1 - ATTRACTS * 0.7 * GAIN)
+    pages = [
+        np.argsort(-score.reshape(150, 8), axis=1)[:, :K] + 8 * np.arange(150)[:, None] for score in RANKERS
+    ]
+    read = np.mean([np.cumprod(reads_on[page], axis=1).mean(axis=0)[: K - 1] for page in pages], axis=0)
+    np.testing.assert_allclose(model.propensities(intervals=0).values, [1, *read], rtol=0.07)
+    assert model.propensities(intervals=50).low is not None
+
+
+def test_the_posterior_of_the_dynamic_bayesian_network_is_that_of_enumeration():
+    """P(read | clicks), by adding up all that may have happened in a session."""
+    rng = np.random.default_rng(0)
+    log = ClickLog(
+        [0] * 12,
+        [0, 1, 2, 3] * 3,
+        [1, 2, 3, 4] * 3,
+        [0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0],
+        session=np.arange(12) // 4,
+    )
+    model = DynamicBayesian(log, rng.random(4), rng.random(4), 0.7)
+    found = model.examination().reshape(3, 4)
+    for clicked, examined in zip(log.clicked.reshape(3, 4), found, strict=True):
+        total, read = 0.0, np.zeros(4)
+        for last in range(4):  # the last place that is read
+            for satisfied in (False, True):
+                chance = 1.0
+                for i in range(4):
+                    a, s = model.attraction[i], model.satisfaction[i]
+                    if i > last:
+                        chance *= not clicked[i]
+                        continue
+                    chance *= a if clicked[i] else 1 - a
+                    ends = i == last
+                    stays = (1 - s) if clicked[i] else 1.0
+                    if ends and satisfied:
+                        chance *= s if clicked[i] else 0.0
+                    elif ends:
+                        chance *= stays * (1.0 if last == 3 else 0.3)
+                    else:
+                        chance *= stays * 0.7
+                total += chance
+                read[: last + 1] += chance
+        np.testing.assert_allclose(examined, read / total)
+
+
+def test_equal_sessions_weigh_as_one_with_a_weight():
+    log = simulate(SCORE, Q, Cascade(0.8, 0.7), 30, np.random.default_rng(2), k=3)
+    half = log.take(log.query < 40)
+    doubled = ClickLog(*(np.tile(a, 2) for a in (half.query, half.document, half.position, half.clicked)),
+                       session=np.concatenate([half.session, half.session + 10**6]))  # fmt: skip
+    weighted = ClickLog(
+        half.query, half.document, half.position, half.clicked, np.full(half.n_rows, 2.0), half.session
+    )
+    one, two = DynamicBayesian.fit(doubled), DynamicBayesian.fit(weighted)
+    np.testing.assert_allclose(one.attraction, two.attraction, rtol=1e-9)
+    assert one.continuation == pytest.approx(two.continuation)
+
+
+def test_logs_that_click_models_refuse():
+    log = ClickLog([0, 0], [1, 2], [1, 2], [1, 0], session=[0, 0])
+    with pytest.raises(ValueError, match="the log has no sessions"):
+        CascadeModel.fit(ClickLog([0, 0], [1, 2], [1, 2], [1, 0]))
+    with pytest.raises(ValueError, match="positions are categories, which users do not read in order"):
+        CascadeModel.fit(ClickLog([0, 0], [1, 2], ["top", "side"], [1, 0], session=[0, 0]))
+    with pytest.raises(ValueError, match="whether users read on cannot be estimated: give continuation="):
+        DynamicBayesian.fit(log)
+    assert DynamicBayesian.fit(log, continuation=0.9).continuation == 0.9
+    with pytest.raises(ValueError, match="continuation is 0"):
+        DynamicBayesian.fit(log, continuation=0)
+    with pytest.raises(ValueError, match="no session has a click"):
+        DynamicBayesian.fit(ClickLog([0, 0], [1, 2], [1, 2], [0, 0], session=[0, 0]))
+    with pytest.raises(ValueError, match="row 1 has a weight other than the rest of its session"):
+        CascadeModel.fit(ClickLog([0, 0], [1, 2], [1, 2], [1, 0], [1, 2], [0, 0]))
+    with pytest.raises(ValueError, match="document 9 of query 0 is not in the log of the fit"):
+        CascadeModel.fit(log).examination(ClickLog([0], [9], [1], [0], session=[0]))

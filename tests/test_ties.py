@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rules import RULES
 
-from lambdaboost import MAP, MRR, NDCG, LambdaRank, Queries, RankNet
+from lambdaboost import MAP, MRR, NDCG, LambdaRank, PositionGAM, Queries, RankNet, UnbiasedLambdaRank
 from lambdaboost.objectives import (
     OBJECTIVES,
     SPSA,
@@ -22,6 +22,9 @@ FURTHER = [
     FiniteDifference(NDCG(5)),
     SPSA(NDCG(5)),
     GradientStep(PairwiseHinge()),
+    PositionGAM(LambdaRank()),
+    PositionGAM(RankNet()),
+    UnbiasedLambdaRank(),
     Combo((StructuredHinge(MAP()), PairwiseHinge())),
     *(StructuredHinge(metric) for metric in (NDCG(), NDCG(k=3), MRR())),
     *(StructuredHinge(NDCG(k=5), clip=False, feature_map=name) for name in ("po", "dorm")),
@@ -37,7 +40,8 @@ def labels(objective):
     grades, coarse, fine = (rng.integers(0, high, n) for high in (4, 2, 6))
     if isinstance(objective, StructuredHinge | Combo):
         grades = (grades > 1) * getattr(objective, "threshold", 1)
-    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6}
+    position = np.tile(np.arange(SIZE) + 1, QUERIES)
+    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6, "position": position}
 
 
 def difference(objective, iteration=3):

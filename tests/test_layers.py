@@ -25,6 +25,7 @@ LAYERS = (
         "_jit",
         "_kernel_cache",
         "_registry",
+        "_stock",
         "_threads",
         "_value",
         "_warn",

@@ -16,7 +16,8 @@ from lambdaboost import Queries
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives import StructuredHinge
 
-TASKS = [*(rule.objective for rule in RULES), *(measure() for measure in MEASURES.values())]
+TASKS = [rule.objective for rule in RULES]
+TASKS += [measure(k=3) if "k" in measure.__dataclass_fields__ else measure() for measure in MEASURES.values()]
 SHAPES = (
     lambda: drawn.make(5, [60, 1, 30, 2]),
     lambda: drawn.make(5, [60, 1, 30, 2], spread=1e6, missing=True),

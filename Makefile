@@ -32,7 +32,10 @@ OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm
 demo: .venv/installed
 	$(BIN)/lambdaboost demo
 
+# One process for each processor, so one thread each: more would wait for each other.
+test: export OMP_NUM_THREADS = 1
 test: .venv/developing
+	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/python -m pytest -n logical --dist loadfile
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt

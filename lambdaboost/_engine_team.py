@@ -15,7 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NamedTuple
+
+from lambdaboost._stock import lightgbm, xgboost
 
 _Body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
@@ -82,7 +85,7 @@ def team_of(booster: Any, threads: int | None) -> Team | None:
     """
     if booster is None:
         return None
-    runtime = _runtime("xgboost.core" if hasattr(booster, "num_boosted_rounds") else "lightgbm.basic")
+    runtime = _runtime(xgboost if xgboost.is_booster(booster) else lightgbm)
     return None if runtime is None else Team(threads or runtime.default_size(), runtime.parallel)
 
 
@@ -93,13 +96,13 @@ class _Runtime(NamedTuple):
     default_size: Callable[[], int]
 
 
-_runtimes: dict[str, _Runtime | None] = {}
+_runtimes: dict[ModuleType, _Runtime | None] = {}
 
 
-def _runtime(module: str) -> _Runtime | None:
-    if module not in _runtimes:
-        _runtimes[module] = _found(getattr(sys.modules.get(module), "_LIB", None))
-    return _runtimes[module]
+def _runtime(engine: ModuleType) -> _Runtime | None:
+    if engine not in _runtimes:
+        _runtimes[engine] = _found(engine.library())
+    return _runtimes[engine]
 
 
 def _found(library: Any) -> _Runtime | None:
@@ -113,7 +116,7 @@ def _found(library: Any) -> _Runtime | None:
 
 def _forget_runtimes() -> None:
     """OpenMP's threads do not exist in a fork, where libgomp would wait for them for ever."""
-    _runtimes.update({"lightgbm.basic": None, "xgboost.core": None})
+    _runtimes.update({lightgbm: None, xgboost: None})
 
 
 if hasattr(os, "register_at_fork"):

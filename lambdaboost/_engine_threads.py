@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from lambdaboost._engine_team import called_by_team, team_of
+from lambdaboost._stock import lightgbm, xgboost
+from lambdaboost._stock.frames import owner, waiting
 from lambdaboost._threads import using
-
-# LightGBM's names of the parameter: its own first, then its aliases in the order in which it prefers them.
-_LIGHTGBM = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 
 _of_xgboost: weakref.WeakKeyDictionary[Any, int | None] = weakref.WeakKeyDictionary()
 
@@ -31,13 +27,11 @@ def engine_threads(booster: Any) -> int | None:
     """The number of threads of a booster of either engine; None if it was not set, or for no booster."""
     if booster is None:
         return None
-    if hasattr(booster, "num_boosted_rounds"):
-        if booster not in _of_xgboost:  # writing the configuration takes as long as a short gradient
-            learner = json.loads(booster.save_config()).get("learner", {})
-            _of_xgboost[booster] = _positive(learner.get("generic_param", {}).get("nthread"))
-        return _of_xgboost[booster]
-    given = (booster.params[name] for name in _LIGHTGBM if booster.params.get(name) is not None)
-    return _positive(next(given, None))
+    if not xgboost.is_booster(booster):
+        return _positive(lightgbm.threads_given(booster))
+    if booster not in _of_xgboost:
+        _of_xgboost[booster] = _positive(xgboost.settings(booster).threads)
+    return _of_xgboost[booster]
 
 
 def calling_booster() -> Any:
@@ -45,14 +39,8 @@ def calling_booster() -> Any:
 
     Neither engine passes its booster to a measure.
     """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_varnames[:1] == ("self",):
-            caller: Any = frame.f_locals.get("self")
-            if any(hasattr(type(caller), name) for name in ("save_config", "rollback_one_iter")):
-                return caller
-        frame = frame.f_back
-    return None
+    callers = (owner(frame) for frame in waiting())
+    return next((one for one in callers if lightgbm.is_booster(one) or xgboost.is_booster(one)), None)
 
 
 def _positive(value: Any) -> int | None:

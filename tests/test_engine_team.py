@@ -1,9 +1,13 @@
-"""Kernels on the threads of the engine that calls: same bits, nothing left behind. Each case is a fresh process."""
+"""Kernels on the threads of the engine that calls: same bits, nothing left behind. Each case is a process of its own.
+
+Most of a process is imports, so both engines train in it, one after the other.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -16,7 +20,6 @@ from lambdaboost import NDCG, LambdaRank, _jit
 from lambdaboost._engine_threads import called_by, calling_booster
 from lambdaboost._threads import using
 
-ENGINE = sys.argv[1]
 rng = np.random.default_rng(0)
 X = rng.normal(size=(6000, 4))
 Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
@@ -60,24 +63,43 @@ def train(objective, rounds=5, measure=None, **threads):
 """
 
 
-def ran(engine, code, seconds=100, **environment):
-    """What a new process prints as JSON; a deadlock is an error after some time."""
+EACH_ENGINE = """
+import contextlib, io, json, sys
+
+found = {}
+for engine in ("lightgbm", "xgboost"):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(sys.argv[1], {"ENGINE": engine})
+    found[engine] = json.loads(printed.getvalue().splitlines()[-1])
+    sys.modules["lambdaboost._jit"]._pools.clear()
+print(json.dumps(found))
+"""
+
+
+@cache
+def of_both(code, **environment):
+    """What a new process prints as JSON for each engine; a deadlock is an error after some time."""
     given = {
         name: value
         for name, value in os.environ.items()
         if name not in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
     }
     run = subprocess.run(
-        [sys.executable, "-c", PRELUDE + code, engine],
+        [sys.executable, "-c", EACH_ENGINE, PRELUDE + code],
         env=given | environment,
         capture_output=True,
         text=True,
-        timeout=seconds,
+        timeout=100,
         check=False,
     )
     assert run.returncode == 0, run.stderr
     assert "ignored" not in run.stderr, run.stderr
     return json.loads(run.stdout.splitlines()[-1])
+
+
+def ran(engine, code, **environment):
+    """What the code prints for an engine."""
+    return of_both(code, **environment)[engine]
 
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -92,15 +114,13 @@ helpers = []
 
 def threads_of_a_region(scores, data):
     names = set()
-    barrier = threading.Barrier(2)
+    both = threading.Event()
 
     def block(first, last, offsets):
         names.add(threading.get_native_id())
-        if first == 0 or len(names) < 2:
-            try:
-                barrier.wait(5)
-            except threading.BrokenBarrierError:
-                pass
+        if len(names) > 1:
+            both.set()
+        both.wait(5)  # a thread cannot take all blocks before the other has come
 
     with called_by(calling_booster()):
         _jit.over_queries(block, np.arange(0, 6001, 100))
@@ -155,54 +175,48 @@ print(json.dumps(sorted(_jit._pools)))
 
 
 @ENGINE
-@pytest.mark.parametrize("error", ["ZeroDivisionError", "KeyboardInterrupt"])
-def test_an_error_on_any_thread_ends_the_training(engine, error):
-    code = f"""
-def fails(scores, data):
-    def block(first, last, offsets):
-        if last == offsets.size - 1:
-            raise {error}("in the last block")
-
-    with called_by(calling_booster()):
-        _jit.over_queries(block, np.arange(0, 6001, 100))
-
-
-try:
-    train(Calls(fails), num_threads=2)
-    found = "nothing"
-except {error} as raised:
-    found = str(raised)
-after = train(LambdaRank(), 2, num_threads=2)
-print(json.dumps([found, bool(np.isfinite(after).all())]))
-"""
-    assert ran(engine, code) == ["in the last block", True]
-
-
-@ENGINE
-def test_interrupted_by_the_user(engine):
-    """Ctrl-C inside a kernel ends the training like anywhere else."""
+def test_an_error_on_any_thread_and_an_interruption_end_the_training(engine):
+    """One after the other, and a training after each; Ctrl-C inside a kernel is like anywhere else."""
     code = """
 import signal, time
 
 
-def slow(scores, data):
-    def block(first, last, offsets):
-        if threading.current_thread() is threading.main_thread():
-            signal.raise_signal(signal.SIGINT)
-        time.sleep(0.01)
+def stopped_by(expected, act):
+    def fails(scores, data):
+        def block(first, last, offsets):
+            act(last == offsets.size - 1)
 
-    with called_by(calling_booster()):
-        _jit.over_queries(block, np.arange(0, 6001, 100))
+        with called_by(calling_booster()):
+            _jit.over_queries(block, np.arange(0, 6001, 100))
+
+    try:
+        train(Calls(fails), num_threads=2)
+    except expected as raised:
+        return str(raised), bool(np.isfinite(train(LambdaRank(), 2, num_threads=2)).all())
+    return "nothing", False
 
 
-try:
-    train(Calls(slow), num_threads=2)
-    found = "nothing"
-except KeyboardInterrupt:
-    found = "interrupted"
-print(json.dumps(found))
+def raises(error):
+    def act(last):
+        if last:
+            raise error("in the last block")
+
+    return act
+
+
+def interrupts(last):
+    if threading.current_thread() is threading.main_thread():
+        signal.raise_signal(signal.SIGINT)
+    time.sleep(0.01)
+
+
+print(json.dumps([
+    stopped_by(ZeroDivisionError, raises(ZeroDivisionError)),
+    stopped_by(KeyboardInterrupt, raises(KeyboardInterrupt)),
+    stopped_by(KeyboardInterrupt, interrupts),
+]))
 """
-    assert ran(engine, code) == "interrupted"
+    assert ran(engine, code) == [["in the last block", True], ["in the last block", True], ["", True]]
 
 
 @ENGINE

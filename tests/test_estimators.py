@@ -276,6 +276,22 @@ def test_weights_of_rows_that_xgboost_cannot_count():
         ranker("xgboost").fit(X, Q.relevance, qid=QID, sample_weight=weight)
 
 
+LISTS = {
+    "lightgbm": ("eval_group", "eval_qid", "eval_sources", "eval_sample_weight", "eval_init_score"),
+    "xgboost": ("eval_group", "eval_qid", "eval_sources", "sample_weight_eval_set", "base_margin_eval_set"),
+}
+
+
+@pytest.mark.parametrize("given", [[], [None, None]])
+@pytest.mark.parametrize("name", range(5))
+def test_each_list_of_fit_has_one_item_for_each_validation_set(engine, name, given):
+    name = LISTS[engine][name]
+    with pytest.raises(
+        ValueError, match=rf"^{name} has {len(given)} items, eval_set 1: give one for each set$"
+    ):
+        ranker(engine).fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], **{name: given})
+
+
 def test_measures_weigh_queries(engine):
     weight = np.linspace(0.5, 2, Q.n_queries)
     names = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}

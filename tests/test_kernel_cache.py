@@ -43,8 +43,9 @@ def installed(tmp_path):
         (place / name).mkdir(parents=True)
         (place / name / "__init__.py").touch()
     (place / "__init__.py").touch()
-    for name in ("_jit", "_inlined", "_kernel_cache", "_compile_notice", "_threads"):
+    for name in ("_jit", "_inlined", "_kernel_cache", "_compile_notice", "_engine_team", "_threads"):
         shutil.copy(PACKAGE / f"{name}.py", place)
+    shutil.copytree(PACKAGE / "_stock", place / "_stock", ignore=shutil.ignore_patterns("__pycache__"))
     (place / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
     (place / "objectives" / "outer.py").write_text(OUTER, encoding="utf-8")
     return place

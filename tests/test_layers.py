@@ -26,6 +26,7 @@ LAYERS = (
         "_jit",
         "_kernel_cache",
         "_registry",
+        "_stock",
         "_threads",
         "_value",
         "_warn",

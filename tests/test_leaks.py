@@ -143,7 +143,7 @@ def test_estimators_warn_too():
 
 def test_a_quantile_matrix_which_gives_no_rows_is_passed_over():
     data = xgb.QuantileDMatrix(LEAK, Q.relevance, qid=Q.query_of_row)
-    lb_xgboost.train(PARAMS["xgboost"], data, 1)
+    assert lb_xgboost.train(PARAMS["xgboost"], data, 1).num_boosted_rounds() == 1
 
 
 def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):

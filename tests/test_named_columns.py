@@ -83,9 +83,13 @@ def test_named_columns_are_arrays_given_to_fit(engine, frame):
 
 @pytest.mark.parametrize("sources", [["ctr", "price_rank"], ("ctr",), {"ctr": "ctr"}], ids=repr)
 def test_sources_as_a_list_have_the_names_of_their_columns(engine, frame, sources):
-    ranker(engine, objective=ClickTier(source="ctr"), query="srch_id", sources=sources).fit(
-        frame, Q.relevance
-    )
+    rule = ClickTier(source="ctr")
+    named = ranker(engine, objective=rule, query="srch_id", sources=sources).fit(frame, Q.relevance)
+    features = without(frame, "srch_id", *sources)
+    arrays = ranker(engine, objective=rule).fit(features, Q.relevance, qid=QID, sources={"ctr": CLICKS})
+    scores = named.predict(frame)
+    np.testing.assert_array_equal(scores, arrays.predict(features))
+    assert np.unique(scores).size > 1
 
 
 def test_validation_frames_are_split_in_the_same_way(engine, frame):

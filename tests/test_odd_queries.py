@@ -31,9 +31,10 @@ def test_none_wrong_and_none_not_finite(objective, thousands):
 @pytest.mark.parametrize("objective", odd.LONG_OBJECTIVES, ids=repr)
 def test_lists_of_a_hundred_thousand(objective):
     checked = odd.Checked()
-    for seed in (0, 2, 3, 4, 5):
+    for seed in (0, 1, 5, 7, 9):  # 1 draws a list of one grade, 0 and 9 draw missing grades
         odd.check_long(objective, odd.long_list(seed, odd.LONG_OBJECTIVES[objective]), checked)
     assert (checked.queries, checked.wrong, checked.not_finite) == (5, 0, 0), checked
+    assert checked.worst > 0  # there were pairs: sums in float32 and float64 differ in their last digits
 
 
 @pytest.mark.parametrize("objective", odd.OBJECTIVES, ids=repr)

@@ -1,7 +1,7 @@
-"""What lambdaboost uses of the engines beyond their documentation is still there, and stands in one file an engine.
+"""What lambdaboost uses of the engines beyond their documentation is still there, and stands in two files an engine.
 
 Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.2. Where a test fails with a later version, mend `_private.py` of
-that engine and raise the bound in pyproject.toml.
+that engine, or the file named after it in `lambdaboost/_stock`, and raise the bound in pyproject.toml.
 """
 
 import inspect
@@ -17,6 +17,9 @@ import xgboost as xgb
 from sklearn.model_selection import GroupKFold
 
 from lambdaboost import RankNet
+from lambdaboost._engine_threads import calling_booster
+from lambdaboost._stock import lightgbm as stock_lightgbm
+from lambdaboost._stock import xgboost as stock_xgboost
 from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
 from lambdaboost.lightgbm import _private as of_lightgbm
 from lambdaboost.xgboost import _private as of_xgboost
@@ -30,18 +33,40 @@ PRIVATE = {
 }
 
 
+# What is read of an engine without importing it.
+STOCK = {
+    "lightgbm": r'lightgbm\.(basic|sklearn|engine)"|\bcallbacks_set\b|"_LIB"|"rollback_one_iter"',
+    "xgboost": r'xgboost\.(core|training)"|\bgeneric_param\b|\bgbtree_train_param\b|"_LIB"|"save_config"',
+}
+
+
 def version(module):
     return tuple(int(part) for part in module.__version__.split(".")[:2])
 
 
+def files_with(pattern):
+    """The files of the package in which a pattern is found."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "lambdaboost").rglob("*.py")
+        if re.search(pattern, path.read_text(encoding="utf-8"))
+    }
+
+
 @pytest.mark.parametrize("engine", PRIVATE)
 def test_private_names_stand_in_one_file(engine):
-    found = {
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "lambdaboost").rglob("*.py")
-        if re.search(PRIVATE[engine], path.read_text(encoding="utf-8"))
-    }
-    assert found == {f"lambdaboost/{engine}/_private.py"}
+    assert files_with(PRIVATE[engine]) == {f"lambdaboost/{engine}/_private.py"}
+
+
+@pytest.mark.parametrize("engine", STOCK)
+def test_what_stock_engines_reveal_is_read_in_one_file(engine):
+    other = {"lightgbm": "xgboost", "xgboost": "lightgbm"}[engine]
+    found = files_with(STOCK[engine]) - {f"lambdaboost/_stock/{other}.py"}
+    assert found == {f"lambdaboost/_stock/{engine}.py"}
+
+
+def test_frames_are_walked_in_one_file():
+    assert files_with(r"\b_getframe\b|\bf_back\b") == {"lambdaboost/_stock/frames.py", "lambdaboost/_warn.py"}
 
 
 def test_lightgbm_keeps_what_is_used_of_it():
@@ -96,6 +121,67 @@ def test_xgboost_holds_objective_and_rounds_in_the_variables_that_are_read(funct
 def seen_in_training(variable, seen, env):
     """Note the objective that a callback finds."""
     seen.append(objective_in_training(variable))
+
+
+def test_boosters_are_told_apart():
+    of = {"lightgbm": lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y)), "xgboost": xgb.Booster()}
+    for name, stock in (("lightgbm", stock_lightgbm), ("xgboost", stock_xgboost)):
+        assert [stock.is_booster(of[engine]) for engine in of] == [engine == name for engine in of]
+        assert not stock.is_booster(lgb.CVBooster()) and not stock.is_booster(lgb.LGBMRanker())
+        assert stock.library() is not None, f"_LIB; mend lambdaboost/_stock/{name}.py"
+
+
+@pytest.mark.parametrize("name", stock_lightgbm.THREADS)
+def test_lightgbm_keeps_the_threads_among_the_parameters(name):
+    booster = lgb.Booster({"verbosity": -1, name: 1}, lgb.Dataset(X, Y))
+    assert stock_lightgbm.threads_given(booster) == 1, "mend threads_given of lambdaboost/_stock/lightgbm.py"
+
+
+def test_xgboost_writes_the_settings_that_are_read():
+    data = xgb.DMatrix(X, Y, group=SIZES)
+    seen = []
+
+    def objective(scores, data):
+        seen.append(stock_xgboost.settings(calling_booster()))
+        return scores - data.get_label(), np.ones_like(scores)
+
+    xgb.train({"nthread": 1, "tree_method": "approx", "objective": "rank:pairwise"}, data, 1, obj=objective)
+    assert seen == [("1", "approx", "rank:pairwise")], "mend settings of lambdaboost/_stock/xgboost.py"
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+def test_a_ranker_of_lightgbm_holds_what_is_read_of_it():
+    seen = []
+
+    def objective(y_true, y_pred, weight, group):
+        seen.append(stock_lightgbm.ranker_in_training())
+        return y_pred - y_true, np.ones_like(y_pred)
+
+    def own(y_true, y_pred):
+        return "own", 0.0, True
+
+    assert stock_lightgbm.ranker_in_training() is None
+    ranker = lgb.LGBMRanker(objective=objective, n_estimators=1, verbose=-1, min_child_samples=2)
+    fit = {"eval_set": [(X, Y)], "eval_group": [SIZES], "eval_metric": own}
+    ranker.set_params(early_stopping_round=5).fit(X, Y, group=SIZES, **fit)
+    ((eval_metric, parameters, feval, callbacks),) = seen
+    mend = "mend ranker_in_training of lambdaboost/_stock/lightgbm.py"
+    assert eval_metric is own and parameters["n_estimators"] == 1 and feval, mend
+    assert [cb.stopping_rounds for cb in callbacks if isinstance(cb, of_lightgbm.EarlyStopping)] == [5], mend
+
+
+def test_a_subset_of_lightgbm_knows_its_rows():
+    seen = []
+
+    def objective(scores, data):
+        seen.append(stock_lightgbm.rows_of_parent(data))
+        return RankNet()(scores, data)
+
+    data = lgb.Dataset(X, Y, group=SIZES)
+    lgb.cv(LIGHTGBM | {"objective": objective, "metric": "None"}, data, 1, folds=GroupKFold(2))
+    assert [parent is data for _, parent in seen] == [True, True], "mend rows_of_parent"
+    assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend rows_of_parent"
+    assert stock_lightgbm.rows_of_parent(data) is None
 
 
 def test_lightgbm_callbacks_see_what_it_would_show():

@@ -280,7 +280,12 @@ def test_the_first_metric_stops(start, given):
 
 def test_high_grades_pass_where_the_native_metric_refuses():
     grades = np.where(Q.relevance == 4, 40.0, Q.relevance)
-    quiet(plain(grades), 2, evals=[(plain(grades), "train")])
+    data, history = plain(grades), {}
+    with pytest.raises(xgb.core.XGBoostError, match="Relevance"):
+        xgb.train({"objective": "rank:ndcg"}, data, 1, evals=[(data, "train")], verbose_eval=False)
+    booster = quiet(data, 2, evals=[(data, "train")], evals_result=history)
+    figure = NDCG(3)(booster.predict(data), Queries(grades, Q.sizes))
+    assert history["train"]["ndcg(k=3)"][-1] == pytest.approx(figure, abs=1e-6)
 
 
 def test_a_model_without_a_split_is_reported():

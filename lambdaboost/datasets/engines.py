@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._stock.lightgbm import rows_of_parent
 from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
@@ -91,11 +92,11 @@ def _carried(data: Any) -> Parts:
     sources = getattr(data, "sources", None)
     if sources:
         return {name: np.asarray(values) for name, values in sources.items()}
-    of_parent = {} if data.used_indices is None or data.reference is None else _carried(data.reference)
-    if not of_parent:
+    subset = rows_of_parent(data)
+    if subset is None:
         return {}
-    rows = np.asarray(data.used_indices)
-    return {name: values[rows] for name, values in of_parent.items()}
+    rows, parent = subset
+    return {name: values[rows] for name, values in _carried(parent).items()}
 
 
 def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:

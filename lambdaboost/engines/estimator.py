@@ -1,8 +1,8 @@
-"""What both `LambdaRanker`s share: the queries that they score, and their `eval_…` arguments."""
+"""What both `LambdaRanker`s share: the queries that they score, their own parameters, and `eval_metric`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -27,13 +27,6 @@ def scored_queries(
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN = frozenset({"objective", "leaves", "query", "sources", "position"})
-
-
-def check_one_each(lists: Mapping[str, Sized | None], n: int) -> None:
-    """Raise if a list does not have one item for each of `n` validation sets."""
-    for name, values in lists.items():
-        if values is not None and len(values) != n:
-            raise ValueError(f"{name} has {len(values)} items, eval_set {n}: give one for each set")
 
 
 def listed(eval_metric: Any) -> Sequence[Any]:

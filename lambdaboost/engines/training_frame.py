@@ -5,11 +5,10 @@ It is read off the local variables of the functions that are waiting. Each engin
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
+from lambdaboost._stock.frames import waiting
 from lambdaboost.objectives import Objective
 
 
@@ -25,10 +24,7 @@ def rounds_in_training(variable: str) -> int | None:
 
 def _values(variable: str) -> Iterator[Any]:
     """The values of a local variable in every function that is waiting, the innermost first."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        yield frame.f_locals.get(variable)
-        frame = frame.f_back
+    return (frame.f_locals.get(variable) for frame in waiting())
 
 
 def _objective(value: Any) -> Objective | None:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
-from lambdaboost.engines.estimator import OWN, check_one_each, listed, scored_queries
+from lambdaboost.engines.estimator import OWN, listed, scored_queries
+from lambdaboost.engines.eval_sets import EvalSet, eval_sets
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.metric_names import measure_named
@@ -199,7 +200,7 @@ class LambdaRanker(lgb.LGBMRanker):
         """
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
-        training = X, y
+        training = {"X": X, "y": y}
         X, group, sources, position = columns.split(
             "X",
             X,
@@ -219,7 +220,6 @@ class LambdaRanker(lgb.LGBMRanker):
         params = self._process_params("fit")
         del params["objective"]
         feval, order = self._measures(params, eval_metric)
-        eval_set = _eval_set(eval_set, eval_X, eval_y)
         X = X if hasattr(X, "columns") else _checked(X)
         if sample_weight is not None:
             sample_weight = column_or_1d(sample_weight)
@@ -242,6 +242,7 @@ class LambdaRanker(lgb.LGBMRanker):
             "eval_sample_weight": eval_sample_weight,
             "eval_init_score": eval_init_score,
         }
+        sets = eval_sets(_eval_set(eval_set, eval_X, eval_y), lists)
         history: dict[str, Any] = {}
         booster = train(
             params,
@@ -249,7 +250,9 @@ class LambdaRanker(lgb.LGBMRanker):
             self.n_estimators,
             objective=objective,
             leaves=self.leaves,
-            valid_sets=_valid_sets(columns, data, training, eval_set, lists),
+            valid_sets=[
+                data if valid.holds(**training) else _valid_set(columns, data, valid) for valid in sets
+            ],
             valid_names=eval_names,
             feval=feval,
             init_model=getattr(init_model, "booster_", init_model),
@@ -379,34 +382,14 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     return list(zip(rows, grades, strict=True))
 
 
-def _valid_sets(
-    columns: NamedColumns,
-    data: Dataset,
-    training: tuple[Any, Any],
-    eval_set: Sequence[tuple[Any, Any]],
-    lists: Mapping[str, Sequence[Any] | None],
-) -> list[Dataset] | None:
-    check_one_each(lists, len(eval_set))
-    sets = []
-    for i, (X, y) in enumerate(eval_set):
-        of_set = {
-            name.removeprefix("eval_"): values[i] for name, values in lists.items() if values is not None
-        }
-        if X is training[0] and y is training[1]:
-            sets.append(data)
-            continue
-        beside = (of_set.get(name) for name in ("group", "qid", "sources", "position"))
-        rows = columns.split(f"eval_set[{i}]", X, *beside, order=names_in(data.data))
-        weight, init_score = of_set.get("sample_weight"), of_set.get("init_score")
-        sets.append(
-            data.create_valid(
-                rows.features,
-                y,
-                weight=weight,
-                group=rows.sizes,
-                init_score=init_score,
-                sources=rows.sources,
-                position=rows.position,
-            )
-        )
-    return sets or None
+def _valid_set(columns: NamedColumns, data: Dataset, valid: EvalSet) -> Dataset:
+    rows = valid.rows(columns, names_in(data.data))
+    return data.create_valid(
+        rows.features,
+        valid.y,
+        weight=valid.items.get("sample_weight"),
+        group=rows.sizes,
+        init_score=valid.items.get("init_score"),
+        sources=rows.sources,
+        position=rows.position,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost as xgb
@@ -13,7 +13,8 @@ from xgboost.callback import EarlyStopping
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
-from lambdaboost.engines.estimator import OWN, check_one_each, listed, scored_queries
+from lambdaboost.engines.estimator import OWN, listed, scored_queries
+from lambdaboost.engines.eval_sets import EvalSet, eval_sets
 from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.labels import Labels, checked_positions
 from lambdaboost.engines.leaks import warn_of_leaks
@@ -167,39 +168,32 @@ class LambdaRanker(xgb.XGBRanker):
         native, metrics = _split_metrics(self.eval_metric, self.n_jobs)
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
-        training = X, group, qid
+        training = {"X": X, "group": group, "qid": qid}
         X, group, sources, position = columns.split(
             "X",
-            *training,
+            X,
+            group,
+            qid,
             sources,
             position,
             needed=columns.sources,
             needs_position=columns.position is not None,
         )
         y, labels = split_labels(y, sources)
-        eval_labels: list[Labels] = []
-        eval_positions: list[Any] = []
-        queries = {
+        lists = {
             "eval_group": eval_group,
             "eval_qid": eval_qid,
             "eval_sources": eval_sources,
             "eval_position": eval_position,
+            "sample_weight_eval_set": sample_weight_eval_set,
+            "base_margin_eval_set": base_margin_eval_set,
         }
-        check_one_each(queries, len(eval_set or []))
-        if eval_set is not None:
-            sets = _eval_rows(columns, eval_set, list(queries.values()), training, Rows(X, group, None))
-            split = [
-                split_labels(grades, rows.sources) for (_, grades), rows in zip(eval_set, sets, strict=True)
-            ]
-            eval_set = [(rows.features, grades) for rows, (grades, _) in zip(sets, split, strict=True)]
-            eval_group = [rows.sizes for rows in sets]
-            eval_labels = [further for _, further in split]
-            eval_positions = [rows.position for rows in sets]
-            if sample_weight_eval_set is not None:
-                sample_weight_eval_set = [
-                    _weights(f"sample_weight_eval_set[{i}]", weight, sizes)
-                    for i, (weight, sizes) in enumerate(zip(sample_weight_eval_set, eval_group, strict=True))
-                ]
+        valid = [
+            _Valid.of(
+                of_set, of_set.rows(columns, names_in(X)), (X, group) if of_set.holds(**training) else None
+            )
+            for of_set in eval_sets(eval_set or [], lists)
+        ]
         data, evals = evaluation_matrices(
             missing=self.missing,
             X=X,
@@ -211,10 +205,10 @@ class LambdaRanker(xgb.XGBRanker):
             feature_weights=getattr(self, "feature_weights", None)
             if feature_weights is None
             else feature_weights,
-            eval_set=eval_set,
-            sample_weight_eval_set=sample_weight_eval_set,
-            base_margin_eval_set=base_margin_eval_set,
-            eval_group=eval_group,
+            eval_set=[(of_set.X, of_set.y) for of_set in valid],
+            sample_weight_eval_set=[of_set.weight for of_set in valid],
+            base_margin_eval_set=[of_set.base_margin for of_set in valid],
+            eval_group=[of_set.group for of_set in valid],
             eval_qid=None,
             create_dmatrix=self._create_ltr_dmatrix,
             enable_categorical=self.enable_categorical,
@@ -222,12 +216,10 @@ class LambdaRanker(xgb.XGBRanker):
         )
         _attach("sources", data, labels)
         data.positions = checked_positions(position, data.num_row())
-        for i, ((matrix, _), further, shown) in enumerate(
-            zip(evals, eval_labels, eval_positions, strict=True)
-        ):
-            _attach(f"eval_sources[{i}]", matrix, further)
+        for i, ((matrix, _), of_set) in enumerate(zip(evals, valid, strict=True)):
+            _attach(f"eval_sources[{i}]", matrix, of_set.labels)
             if matrix is not data:
-                matrix.positions = checked_positions(shown, matrix.num_row())
+                matrix.positions = checked_positions(of_set.position, matrix.num_row())
         objective = read_objective(self.objective)
         if isinstance(data, xgb.QuantileDMatrix):  # training cannot read single features from it
             warn_of_leaks(X, queries_of(data))
@@ -307,23 +299,25 @@ class LambdaRanker(xgb.XGBRanker):
         return float(evaluated.eval(data).split(":")[1].split()[0])
 
 
-def _eval_rows(
-    columns: NamedColumns,
-    eval_set: Sequence[tuple[Any, Any]],
-    beside: Sequence[Sequence[Any] | None],
-    training: tuple[Any, Any, Any],
-    trained: Rows,
-) -> list[Rows]:
-    """The rows of each validation set, from its frame and the lists `beside`, in the order of `NamedColumns.split`."""
-    rows = []
-    for i, (X, _) in enumerate(eval_set):
-        group, qid, *further = (None if of_sets is None else of_sets[i] for of_sets in beside)
-        of_set = columns.split(f"eval_set[{i}]", X, group, qid, *further, order=names_in(trained.features))
+class _Valid(NamedTuple):
+    """A validation set as `evaluation_matrices` takes it, its further labels and its positions."""
+
+    X: Any
+    y: Any
+    group: Any
+    weight: Any
+    base_margin: Any
+    labels: Labels
+    position: Any
+
+    @classmethod
+    def of(cls, given: EvalSet, rows: Rows, trained: tuple[Any, Any] | None) -> _Valid:
+        """The set `given`; `trained` holds X and group of the training if the set has them."""
+        y, labels = split_labels(given.y, rows.sources)
         # XGBoost makes no second matrix of the training data if it finds the very same objects.
-        if all(a is b for a, b in zip((X, group, qid), training, strict=True)):
-            of_set = of_set._replace(features=trained.features, sizes=trained.sizes)
-        rows.append(of_set)
-    return rows
+        X, group = trained or (rows.features, rows.sizes)
+        weight = _weights(f"sample_weight_{given.name}", given.items.get("sample_weight"), group)
+        return cls(X, y, group, weight, given.items.get("base_margin"), labels, rows.position)
 
 
 def _weights(name: str, weight: Any, sizes: Any) -> Any:

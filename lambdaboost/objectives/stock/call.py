@@ -6,11 +6,11 @@ frames. `lambdaboost.lightgbm.train` and its counterparts do not need this: see 
 
 from __future__ import annotations
 
-import sys
 import weakref
-from types import FrameType
 from typing import Any
 
+from lambdaboost._stock import lightgbm, xgboost
+from lambdaboost._stock.frames import owner, waiting
 from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 # LightGBM's boosters in training. XGBoost's need no count: they report rounds without a split too.
@@ -47,22 +47,18 @@ class StockCall:
 
     def __del__(self) -> None:
         booster = self._booster()
-        if self.answered and booster is not None and hasattr(booster, "current_iteration"):
+        if self.answered and booster is not None and lightgbm.is_booster(booster):
             _counts[booster] = RoundCount(self.iteration + 1, iterations_of(booster))
 
 
 def stock_call() -> StockCall | None:
     """The call of `Booster.update` that led here, through any number of other functions; None outside any."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        variables = frame.f_locals if frame.f_code.co_name in ("update", "boost") else {}
-        booster = variables.get("self")
-        if hasattr(booster, "num_boosted_rounds") or (
-            hasattr(booster, "current_iteration") and hasattr(booster, "rollback_one_iter")
-        ):
+    for frame in waiting():
+        booster = owner(frame) if frame.f_code.co_name in ("update", "boost") else None
+        if lightgbm.is_booster(booster) or xgboost.is_booster(booster):
+            variables = frame.f_locals
             if _MARK not in variables:
                 variables[_MARK] = StockCall(booster)
             call: StockCall = variables[_MARK]
             return call
-        frame = frame.f_back
     return None

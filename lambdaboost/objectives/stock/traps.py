@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import weakref
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from lambdaboost._stock import lightgbm, xgboost
 from lambdaboost._warn import warn
 from lambdaboost.datasets.engines import is_renumbered, positions_in
 from lambdaboost.objectives.stock.call import StockCall
@@ -46,8 +44,8 @@ def check_stock_training(call: StockCall | None, data: Any, reads_positions: boo
     booster = None if call is None else call.booster
     if booster is None or booster in _seen:
         return
-    if hasattr(booster, "save_config"):
-        _check_xgboost(json.loads(booster.save_config()).get("learner", {}))
+    if xgboost.is_booster(booster):
+        _check_xgboost(xgboost.settings(booster))
     else:
         _check_lightgbm(booster.params, booster.train_set)
     warn_of_positions(data, reads_positions)
@@ -85,41 +83,28 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
 
 def _stops_by_default_metric() -> bool:
     """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
-    fit, train = _caller("lightgbm.sklearn", "fit"), _caller("lightgbm.engine", "train")
-    if fit is None or train is None or not train.get("feval"):
+    fit = lightgbm.ranker_in_training()
+    if fit is None or not fit.feval:
         return False
-    asked, given = fit.get("eval_metric"), fit["self"].get_params()
-    named = any(isinstance(metric, str) for metric in (asked if isinstance(asked, list) else [asked]))
-    chosen = named or any(given.get(name) is not None for name in _METRIC)
-    # LightGBM's own set, which includes the callback that it creates for a parameter.
-    callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
-    return not chosen and any(hasattr(callback, "stopping_rounds") for callback in callbacks)
-
-
-def _caller(module: str, name: str) -> dict[str, Any] | None:
-    """The local variables of the innermost function of that name that is waiting; None where there is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_name == name and frame.f_globals.get("__name__") == module:
-            return dict(frame.f_locals)
-        frame = frame.f_back
-    return None
+    metrics = fit.eval_metric if isinstance(fit.eval_metric, list) else [fit.eval_metric]
+    named = any(isinstance(metric, str) for metric in metrics)
+    chosen = named or any(fit.parameters.get(name) is not None for name in _METRIC)
+    return not chosen and any(hasattr(callback, "stopping_rounds") for callback in fit.callbacks)
 
 
 def _cuts_queries(data: Any) -> bool:
     """Whether a subset has some rows of a query, but not all."""
-    rows, whole = data.used_indices, data.reference
-    offsets = None if rows is None or whole is None else whole.get_field("group")
-    if offsets is None:
+    subset = lightgbm.rows_of_parent(data)
+    offsets = None if subset is None else subset[1].get_field("group")
+    if subset is None or offsets is None:
         return False
-    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
+    taken = np.bincount(np.searchsorted(offsets, subset[0], side="right") - 1, minlength=offsets.size - 1)
     return bool(((taken > 0) & (taken != np.diff(offsets))).any())
 
 
-def _check_xgboost(learner: dict[str, Any]) -> None:
-    method = learner.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method")
-    objective = learner.get("objective", {}).get("name", "rank:ndcg")
-    if method == "approx" and not objective.startswith("rank:"):
+def _check_xgboost(settings: xgboost.Settings) -> None:
+    objective = settings.objective or "rank:ndcg"
+    if settings.tree_method == "approx" and not objective.startswith("rank:"):
         warn(
             f"tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian "
             "is constant, and grows other trees; add 'objective': 'rank:ndcg' to params, or train with "

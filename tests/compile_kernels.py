@@ -1,0 +1,53 @@
+"""Compiles the kernels that many tests call, on all processors: `make test` runs it first.
+
+Test files that run at the same time would each compile the same kernels.
+"""
+
+import multiprocessing
+import os
+import random
+import warnings
+
+import drawn
+import numpy as np
+from rules import RULES
+
+from lambdaboost import Queries
+from lambdaboost.evaluation import MEASURES
+from lambdaboost.objectives import StructuredHinge
+
+TASKS = [rule.objective for rule in RULES]
+TASKS += [measure(k=3) if "k" in measure.__dataclass_fields__ else measure() for measure in MEASURES.values()]
+SHAPES = (
+    lambda: drawn.make(5, [60, 1, 30, 2]),
+    lambda: drawn.make(5, [60, 1, 30, 2], spread=1e6, missing=True),
+    lambda: drawn.edges(sizes=(33, 129)),
+    lambda: drawn.make(5, [6000]),  # by the tree
+)
+
+
+def compile_for(task: int) -> None:
+    """Call an objective or a measure on lists of each kind, so that its kernels are compiled and kept."""
+    warnings.simplefilter("ignore")
+    rule = TASKS[task]
+    for make in SHAPES:
+        scores, q = make()
+        if isinstance(rule, StructuredHinge):  # of grades 0 and 1
+            q = Queries(np.minimum(q.relevance, 1), sizes=q.sizes)
+        if hasattr(rule, "gradient"):
+            rule.gradient(scores, q, iteration=3)
+        else:
+            rule(scores, q)
+
+
+def main() -> None:
+    """Compile on as many processes as there are processors."""
+    tasks = list(range(len(TASKS)))
+    random.Random(0).shuffle(tasks)  # neighbours share kernels, which two processes would both compile
+    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
+        for _ in pool.imap_unordered(compile_for, tasks):
+            pass
+
+
+if __name__ == "__main__":
+    main()

@@ -106,6 +106,7 @@ class Columns:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
         q = file.queries(self.query, self.label)
+        self._check_uses(file)
         further: dict[str, NDArray[Any]] = {}
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
@@ -148,6 +149,7 @@ class Columns:
             return self.features
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
+        self._check_uses(file)
         gone = {*file.labelled(self.query, self.label), *self._dropped(file)}
         gone |= {source.column for source in self.sources}
         names = tuple(name for name in file.names if name not in gone)
@@ -156,10 +158,22 @@ class Columns:
         return names
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
-        """The columns of ``--drop``; a range skips those of label sources, which are no features anyway."""
-        sources = {source.column for source in self.sources}
-        found = [name for item in self.dropped for name in _range(item, file) if name not in sources]
+        """The columns of ``--drop``; a range skips queries, labels and label sources, which are no features anyway."""
+        others = {*file.labelled(self.query, self.label), *(source.column for source in self.sources)}
+        found = [name for item in self.dropped for name in _range(item, file) if name not in others]
         return tuple(dict.fromkeys(found))
+
+    def _check_uses(self, file: DataFile) -> None:
+        """Raise if the column of the queries or labels is given as a label source or to be dropped."""
+        if self.features is not None:  # recorded by a model, whose label source may be the label of an evaluation
+            return
+        for column in file.labelled(self.query, self.label):
+            what = f"{column} is the column of the queries or labels"
+            if column in self.dropped:
+                raise ValueError(f"--drop {column}: {what}, which is no feature: omit --drop {column}")
+            for source in self.sources:
+                if source.column == column:
+                    raise ValueError(f"--source {source}: {what}: give another column, or omit --source {source}")
 
     def _whole(self, file: DataFile) -> DataFile:
         """The file with every column of the training file."""

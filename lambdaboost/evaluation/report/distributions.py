@@ -29,7 +29,7 @@ def score_distribution(system: System) -> Picture:
     def draw(axes: Any) -> None:
         for at, (name, curve) in enumerate(curves.items()):
             axes.plot(curve, 100 * POINTS, label=name, **line(at) | {"marker": None})
-        plain(axes, f"Score, {label(system.name)}", "Documents with lower scores, %")
+        plain(axes, f"Score, {label(system.name)}", "% of documents scored lower")
 
     medians = "; ".join(f"{name} {np.median(of):.3g}" for name, of in parts.items() if of.size)
     caption = (

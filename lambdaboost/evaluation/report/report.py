@@ -233,6 +233,9 @@ def _worst_queries(
     page: Page, systems: tuple[System, ...], measure: Measure, names: NDArray[np.str_]
 ) -> None:
     page.section("Worst queries")
+    page.text(
+        f"The queries with the lowest {measure!r} of each system, among those with a label above 0 in {measure.source}."
+    )
     for system in systems:
         page.heading(system.name)
         others = [other for other in systems[:1] if other is not system]

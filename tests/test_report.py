@@ -19,6 +19,7 @@ from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
 from lambdaboost.evaluation.report import svg
+from lambdaboost.evaluation.report.importance import importance_table
 from lambdaboost.evaluation.report.pictures import pareto
 from lambdaboost.evaluation.report.words import digest
 

@@ -16,6 +16,7 @@ from lambdaboost.cli.data_file import DataFile, LetorFile, open_data, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._concat import row_ids
+from lambdaboost.datasets.queries import RELEVANCE
 
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
 
@@ -120,7 +121,7 @@ class Columns:
             return q
         ids = row_ids(q)
         try:
-            return Queries(q.relevance, sizes=q.sizes if ids is None else None, ids=ids, **further)
+            return Queries(q.labels[RELEVANCE], sizes=q.sizes if ids is None else None, ids=ids, **further)
         except (TypeError, ValueError) as error:
             raise ValueError(f"--source of {file.path}: {error}") from None
 
@@ -165,7 +166,9 @@ class Columns:
 
     def _check_uses(self, file: DataFile) -> None:
         """Raise if the column of the queries or labels is given as a label source or to be dropped."""
-        if self.features is not None:  # recorded by a model, whose label source may be the label of an evaluation
+        if (
+            self.features is not None
+        ):  # recorded by a model, whose label source may be the label of an evaluation
             return
         for column in file.labelled(self.query, self.label):
             what = f"{column} is the column of the queries or labels"
@@ -173,7 +176,9 @@ class Columns:
                 raise ValueError(f"--drop {column}: {what}, which is no feature: omit --drop {column}")
             for source in self.sources:
                 if source.column == column:
-                    raise ValueError(f"--source {source}: {what}: give another column, or omit --source {source}")
+                    raise ValueError(
+                        f"--source {source}: {what}: give another column, or omit --source {source}"
+                    )
 
     def _whole(self, file: DataFile) -> DataFile:
         """The file with every column of the training file."""

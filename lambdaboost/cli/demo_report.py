@@ -38,7 +38,7 @@ def write_page(
 def _importance(engine: Engine, outcome: Outcome, part: Collection) -> dict[str, float]:
     """The total gain of each feature."""
     gains = map(float, engine.importance(outcome.booster))
-    return dict(zip(part.feature_names, gains, strict=True))
+    return dict(zip(part.feature_names or (), gains, strict=True))
 
 
 def _replayed(outcome: Outcome, part: Collection, rounds: int, diagnosed: bool) -> Recorder:

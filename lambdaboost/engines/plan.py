@@ -18,6 +18,8 @@ from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
+# Label sources, each with whether its labels may be below 0.
+Reads = Sequence[tuple[str, bool]]
 DEFAULT_MEASURE = NDCG(3)
 
 
@@ -56,16 +58,27 @@ class Plan:
         return tuple(metric.source for metric in self.measures if isinstance(metric, Measure))
 
     @property
+    def of_rule(self) -> Reads:
+        """What the rule reads."""
+        return tuple((name, self.rule.allows_negative) for name in self.rule.sources)
+
+    @property
+    def of_measures(self) -> Reads:
+        """What the measures read."""
+        measures = (metric for metric in self.measures if isinstance(metric, Measure))
+        return tuple((metric.source, metric.allows_negative) for metric in measures)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """All label sources that are read, the rule's first: the order of the bounds of a stock DMatrix."""
         return tuple(dict.fromkeys((*self.rule.sources, *self.measured)))
 
-    def require(self, where: str, data: Any, sources: Sequence[str]) -> Queries:
-        """The queries of `data`; raises if it lacks groups, labels or one of `sources`, or has an invalid label."""
+    def require(self, where: str, data: Any, reads: Reads) -> Queries:
+        """The queries of `data`; raises if it lacks groups, labels or a source that is read, or a label is invalid."""
         try:
             q = queries_of(data, self.sources)
-            for name in sources:
-                q.source(name)
+            for name, allow_negative in reads:
+                q.source(name, allow_negative=allow_negative)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         return q

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +59,9 @@ class Measure(Value, ABC):
         """The label source: ``"relevance"``, unless the measure names another."""
         return "relevance"
 
+    # Whether labels below 0 have a meaning, for only their order or their differences count.
+    allows_negative: ClassVar[bool] = False
+
     @abstractmethod
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The value for each query; NaN where undefined."""
@@ -80,7 +83,9 @@ class Measure(Value, ABC):
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
-        values = self._per_query(_checks.scores(scores, q), q)
+        s = _checks.scores(scores, q)
+        q.source(self.source, allow_negative=self.allows_negative)
+        values = self._per_query(s, q)
         return np.where(np.isnan(values), self.empty, values)
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:

@@ -61,7 +61,7 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
             return
         for fold, booster in enumerate(boosters_of(env)):
             data = booster.train_set
-            q = plan.require(f"the training data, for {plan.rule!r}", data, plan.rule.sources)
+            q = plan.require(f"the training data, for {plan.rule!r}", data, plan.of_rule)
             if isinstance(plan.rule, Objective):
                 _prepare(booster, env.params)
                 if fold == 0 and env.begin_iteration == 0 and data.get_init_score() is None:
@@ -70,9 +70,9 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
             if fold == 0 and not native and data.get_field("position") is not None:
                 warn(POSITION)
             if on_training:
-                plan.require("the training data, for the measures", data, plan.measured)
+                plan.require("the training data, for the measures", data, plan.of_measures)
             for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):
-                plan.require(f"{name}, for the measures", valid, plan.measured)
+                plan.require(f"{name}, for the measures", valid, plan.of_measures)
 
     return Callback(check, True)
 

@@ -36,7 +36,7 @@ class Dataset(lgb.Dataset):
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
-        Further labels by name, ≥ 0, or NaN if missing: ``{"clicks": ctr}``.
+        Further labels by name, finite, or NaN if missing: ``{"clicks": ctr}``.
 
     Attributes
     ----------

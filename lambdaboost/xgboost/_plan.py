@@ -14,7 +14,7 @@ from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.cluster import check_distributed, check_least_leaf
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective
-from lambdaboost.engines.plan import Metric, Plan, planned
+from lambdaboost.engines.plan import Metric, Plan, Reads, planned
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.evaluation import Measure
@@ -76,7 +76,7 @@ def plan_of(
     if is_distributed():
         check_distributed(plan.rule, leaves)
         check_least_leaf(ENGINE, plan.adds_least_leaf)
-    q = _checked(plan, "data", data, plan.rule.sources)
+    q = _checked(plan, "data", data, plan.of_rule)
     if isinstance(plan.rule, NativeObjective):
         plan.rule.check_labels(q.relevance)
     if isinstance(plan.rule, GradeModel):
@@ -88,7 +88,7 @@ def plan_of(
 def check_evaluated(plan: Plan, name: str, data: Any) -> None:
     """Raise if `data` lacks groups, labels or a source that a measure reads, or has an invalid label."""
     rows_of(name, data)
-    _checked(plan, name, data, plan.measured)
+    _checked(plan, name, data, plan.of_measures)
 
 
 def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Arguments:
@@ -115,8 +115,8 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     return Arguments(params, obj, metrics, [ReportBoosters(objective, data)])
 
 
-def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
-    q = plan.require(name, data, sources)
+def _checked(plan: Plan, name: str, data: Any, reads: Reads) -> Any:
+    q = plan.require(name, data, reads)
     if plan.leaves == "newton":
         newton.check(name, data)
     return q

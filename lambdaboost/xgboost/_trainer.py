@@ -7,6 +7,7 @@ from typing import Any
 from xgboost.callback import TrainingCallback
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
 from lambdaboost.xgboost.dmatrix import DMatrix
 from lambdaboost.xgboost.training import train
@@ -18,7 +19,9 @@ class XGBoostTrainer(Trainer):
     def data(self, collection: Collection, reference: Any = None) -> Any:
         """Convert to a DMatrix."""
         q = collection.queries
-        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
+        return DMatrix(
+            collection.features, q.labels[RELEVANCE], group=q.sizes, sources=sources_of(collection)
+        )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
         """Train by `lambdaboost.xgboost.train`."""

@@ -39,6 +39,11 @@ class Objective(Value):
         raise NotImplementedError
 
     @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return False
+
+    @property
     def rule(self) -> PairRule | None:
         """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
         return None
@@ -73,7 +78,8 @@ class Objective(Value):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source; a gradient that is not finite, which both engines would accept silently.
+            label source; labels below 0, unless only their order counts; a gradient that is not finite, which both
+            engines would accept silently.
 
         """
         if not isinstance(q, Queries):
@@ -83,7 +89,7 @@ class Objective(Value):
         s = q.scores(scores)
         _check_span(s, q)
         for name in self.sources:
-            q.source(name)
+            q.source(name, allow_negative=self.allows_negative)
         lam, mu = self.lambdas(s, q, int(iteration))
         # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0.
         grad, hess = (0.0 - lam).astype(np.float32, copy=False), mu.astype(np.float32, copy=False)

@@ -36,8 +36,8 @@ def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: boo
 
 
 def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
-    value = q.source(source)
-    outer = [q.source(name) for name in within]
+    value = q.source(source, allow_negative=True)
+    outer = [q.source(name, allow_negative=True) for name in within]
     has = ~np.isnan(value)
     for labels in outer:
         has &= ~np.isnan(labels)

@@ -133,6 +133,11 @@ MISTAKES = [
     (["--query", "query", "--label", "grade", "--drop", "f11-f2"], "has no column f11-f2"),
     (["--query", "query", "--label", "grade", "--source", "clicks=title"], "--source clicks=title of "),
     (["--query", "query", "--label", "grade", "--source", "c=ctr", "--drop", "ctr"], "column ctr is given twice"),
+    (["--query", "query", "--label", "grade", "--source", "c=ctr", "--source", "d=ctr"], "column ctr is given twice"),
+    (["--query", "query", "--label", "grade", "--drop", "title,grade"], "--drop grade: grade is the column of the qu"),
+    (["--query", "query", "--label", "grade", "--drop", "query"], "which is no feature: omit --drop query"),
+    (["--query", "query", "--label", "grade", "--source", "c=grade"], "--source c=grade: grade is the column of the q"),
+    (["--query", "query", "--label", "grade", "--source", "query"], "give another column, or omit --source query=qu"),
     (["--query", "query", "--label", "grade", "--drop", "title", "--features", "9"], "needs LETOR text"),
 ]  # fmt: skip
 
@@ -143,6 +148,19 @@ MISTAKES = [
 def test_mistakes_about_tables(capsys, folder, tmp_path, wrong, message):
     assert message in refused(capsys, "train", folder / "log.csv", "--out", tmp_path / "m", *wrong)
     assert os.listdir(tmp_path) == []
+
+
+def test_the_label_is_no_source_of_an_evaluation_and_a_range_passes_over_it(capsys, tmp_path):
+    rows = "".join(f"{i // 3},{i % 3},{i % 3 - i % 2},{i},x\n" for i in range(12))
+    (tmp_path / "t.csv").write_text("qid,label,a,b,text\n" + rows)
+    (tmp_path / "scores").write_text("1\n" * 12)
+    wrong = "evaluate", tmp_path / "t.csv", "--scores", tmp_path / "scores", "--source", "clicks=label"
+    assert "--source clicks=label: label is the column of the queries or labels" in refused(capsys, *wrong)
+    short = "--param", "min_data_in_leaf=1", "--rounds", 1, "--out", tmp_path / "m"
+    code, _, err = call(capsys, "train", tmp_path / "t.csv", "--drop", "label-a,text", *short)
+    assert code == 0, err
+    columns = json.loads((tmp_path / "m.json").read_text())["columns"]
+    assert columns["dropped"] == ["a", "text"] and columns["features"] == ["b"]
 
 
 def test_headers_that_pandas_would_mend_without_a_word(capsys, tmp_path):

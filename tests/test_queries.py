@@ -74,7 +74,6 @@ def test_take_reorder_and_pickle():
         (ValueError, "ids has query 1 in two places, again at row 3", {"ids": [1, 1, 2, 1, 1]}),
         (ValueError, "ids has shape", {"ids": [1, 1]}),
         (ValueError, "clicks has 2 rows, relevance has 5", {"sizes": [5], "clicks": [1, 2]}),
-        (ValueError, r"clicks\[2\] is -1", {"sizes": [5], "clicks": [0, 0, -1, 0, 0]}),
         (ValueError, r"clicks\[1\] is inf", {"sizes": [5], "clicks": [0, np.inf, 0, 0, 0]}),
         (TypeError, "clicks must be numbers", {"sizes": [5], "clicks": list("abcde")}),
         (ValueError, "weight has 3 values", {"sizes": [3, 2], "weight": [1, 2, 3]}),
@@ -178,7 +177,6 @@ def test_reordering_takes_each_row_once():
 @pytest.mark.parametrize(
     ("message", "relevance"),
     [
-        (r"relevance\[1\] is -1", [0, -1, 2]),
         (r"relevance\[2\] is inf", [0, 1, np.inf]),
         ("one dimension", [[0, 1, 2]]),
         ("kept as float32", [0, 1, 1e39]),
@@ -187,6 +185,21 @@ def test_reordering_takes_each_row_once():
 def test_wrong_grades(message, relevance):
     with pytest.raises(ValueError, match=message):
         Queries(relevance, sizes=[3])
+
+
+def test_labels_below_0_are_no_gains():
+    q = Queries([0.5, -1.0, np.nan], sizes=[3], clicks=[0, 0, -0.25], fresh=[0, 1, 2])
+    message = (
+        r"is {}: labels must be ≥ 0, except for measures and objectives of their order, such as Spearman\(\)"
+    )
+    for name, of in (("relevance", r"^relevance\[1\] "), ("clicks", r"^clicks\[2\] ")):
+        worst = {"relevance": "-1", "clicks": "-0.25"}[name]
+        with pytest.raises(ValueError, match=of + message.format(worst)):
+            q.source(name)
+        assert q.source(name, allow_negative=True) is q.labels[name]
+    with pytest.raises(ValueError, match=message.format("-1")):
+        _ = q.relevance
+    assert q.source("fresh").tolist() == [0, 1, 2]
 
 
 def test_what_is_kept_beside_queries_is_bounded():

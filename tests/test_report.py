@@ -20,6 +20,7 @@ from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
 from lambdaboost.evaluation.report import svg
+from lambdaboost.evaluation.report.importance import importance_table
 from lambdaboost.evaluation.report.pictures import pareto
 from lambdaboost.evaluation.report.words import digest
 
@@ -28,7 +29,7 @@ pytest.importorskip("matplotlib")
 LOG = web_search_log(queries=30, documents=20, features=16, seed=2)
 Q = LOG.queries
 RNG = np.random.default_rng(0)
-VOID = {"meta", "br", "path", "use", "rect"}
+VOID = {"meta", "link", "br", "path", "use", "rect"}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -51,6 +52,9 @@ class Checked(HTMLParser):
         given = dict(attributes)
         self.tags.append(tag)
         self.ids += [given["id"]] if "id" in given else []
+        if tag == "link":  # an empty icon, so that no server is asked for one
+            assert given == {"rel": "icon", "href": "data:,"}
+            return
         for name in ("href", "xlink:href", "clip-path", "src"):
             if name in given:
                 self.targets.append(given[name])
@@ -82,8 +86,8 @@ def checked(path):
     for target in page.targets:
         assert target.startswith(("#", "url(#")), target
         assert target.removeprefix("url(").strip("#)") in page.ids, target
-    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
-    assert "http" not in text and "@import" not in text and "url(" not in text.partition("</style>")[0]
+    assert not {"script", "img", "iframe", "object"} & set(page.tags)
+    assert "://" not in text and "@import" not in text and "url(" not in text.partition("</style>")[0]
     assert (
         text.startswith("<!DOCTYPE html>") and '<html lang="en">' in text and '<meta charset="utf-8">' in text
     )
@@ -282,6 +286,19 @@ def test_the_page_follows_a_dark_theme(tmp_path):
     assert "color-scheme: light dark" in css and "@media screen and (prefers-color-scheme: dark)" in css
     # Axes, ticks and letters take the colour of the text; white is nowhere painted.
     assert "currentColor" in body and not re.search("#000000|#ffffff", body, re.IGNORECASE)
+
+
+def test_the_page_may_load_nothing_and_repeats_headers_in_print(tmp_path):
+    text, page = checked(report(tmp_path / "page", BEFORE, AFTER))
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"" in text
+    tables = text.count("<table>")
+    assert tables == page.tags.count("thead") == page.tags.count("tbody") > 3
+    assert text.count('<th scope="col">System</th>') == 2
+
+
+def test_no_difference_is_plus_zero():
+    shares = {"a": {"x": 0.50001, "y": 0.49999}, "b": {"x": 0.5, "y": 0.5}}
+    assert [row[-1].text for row in importance_table(shares).rows] == ["+0.0", "+0.0"]
 
 
 def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):

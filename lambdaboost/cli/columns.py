@@ -17,6 +17,7 @@ from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._concat import row_ids
 from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.queries import RELEVANCE
 
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
 
@@ -111,6 +112,7 @@ class Columns:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
         q = file.queries(self.query, self.label)
+        self._check_uses(file)
         further: dict[str, NDArray[Any]] = {}
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
@@ -125,8 +127,9 @@ class Columns:
             return q
         ids, sizes = row_ids(q), q.sizes
         try:
+            labels = q.labels[RELEVANCE]
             return Queries(
-                q.relevance, sizes=sizes if ids is None else None, ids=ids, position=positions, **further
+                labels, sizes=sizes if ids is None else None, ids=ids, position=positions, **further
             )
         except (TypeError, ValueError) as error:
             raise ValueError(f"--source of {file.path}: {error}") from None
@@ -169,6 +172,7 @@ class Columns:
             return self.features
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
+        self._check_uses(file)
         gone = {*file.labelled(self.query, self.label), *self._dropped(file)}
         if self.position is not None:
             _check_known(file, f"--position {self.position}", self.position)
@@ -181,10 +185,27 @@ class Columns:
         return names
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
-        """The columns of ``--drop``; a range skips label sources and positions, which are no features anyway."""
-        used = {*(source.column for source in self.sources), self.position}
+        """The columns of ``--drop``; a range skips all columns with another use, which are no features anyway."""
+        used = {*file.labelled(self.query, self.label), self.position}
+        used |= {source.column for source in self.sources}
         found = [name for item in self.dropped for name in _range(item, file) if name not in used]
         return tuple(dict.fromkeys(found))
+
+    def _check_uses(self, file: DataFile) -> None:
+        """Raise if the column of the queries or labels is given as a label source or to be dropped."""
+        if (
+            self.features is not None
+        ):  # recorded by a model, whose label source may be the label of an evaluation
+            return
+        for column in file.labelled(self.query, self.label):
+            what = f"{column} is the column of the queries or labels"
+            if column in self.dropped:
+                raise ValueError(f"--drop {column}: {what}, which is no feature: omit --drop {column}")
+            for source in self.sources:
+                if source.column == column:
+                    raise ValueError(
+                        f"--source {source}: {what}: give another column, or omit --source {source}"
+                    )
 
     def _whole(self, file: DataFile) -> DataFile:
         """The file with every column of the training file."""

@@ -29,9 +29,16 @@ def write_page(
         *(System(o.contender.name, o.scores, parts.test.queries) for o in outcomes),
         histories={name: {"validation sample": _curve(recorder)} for name, recorder in recorders.items()},
         diagnostics=pictures(recorders[graded.name], of=graded.name),
+        importance={o.contender.name: _importance(engine, o, parts.test) for o in outcomes},
         run=run | {o.contender.name: _facts(engine, o, rounds, seed) for o in outcomes},
         title=f"lambdaboost demo, {engine.name}",
     )
+
+
+def _importance(engine: Engine, outcome: Outcome, part: Collection) -> dict[str, float]:
+    """The total gain of each feature."""
+    gains = map(float, engine.importance(outcome.booster))
+    return dict(zip(part.feature_names or (), gains, strict=True))
 
 
 def _replayed(outcome: Outcome, part: Collection, rounds: int, diagnosed: bool) -> Recorder:
@@ -53,9 +60,9 @@ def _facts(engine: Engine, outcome: Outcome, rounds: int, seed: int) -> dict[str
         "leaves": contender.leaves or "engine",
         "rounds": rounds,
         "params": {"learning_rate": outcome.learning_rate, "seed": seed},
-        "validation NDCG@3 by learning rate": {
-            f"{rate:g}": f"{figure:.4f}" for rate, figure in outcome.validation.items()
-        },
+        "validation NDCG@3 by learning rate": ", ".join(
+            f"{figure:.4f} at {rate:g}" for rate, figure in outcome.validation.items()
+        ),
     }
 
 

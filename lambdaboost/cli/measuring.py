@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure, parse
 
 
@@ -78,7 +79,7 @@ def figures_table(figures: Mapping[str, Mapping[str, float]]) -> Table:
 
 def remark(part: str, q: Queries) -> str:
     """The number of queries, and how those without a relevant document count."""
-    empty = int((np.fmax.reduceat(np.nan_to_num(q.relevance), q.offsets[:-1]) == 0).sum())
+    empty = int((np.fmax.reduceat(np.nan_to_num(q.labels[RELEVANCE]), q.offsets[:-1]) <= 0).sum())
     text = f"{part}: {q.n_queries} queries"
     if empty:
         text += f"; {empty} have no relevant document and count as 0, unless a measure says empty="

@@ -209,7 +209,8 @@ def _labels(options: Columns, models: Mapping[Given, LoadedModel]) -> Columns:
                     f"--model {given.path} was trained with {source}, --model {of.path} with {other}: "
                     f"choose one for the evaluation, such as --source {source}"
                 )
-    return replace(options, sources=options.sources or tuple(source for source, _ in found.values()))
+    recorded = tuple(source for source, _ in found.values() if source.column != options.label)
+    return replace(options, sources=options.sources or recorded)
 
 
 def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries) -> Ranked:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine, sources_of
 from lambdaboost.engines.plan import Metric, measures_of
 from lambdaboost.evaluation import Measure
@@ -26,7 +27,7 @@ class Validation:
         """The labels as both engines' data sets take them."""
         q = self.collection.queries
         return {
-            "label": q.relevance,
+            "label": q.labels[RELEVANCE],
             "weight": q.weight,
             "group": q.sizes,
             "sources": sources_of(self.collection),

@@ -32,17 +32,17 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
-    """Labels as a new float32 array: finite and ≥ 0, or NaN if missing."""
+    """Labels as a new float32 array: finite, or NaN if missing."""
     a = numbers(name, values)
-    if (bad := np.isinf(a) | (a < 0)).any():
+    if (bad := np.isinf(a)).any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels must be finite and ≥ 0, or NaN if missing")
+        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels must be finite, or NaN if missing")
     narrow = np.empty(a.shape, dtype=np.float32)
     with np.errstate(over="ignore"):
         narrow[:] = a
-    if np.isinf(narrow).any():
-        row = int(np.flatnonzero(np.isinf(narrow))[0])
-        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels are kept as float32, at most 3.4e38")
+    if (bad := np.isinf(narrow)).any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{name}[{row}] is {a[row]:g}: labels are kept as float32, from -3.4e38 to 3.4e38")
     return narrow
 
 

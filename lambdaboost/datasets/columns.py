@@ -69,12 +69,12 @@ def sources_by_name(sources: Any) -> dict[Any, Any]:
 
 
 def checked_sources(given: dict[Any, Any], rows: int | None) -> dict[str, NDArray[np.float32]]:
-    """Label sources as new float32 arrays of `rows` labels, each ≥ 0 or NaN.
+    """Label sources as new float32 arrays of `rows` labels, each finite or NaN.
 
     Raises
     ------
     TypeError, ValueError
-        If a name is not a string or is reserved, or a source is not one column of `rows` labels ≥ 0 or NaN.
+        If a name is not a string or is reserved, or a source is not one column of `rows` labels, finite or NaN.
 
     >>> checked_sources({"clicks": [0.5, None]}, 2)
     {'clicks': array([0.5, nan], dtype=float32)}

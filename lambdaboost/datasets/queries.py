@@ -24,7 +24,8 @@ class Queries:
     Parameters
     ----------
     relevance : array of shape (n_documents,)
-        Grades, finite and ≥ 0, not necessarily integers; NaN where missing.
+        Grades, finite, not necessarily integers; NaN where missing. Labels below 0, such as returns, are for measures
+        and objectives of their order, such as `Spearman`; all others refuse them.
     sizes : array of int, shape (n_queries,), optional
         Number of documents of each query, in row order, each ≥ 1, summing to n_documents (LightGBM's ``group``).
     ids : array of shape (n_documents,), optional
@@ -35,7 +36,7 @@ class Queries:
         Where each row was shown: its rank, a whole number from 1, or the category of any other bias factor, as text or
         as a categorical; missing (NaN, None) where it was not shown. Each session is a query of its own.
     **sources : arrays of shape (n_documents,)
-        Further label sources by name, such as ``clicks=`` (finite and ≥ 0; NaN where missing).
+        Further label sources by name, such as ``clicks=``, like `relevance`.
 
     Attributes
     ----------
@@ -143,8 +144,8 @@ class Queries:
 
     @property
     def relevance(self) -> NDArray[np.float32]:
-        """The grades: ``labels["relevance"]``."""
-        return self.labels[RELEVANCE]
+        """The grades: ``source("relevance")``, which are ≥ 0."""
+        return self.source(RELEVANCE)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -173,16 +174,29 @@ class Queries:
             return np.ones(self.n_queries)
         return np.add.reduceat(self.weight.astype(np.float64), self.offsets[:-1]) / self.sizes
 
-    def source(self, name: str) -> NDArray[np.float32]:
-        """The labels of one source, float32 (n_documents,); raises ValueError if the source does not exist."""
+    def source(self, name: str, *, allow_negative: bool = False) -> NDArray[np.float32]:
+        """The labels of one source, float32 (n_documents,).
+
+        Raises
+        ------
+        ValueError
+            If the source does not exist, or a label is below 0 and not `allow_negative`.
+
+        """
         try:
-            return self.labels[name]
+            labels = self.labels[name]
         except KeyError:
             known = ", ".join(self.labels)
             raise ValueError(
                 f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, "
                 f"or in sources={{{name!r}: …}} of the data set"
             ) from None
+        if not allow_negative and (row := self.memo(("below 0", name), lambda: _first_below_0(labels))) >= 0:
+            raise ValueError(
+                f"{name}[{row}] is {labels[row]:g}: labels must be ≥ 0, except for measures and objectives of their "
+                "order, such as Spearman(), RankNet() and LambdaRank(Spearman()): use these, or ranks within the query"
+            )
+        return labels
 
     def required_position(self) -> NDArray[np.int32]:
         """The position of each row; raises ValueError if there are no positions."""
@@ -291,6 +305,12 @@ def _rebuild(
     set_(q, "positions", positions)
     set_(q, "_memo", {})
     return q
+
+
+def _first_below_0(labels: NDArray[np.float32]) -> int:
+    """The row of the first label below 0, or -1."""
+    below = labels < 0
+    return int(below.argmax()) if below.any() else -1
 
 
 def _frozen(a: NDArray[Any]) -> NDArray[Any]:

@@ -164,6 +164,9 @@ def _grades(frame: pd.DataFrame, text: str) -> dict[str, str]:
 
 def _curves(ax: Any, frame: pd.DataFrame, labels: dict[str, str], ylabel: str, scale: float) -> Any:
     ax = _axes(ax, ROUND, ylabel)
+    # Grades that no document has, such as 2 to 4 among 0, 1 and 5, would fill the legend.
+    if seen := {name: label for name, label in labels.items() if frame[name].fillna(0).any()}:
+        labels = seen
     rounds = frame.index.to_numpy()
     return _lines(ax, {label: (rounds, scale * frame[name].to_numpy()) for name, label in labels.items()})
 

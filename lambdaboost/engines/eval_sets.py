@@ -20,7 +20,8 @@ class EvalSet:
     X, y
         Features, also with the named columns, and grades.
     items : dict of str to object
-        Its items of the lists that were given: ``"group"``, ``"qid"``, ``"sources"``, ``"position"`` and what else the engine takes.
+        Its items of the lists that were given: ``"group"``, ``"qid"``, ``"sources"``, ``"position"`` and others that
+        the engine takes.
 
     """
 

@@ -37,6 +37,11 @@ class NativeObjective:
         return (RELEVANCE,)
 
     @property
+    def allows_negative(self) -> bool:
+        """The engines' own objectives take grades ≥ 0."""
+        return False
+
+    @property
     def owner(self) -> str:
         """The title of its engine."""
         return next(title for title, names in NATIVE.items() if self.name in names)
@@ -50,6 +55,12 @@ class NativeObjective:
                 "objective such as LambdaRank(), for which they stay missing"
             )
             grades = np.nan_to_num(grades)
+        if (below := grades < 0).any():
+            row = int(below.argmax())
+            raise ValueError(
+                f"relevance[{row}] is {grades[row]:g}, and {self.owner}'s own {self.name} takes grades ≥ 0: give an "
+                "objective of their order, such as RankNet() or LambdaRank(Spearman())"
+            )
         if self.name == "rank:map" and (more := (grades != 0) & (grades != 1)).any():
             row = int(more.argmax())
             raise ValueError(

@@ -19,6 +19,8 @@ from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
+# Label sources, each with whether its labels may be below 0.
+Reads = Sequence[tuple[str, bool]]
 DEFAULT_MEASURE = NDCG(3)
 
 
@@ -64,6 +66,15 @@ class Plan:
         return tuple(dict.fromkeys((*self.rule.sources, *self.measured)))
 
     @property
+    def _of_rule(self) -> Reads:
+        return tuple((name, self.rule.allows_negative) for name in self.rule.sources)
+
+    @property
+    def _of_measures(self) -> Reads:
+        measures = (metric for metric in self.measures if isinstance(metric, Measure))
+        return tuple((name, metric.allows_negative) for metric in measures for name in metric.sources)
+
+    @property
     def trains_on_positions(self) -> bool:
         """Whether the objective reads positions; LightGBM's own reads its field without lambdaboost."""
         return isinstance(self.rule, Objective) and self.rule.reads_positions
@@ -75,17 +86,17 @@ class Plan:
 
     def require_trained(self, where: str, data: Any) -> Queries:
         """The queries of training data; raises if they lack what the rule reads, or have an invalid label."""
-        return self._require(where, data, self.rule.sources, self.trains_on_positions)
+        return self._require(where, data, self._of_rule, self.trains_on_positions)
 
     def require_measured(self, where: str, data: Any) -> Queries:
         """The queries of evaluated data; raises if they lack what the measures read, or have an invalid label."""
-        return self._require(where, data, self.measured, self.measures_positions)
+        return self._require(where, data, self._of_measures, self.measures_positions)
 
-    def _require(self, where: str, data: Any, sources: Sequence[str], position: bool) -> Queries:
+    def _require(self, where: str, data: Any, reads: Reads, position: bool) -> Queries:
         try:
             q = queries_of(data, self.sources)
-            for name in sources:
-                q.source(name)
+            for name, allow_negative in reads:
+                q.source(name, allow_negative=allow_negative)
             if position:
                 q.required_position()
         except ValueError as error:

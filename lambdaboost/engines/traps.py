@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
 
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
@@ -49,7 +50,7 @@ def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
     """Warn if the rows of every query are sorted by descending grade."""
     if not objective.ranks_ties_by_row:
         return
-    step = np.diff(q.relevance)
+    step = np.diff(q.labels[RELEVANCE])
     step[q.offsets[1:-1] - 1] = 0  # from one query to the next
     if (step > 0).any():
         return

@@ -27,7 +27,7 @@ class Levels(NamedTuple):
 
 def levels(q: Queries, source: str) -> Levels:
     """The levels of a label source; cached in `q`."""
-    return q.memo(("label levels", source), lambda: _levels(q.source(source), q))
+    return q.memo(("label levels", source), lambda: _levels(q.source(source, allow_negative=True), q))
 
 
 def _levels(labels: NDArray[np.float32], q: Queries) -> Levels:
@@ -46,7 +46,8 @@ def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDAr
 def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
     wrong, lanes = np.empty(q.n_queries), in_lanes(q)
     if lanes.query.size:
-        over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, q.source(source), wrong)
+        labels = q.source(source, allow_negative=True)
+        over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
         level = levels(q, source)
         in_order = ranked(level.of_document, scores, q)

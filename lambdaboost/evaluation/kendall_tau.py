@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class KendallTau(Measure):
     array([0.1826])
 
     """
+
+    allows_negative: ClassVar[bool] = True
 
     source: str = "clicks"
     variant: Variant = "gamma"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,9 @@ class Measure(Value, ABC):
         """Whether it reads the positions at which rows were shown, so that data without them are refused."""
         return False
 
+    # Whether labels below 0 have a meaning, for only their order or their differences count.
+    allows_negative: ClassVar[bool] = False
+
     @abstractmethod
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The value for each query; NaN where undefined."""
@@ -90,9 +93,12 @@ class Measure(Value, ABC):
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+        s = _checks.scores(scores, q)
+        for name in self.sources:
+            q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
-        values = self._per_query(_checks.scores(scores, q), q)
+        values = self._per_query(s, q)
         return np.where(np.isnan(values), self.empty, values)
 
     def __call__(self, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:

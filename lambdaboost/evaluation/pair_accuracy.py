@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ class PairAccuracy(Measure):
     array([0.3333])
 
     """
+
+    allows_negative: ClassVar[bool] = True
 
     empty: float = 0.0
 

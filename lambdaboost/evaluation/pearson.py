@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,8 @@ class Pearson(Measure):
 
     """
 
+    allows_negative: ClassVar[bool] = True
+
     source: str = "relevance"
     empty: float = 0.0
 
@@ -58,5 +61,5 @@ class Pearson(Measure):
         self._set(source=_checks.source(self.source))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        labels = q.source(self.source)
+        labels = q.source(self.source, allow_negative=True)
         return correlations(q.scores(scores), labels.astype(np.float64), q)

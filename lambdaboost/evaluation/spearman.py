@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ class Spearman(Measure):
 
     """
 
+    allows_negative: ClassVar[bool] = True
+
     source: str = "relevance"
     empty: float = 0.0
 
@@ -50,7 +53,7 @@ class Spearman(Measure):
         self._set(source=_checks.source(self.source))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        labels = q.source(self.source)
+        labels = q.source(self.source, allow_negative=True)
         of_labels = q.memo(("ranks", self.source), lambda: centered_ranks(labels.astype(np.float64), q))
         of_scores = centered_ranks(np.where(np.isnan(labels), np.nan, scores), q)
         return correlations(of_scores, of_labels, q)

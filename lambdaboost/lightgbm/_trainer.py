@@ -8,6 +8,7 @@ from typing import Any
 import lightgbm as lgb
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
 from lambdaboost.lightgbm.dataset import Dataset
 from lambdaboost.lightgbm.training import train
@@ -21,7 +22,7 @@ class LightGBMTrainer(Trainer):
         q = collection.queries
         return Dataset(
             collection.features,
-            q.relevance,
+            q.labels[RELEVANCE],
             reference,
             group=q.sizes,
             sources=sources_of(collection),

@@ -38,7 +38,7 @@ class Dataset(lgb.Dataset):
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
-        Further labels by name, ≥ 0, or NaN if missing: ``{"clicks": ctr}``.
+        Further labels by name, finite, or NaN if missing: ``{"clicks": ctr}``.
     position : array of shape (n_rows,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
         LightGBM's own position field is set to the same, with 0 for rows that were not shown; LightGBM numbers it

@@ -164,7 +164,7 @@ class LambdaRanker(lgb.LGBMRanker):
             Features, the rows of one query adjacent. A pandas or polars DataFrame may also hold the columns `query`,
             `sources` and `position` of the ranker.
         y : array of shape (n_rows,)
-            Grades ≥ 0, or NaN if missing.
+            Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
         group, qid
             The number of documents of each query, or the query of each row; give one of them.
         sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional

@@ -64,6 +64,11 @@ class Blend(Objective):
         """The label sources that it reads."""
         return tuple(dict.fromkeys(self.first.sources + self.second.sources))
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.first.allows_negative and self.second.allows_negative
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
         w = weight_at(self.weight, iteration)

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, sources_of
+from lambdaboost.objectives.base.black_box import (
+    PerQuery,
+    allows_negative,
+    check_metric,
+    per_query,
+    sources_of,
+)
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
@@ -74,6 +80,11 @@ class FiniteDifference(Objective):
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return sources_of(self.metric)
+
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return allows_negative(self.metric)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of every document, and ones."""

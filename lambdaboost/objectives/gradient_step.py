@@ -64,6 +64,11 @@ class GradientStep(Objective):
         """The label sources that it reads."""
         return self.objective.sources
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.objective.allows_negative
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of unit spread, and ones."""
         # In float64, since squares have twice the range.

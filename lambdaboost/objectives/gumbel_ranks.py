@@ -87,6 +87,11 @@ class GumbelRanks(Objective):
         """The label sources that it reads."""
         return self.objective.sources
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.objective.allows_negative
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""
         rng = np.random.default_rng((self.seed, iteration))

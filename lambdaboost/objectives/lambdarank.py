@@ -98,6 +98,11 @@ class LambdaRank(Objective):
         return (self.metric.source,)
 
     @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self._native is None and self.metric.allows_negative
+
+    @property
     def rule(self) -> PairRule | None:
         """The pairs, swap and force in the paper's convention."""
         return self._pairs if self._native is None else None

@@ -45,6 +45,11 @@ class ListMLE(Objective):
         """The label sources that it reads."""
         return (RELEVANCE,)
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return True
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)

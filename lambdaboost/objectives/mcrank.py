@@ -34,6 +34,11 @@ class GradeModel(Value):
         return (RELEVANCE,)
 
     @property
+    def allows_negative(self) -> bool:
+        """Labels are grades, so none is below 0."""
+        return False
+
+    @property
     def outputs(self) -> int:
         """The number of outputs of the model for each document."""
         raise NotImplementedError

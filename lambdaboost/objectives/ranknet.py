@@ -47,6 +47,11 @@ class RankNet(Objective):
         return (RELEVANCE,)
 
     @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return True
+
+    @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
         return PairRule(RELEVANCE, sigma=self.sigma)

@@ -72,6 +72,11 @@ class Scorecard(Objective):
         """The label sources that it reads."""
         return tuple(dict.fromkeys(name for objective in self.objectives for name in objective.sources))
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return all(objective.allows_negative for objective in self.objectives)
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)

@@ -55,6 +55,11 @@ class SigmoidLocal(Objective):
         return (self.metric.source,)
 
     @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.metric.allows_negative
+
+    @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
         return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)

@@ -7,6 +7,7 @@ from typing import Any
 from xgboost.callback import TrainingCallback
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import OnRound, Trainer, Training, sources_of
 from lambdaboost.xgboost.dmatrix import DMatrix
 from lambdaboost.xgboost.training import train
@@ -20,7 +21,7 @@ class XGBoostTrainer(Trainer):
         q = collection.queries
         return DMatrix(
             collection.features,
-            q.relevance,
+            q.labels[RELEVANCE],
             group=q.sizes,
             sources=sources_of(collection),
             position=q.positions,

@@ -90,12 +90,15 @@ class Table:
 
         def line(tag: str, cells: tuple[Cell, ...]) -> str:
             texts = [HTML[c.style].format(html.escape(c.text)) for c in cells]
-            return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+            name = tag.partition(" ")[0]
+            return "<tr>" + "".join(f"<{tag}>{text}</{name}>" for text in texts) + "</tr>"
 
-        head = line("th", tuple(map(Cell, self.header)))
+        head = line('th scope="col"', tuple(map(Cell, self.header)))
         rows = "\n".join(line("td", row) for row in self.rows)
         caption = html.escape(self.caption)
-        return f"<table>\n<caption>{caption}</caption>\n{head}\n{rows}\n</table>"
+        # Browsers repeat <thead> on every printed page.
+        body = f"<thead>\n{head}\n</thead>\n<tbody>\n{rows}\n</tbody>"
+        return f"<table>\n<caption>{caption}</caption>\n{body}\n</table>"
 
     def __rich__(self) -> Any:
         return self._rich(RICH)

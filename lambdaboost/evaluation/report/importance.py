@@ -63,7 +63,7 @@ def importance_table(shares: Mapping[str, Mapping[str, float]]) -> Table:
         cells = [Cell(feature), _percent(base)]
         for other in others:
             share = shares[other].get(feature, 0.0)
-            cells += [_percent(share), Cell(f"{100 * (share - base):+.1f}")]
+            cells += [_percent(share), Cell(f"{100 * (share - base):+z.1f}")]
         rows.append(tuple(cells))
     left = len(features) - len(chosen)
     caption = "Share of the gain of all splits, times 100" + (

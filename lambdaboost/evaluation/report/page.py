@@ -10,6 +10,9 @@ from lambdaboost.evaluation.comparison.table import Table
 from lambdaboost.evaluation.report.styles import CSS
 from lambdaboost.evaluation.report.svg import Draw, has_matplotlib, picture
 
+# Whatever the page holds, the browser loads nothing; without the empty icon it would ask a server for one.
+ONLY_ITSELF = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -90,6 +93,7 @@ class Page:
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{ONLY_ITSELF}">\n<link rel="icon" href="data:,">\n'
             f"<title>{title}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
             f'<header>\n<h1>{title}</h1>\n<p>{lead}</p>\n{missing}<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n'
             "</nav>\n</header>\n<main>\n" + "\n".join(self._body) + "\n</main>\n</body>\n</html>\n"

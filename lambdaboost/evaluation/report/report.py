@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.system import System, check_same_queries
@@ -60,7 +61,8 @@ def report(
         Systems that rank the same queries.
     measures : Measure, str or iterable of them, optional
         The measures to compare, or their names such as ``"ndcg@10"``; the first of each label source is also shown by
-        query. By default NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 for every further label source in [0, 1].
+        query. By default NDCG at 10, 5, 3 and 1, and CNDCG at 10 and 3 for every further label source in [0, 1];
+        `Spearman` for labels below 0.
     histories : mapping of str to evals_result, optional
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"NDCG(k=3)": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
@@ -122,8 +124,12 @@ def report(
     else:
         _compared(page, comparison)
     fronts = _fronts(comparison)
-    page.section("NDCG by cutoff, label sources together" if fronts else "NDCG by cutoff")
-    page.pictures([pictures.ndcg_by_cutoff(systems), *fronts])
+    if not (q.labels[RELEVANCE] < 0).any():
+        page.section("NDCG by cutoff, label sources together" if fronts else "NDCG by cutoff")
+        page.pictures([pictures.ndcg_by_cutoff(systems), *fronts])
+    elif fronts:
+        page.section("Label sources together")
+        page.pictures(fronts)
     page.section("Scores by grade")
     page.pictures(map(score_distribution, systems))
     if grouped:
@@ -234,6 +240,10 @@ def _worst_queries(
     page: Page, systems: tuple[System, ...], measure: Measure, names: NDArray[np.str_]
 ) -> None:
     page.section("Worst queries")
+    page.text(
+        f"The queries with the lowest {measure!r} of each system, among those with a label"
+        + ("." if measure.allows_negative else f" above 0 in {measure.source}.")
+    )
     for system in systems:
         page.heading(system.name)
         others = [other for other in systems[:1] if other is not system]

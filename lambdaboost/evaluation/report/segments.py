@@ -60,7 +60,7 @@ def segment_table(name: str, groups: NDArray[Any], systems: Sequence[System], me
         means = [float(np.nanmean(v[chosen])) if not np.isnan(v[chosen]).all() else np.nan for v in values]
         cells = [Cell(f"{name}: {group}"), Cell(str(int(chosen.sum()))), _percent(means[0])]
         for mean in means[1:]:
-            cells += [_percent(mean), Cell(f"{100 * (mean - means[0]):+.2f}")]
+            cells += [_percent(mean), Cell(f"{100 * (mean - means[0]):+z.2f}")]
         rows.append(tuple(cells))
     caption = f"Mean {measure!r} by {name}, times 100. Differences from {base.name} are not tested for significance."
     return Table(header, tuple(rows), caption if others else f"Mean {measure!r} by {name}, times 100.")

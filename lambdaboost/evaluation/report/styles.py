@@ -25,9 +25,12 @@ figcaption { color: var(--soft); font-size: .875rem; line-height: 1.4; max-width
   overflow-wrap: anywhere; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: .5rem 2rem; }
 .tables { display: flex; flex-wrap: wrap; gap: 0 2rem; }
+.tables table { font-size: .8rem; }
+.tables th, .tables td { padding: .25rem .4rem; }
 .tables th:first-child, .tables td:first-child { min-width: 6.5rem; }
-.tables figure { max-width: 100%; }
-.tables figcaption { max-width: 28rem; }
+.tables figure { display: flex; flex-direction: column; width: min-content; min-width: min(100%, 20rem);
+  max-width: 100%; }
+.tables figcaption { order: -1; margin: 0 0 .35rem; }
 .pictures figure { max-width: 36rem; }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: currentColor; }
@@ -56,6 +59,8 @@ th:first-child { background: var(--head); }
   .pictures { grid-template-columns: 1fr 1fr; }
   .scroll { overflow: visible; }
   .tables { display: block; }
+  .tables figure { display: inline-flex; vertical-align: top; min-width: 75mm; margin-right: 8mm; }
+  .tables table { font-size: 7pt; }
   figcaption { font-size: 8pt; }
   table { font-size: 7.5pt; }
   th, td { padding: 1.5pt 4pt; }

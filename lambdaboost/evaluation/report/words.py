@@ -13,6 +13,7 @@ import numpy as np
 
 from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.comparison.compare import Comparison, means_over
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.significance import Significance
@@ -123,11 +124,12 @@ def _change(measure: Measure, s: Significance) -> str:
 
 def _without(q: Queries, source: str) -> int:
     """Number of queries without a label above 0."""
-    return int((np.fmax.reduceat(np.nan_to_num(q.labels[source]), q.offsets[:-1]) == 0).sum())
+    return int((np.fmax.reduceat(np.nan_to_num(q.labels[source]), q.offsets[:-1]) <= 0).sum())
 
 
 def _grades(q: Queries) -> str:
-    known = q.relevance[~np.isnan(q.relevance)]
+    grades = q.labels[RELEVANCE]
+    known = grades[~np.isnan(grades)]
     grades, counts = np.unique(known, return_counts=True)
     if grades.size > 12:
         return f"{grades.size} values, {grades.min():g} to {grades.max():g}"

@@ -29,7 +29,7 @@ def document_names(documents: ArrayLike | None, q: Queries) -> NDArray[np.str_]:
 
 
 def worst_queries(system: System, measure: Measure, n: int = 3) -> NDArray[np.int64]:
-    """The queries with the lowest values, among those with a label above 0.
+    """The queries with the lowest values, among those with a label, above 0 where labels are gains.
 
     >>> q = Queries([1, 0, 0, 1, 0, 0], sizes=[2, 2, 2])
     >>> from lambdaboost.evaluation import NDCG
@@ -38,7 +38,9 @@ def worst_queries(system: System, measure: Measure, n: int = 3) -> NDArray[np.in
     """
     q = system.queries
     values = system.per_query(measure)
-    labelled = np.fmax.reduceat(np.nan_to_num(q.labels[measure.source]), q.offsets[:-1]) > 0
+    labels = q.labels[measure.source]
+    useful = ~np.isnan(labels) if measure.allows_negative else labels > 0
+    labelled = np.logical_or.reduceat(useful, q.offsets[:-1])
     candidates = np.flatnonzero(labelled & ~np.isnan(values))
     return candidates[np.argsort(values[candidates], kind="stable")[:n]]
 

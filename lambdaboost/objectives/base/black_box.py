@@ -33,6 +33,11 @@ def sources_of(metric: Measure | PerQuery) -> tuple[str, ...]:
     return metric.sources if isinstance(metric, Measure) else (RELEVANCE,)
 
 
+def allows_negative(metric: Measure | PerQuery) -> bool:
+    """Whether labels may be below 0; a function may read them as gains."""
+    return isinstance(metric, Measure) and metric.allows_negative
+
+
 def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
     """The metric of each query, float64 (n_queries,); 0 where a `Measure` is undefined.
 

@@ -41,6 +41,11 @@ class Objective(Value):
         raise NotImplementedError
 
     @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return False
+
+    @property
     def rule(self) -> PairRule | None:
         """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
         return None
@@ -75,7 +80,8 @@ class Objective(Value):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source or missing positions; a gradient that is not finite, which both engines would accept silently.
+            label source or missing positions; labels below 0, unless only their order counts; a gradient that is not
+            finite, which both engines would accept silently.
 
         """
         if not isinstance(q, Queries):
@@ -85,7 +91,7 @@ class Objective(Value):
         s = q.scores(scores)
         _check_span(s, q)
         for name in self.sources:
-            q.source(name)
+            q.source(name, allow_negative=self.allows_negative)
         if self.reads_positions:
             q.required_position()
         lam, mu = self.lambdas(s, q, int(iteration))

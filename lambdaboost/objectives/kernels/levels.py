@@ -37,8 +37,8 @@ def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: boo
 
 
 def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
-    value = q.source(source)
-    outer = [_tied_where_unlabelled(q, q.source(name)) for name in within]
+    value = q.source(source, allow_negative=True)
+    outer = [_tied_where_unlabelled(q, q.source(name, allow_negative=True)) for name in within]
     has = ~np.isnan(value)
     for labels in outer:
         has &= ~np.isnan(labels)

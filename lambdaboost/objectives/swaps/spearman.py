@@ -49,7 +49,7 @@ class LabelledRanks(NamedTuple):
 
 def _gains(q: Queries, source: str) -> tuple[TwoFloats, NDArray[np.bool_]]:
     """b/(A B) of each document, and whether it has a label."""
-    ranks = centered_ranks(q.source(source).astype(np.float64), q)
+    ranks = centered_ranks(q.source(source, allow_negative=True).astype(np.float64), q)
     labelled, b, starts = ~np.isnan(ranks), np.nan_to_num(ranks), q.offsets[:-1]
     n = np.add.reduceat(labelled, starts, dtype=np.float64)
     scale = np.repeat(np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts)), q.sizes)

@@ -1,0 +1,197 @@
+"""Labels below 0, such as returns: measures and objectives of their order take them, all others refuse them."""
+
+import json
+import os
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import lambdaboost.lightgbm as on_lightgbm
+import lambdaboost.xgboost as on_xgboost
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    FiniteDifference,
+    GradientStep,
+    KendallTau,
+    LambdaRank,
+    ListMLE,
+    McRank,
+    PairAccuracy,
+    Pearson,
+    Queries,
+    RankNet,
+    Scorecard,
+    SigmoidLocal,
+    Spearman,
+)
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import Collection, write_letor
+from lambdaboost.evaluation import MEASURES, System, report
+from lambdaboost.objectives import OBJECTIVES
+
+ROWS, DATES = 30, 12
+rng = np.random.default_rng(7)
+X = rng.normal(size=(ROWS * DATES, 3))
+RETURNS = (0.02 * X[:, 0] + 0.02 * rng.standard_t(3, ROWS * DATES)).astype(np.float32)
+SIZES = [ROWS] * DATES
+Q = Queries(RETURNS, sizes=SIZES, clicks=RETURNS)
+SHIFTED = Queries(
+    pd.Series(RETURNS).rank().to_numpy(), sizes=SIZES, clicks=pd.Series(RETURNS).rank().to_numpy()
+)
+SCORES = X[:, 0] + 0.5 * X[:, 1]
+OF_ORDER = [
+    RankNet(),
+    ListMLE(),
+    LambdaRank(Spearman()),
+    LambdaRank(PairAccuracy()),
+    SigmoidLocal(Spearman()),
+    GradientStep(LambdaRank(Spearman())),
+    Blend(RankNet(), LambdaRank(Spearman()), 0.5),
+    Scorecard((RankNet(), LambdaRank(Spearman())), (1.0, 2.0)),
+]
+
+
+def no_argument(objective):
+    return all(p.default is not p.empty for p in signature(objective).parameters.values())
+
+
+REFUSED = r"^(relevance|clicks)\[\d+\] is -.*: labels must be ≥ 0, except for measures and objectives of their order"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_measures_of_gains_refuse_them_and_those_of_the_order_do_not(name):
+    measure = MEASURES[name](k=3) if name in ("Precision", "Recall") else MEASURES[name]()
+    if name in ("Spearman", "Pearson", "PairAccuracy", "KendallTau"):
+        assert np.isfinite(measure.per_query(SCORES, Q)).all()
+    else:
+        with pytest.raises(ValueError, match=REFUSED):
+            measure.per_query(SCORES, Q)
+        with pytest.raises(ValueError, match=REFUSED):  # also where nothing was asked of these queries before
+            measure(SCORES, Queries(RETURNS, sizes=SIZES, clicks=RETURNS))
+
+
+def test_their_correlations_are_those_of_scipy():
+    dates = [slice(at, at + ROWS) for at in range(0, ROWS * DATES, ROWS)]
+    for measure, theirs in (
+        (Spearman(), stats.spearmanr),
+        (Pearson(), stats.pearsonr),
+        (KendallTau(variant="b"), stats.kendalltau),
+    ):
+        expected = [theirs(SCORES[date], RETURNS[date]).statistic for date in dates]
+        np.testing.assert_allclose(measure.per_query(SCORES, Q), expected, atol=1e-6)
+    assert PairAccuracy()(SCORES, Q) == PairAccuracy()(SCORES, SHIFTED)
+
+
+@pytest.mark.parametrize("objective", OF_ORDER, ids=repr)
+def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
+    assert objective.allows_negative
+    for given, expected in zip(
+        objective.gradient(SCORES, Q), objective.gradient(SCORES, SHIFTED), strict=True
+    ):
+        np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        *(
+            make()
+            for name, make in OBJECTIVES.items()
+            if name not in ("RankNet", "ListMLE") and no_argument(make)
+        ),
+        LambdaRank(CNDCG()),
+        LambdaRank(convention="lightgbm"),
+        GradientStep(LambdaRank()),
+        Blend(RankNet(), LambdaRank(), 0.5),
+        Scorecard((RankNet(), LambdaRank()), (1.0, 0.0)),
+    ],
+    ids=repr,
+)
+def test_objectives_of_gains_refuse_them(objective):
+    assert not objective.allows_negative
+    with pytest.raises(ValueError, match=REFUSED):
+        objective.gradient(SCORES, Q)
+
+
+def test_black_boxes_take_them_where_their_measure_does():
+    few = Queries(RETURNS[:8], sizes=[8])
+    assert np.isfinite(FiniteDifference(Spearman()).gradient(SCORES[:8], few)[0]).all()
+    with pytest.raises(ValueError, match=REFUSED):
+        FiniteDifference(lambda s, q: s[: q.n_queries]).gradient(SCORES[:8], few)
+
+
+ENGINES = pytest.mark.parametrize("engine", [on_lightgbm, on_xgboost], ids=["lightgbm", "xgboost"])
+
+
+def trained(engine, objective, measures=None, labels=RETURNS):
+    quiet = {"verbosity": -1 if engine is on_lightgbm else 0, "nthread": 1}
+    if engine is on_xgboost:
+        data = engine.DMatrix(X, labels, group=SIZES)
+        valid = {
+            "evals": [(engine.DMatrix(X, labels, group=SIZES), "valid")],
+            "custom_metric": measures,
+            "verbose_eval": False,
+        }
+    else:
+        data = engine.Dataset(X, labels, group=SIZES)
+        valid = {"valid_sets": [engine.Dataset(X, labels, reference=data, group=SIZES)], "feval": measures}
+    booster = engine.train(quiet, data, 5, objective=objective, **(valid if measures else {}))
+    return booster.predict(X if engine is on_lightgbm else engine.DMatrix(X))
+
+
+@ENGINES
+def test_a_ranker_of_returns_is_that_of_their_ranks(engine):
+    objective = LambdaRank(Spearman())
+    scores = trained(engine, objective, Spearman())
+    np.testing.assert_array_equal(scores, trained(engine, objective, Spearman(), SHIFTED.relevance))
+    assert Spearman()(scores, Q) > 0.3
+
+
+@ENGINES
+@pytest.mark.parametrize("objective", [LambdaRank(), McRank(), "native", "measure"], ids=str)
+def test_engines_refuse_them_before_the_first_round(engine, objective):
+    measure = NDCG(5) if objective == "measure" else None
+    native = {on_lightgbm: "lambdarank", on_xgboost: "rank:ndcg"}[engine]
+    given = {"native": native, "measure": RankNet()}.get(str(objective), objective)
+    with pytest.raises(ValueError, match=r"relevance\[\d+\] is -"):
+        trained(engine, given, measure)
+
+
+@ENGINES
+def test_an_estimator_takes_returns(engine):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(date=np.repeat(np.arange(DATES), ROWS))
+    settings = {"n_estimators": 5, "n_jobs": 1} | ({"verbose": -1} if engine is on_lightgbm else {})
+    measured = {"eval_metric": Spearman()}
+    settings, given = (settings, measured) if engine is on_lightgbm else (settings | measured, {})
+    ranker = engine.LambdaRanker(objective=LambdaRank(Spearman()), query="date", **settings)
+    ranker.fit(frame, RETURNS, eval_set=[(frame, RETURNS)], **given)
+    assert Spearman()(ranker, frame, RETURNS) > 0.3
+
+
+def test_a_report_of_returns_has_no_ndcg(tmp_path):
+    q = Queries(RETURNS, sizes=SIZES)
+    path = report(tmp_path / "page.html", System("a", SCORES, q), System("b", X[:, 1], q))
+    text = path.read_text(encoding="utf-8")
+    assert "Spearman()" in text and "NDCG" not in text and "Worst queries" in text
+
+
+def test_the_command_line_takes_returns(capsys, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(qid=np.repeat(np.arange(DATES), ROWS), label=RETURNS)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "m.txt"
+    command = ["train", str(tmp_path / "t.csv"), "--out", str(out), "--rounds", "3"]
+    assert run([*command, "--objective", "LambdaRank(Spearman())", "--json"]) == 0
+    assert "Spearman()" in json.dumps(json.loads(capsys.readouterr().out))
+    os.remove(out)
+    assert run(command) != 0
+    assert "labels must be ≥ 0" in capsys.readouterr().err and not out.exists()
+
+
+def test_letor_text_has_no_place_for_them(tmp_path):
+    with pytest.raises(ValueError, match="labels must be ≥ 0"):
+        write_letor(tmp_path / "log.txt", Collection(X, Q))

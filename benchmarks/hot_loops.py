@@ -49,7 +49,7 @@ class Loop:
         return float(ports[1]), float(turns[1]) / TURNS
 
 
-def hot_loops(call: Callable[[], Any], kernel: Any, seconds: float = 2.0) -> tuple[Loop, ...]:
+def hot_loops(call: Callable[[], Any], kernel: Any, seconds: float = 1.0) -> tuple[Loop, ...]:
     """The loops of all compiled versions of a kernel in which `call` spends its time, the hottest first."""
     samples = _samples(call, seconds)
     everywhere, found = samples.total(), []

@@ -47,6 +47,7 @@ OBJECTIVES: tuple[Objective, ...] = (
     LambdaRank(MAP()),
     LambdaRank(MRR()),
     LambdaRank(ERR()),
+    LambdaRank(ERR(max_grade=12)),
     LambdaRank(PairAccuracy()),
     SigmoidLocal(),
     RankNet(),

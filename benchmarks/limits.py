@@ -143,7 +143,7 @@ def _of_ports(case: Case, clock: float) -> tuple[str, ...]:
         return *row, f"{loops[0].share:.0%}", "", "", ""
     loop = next(loop for loop in loops if loop.count(case.unit.instruction))
     measured = loop.share * cycles / case.unit.of_call(q)
-    allowed = loop.cycles()[0] / (loop.count(case.unit.instruction) * case.unit.of_instruction)
+    allowed = loop.cycles() / (loop.count(case.unit.instruction) * case.unit.of_instruction)
     return *row, f"{loop.share:.0%}", f"{measured:.2f}", f"{allowed:.2f}", case.unit.name
 
 

@@ -15,7 +15,7 @@ from benchmarks.timing import Timed
 BEFORE = "LambdaRank()"  # what an installation that meets a further objective has compiled; the first of JOBS
 JOBS = (BEFORE, "LambdaRank(MAP())", "RankNet()", "graded()", "NDCG()")
 METHOD = """\
-All times are from new processes. Import: lambdaboost, after numpy and numba, in seconds. First gradient: \
+All times are from new processes. Import: LambdaRank and Queries, after numpy and numba, in seconds. First gradient: \
 Queries and one gradient or measure of 10 lists of 100 documents, in seconds of the processor, which other programs \
 change less. Nothing compiled: with an empty cache (NUMBA_CACHE_DIR), once per installation. After LambdaRank(): with \
 the kernels of LambdaRank() in the cache, as a further objective finds it. Compiled: with its own \
@@ -26,7 +26,7 @@ import json, time
 start = time.perf_counter()
 import numpy, numba
 needed = time.perf_counter()
-import lambdaboost
+from lambdaboost import LambdaRank, Queries
 print(json.dumps({"numpy and numba": needed - start, "lambdaboost": time.perf_counter() - needed}))
 """
 FIRST = """

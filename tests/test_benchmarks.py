@@ -12,6 +12,7 @@ import benchmarks.__main__ as command
 from benchmarks import (
     engine_measures,
     growth,
+    hot_loops,
     load,
     memory,
     numpy_objective,
@@ -50,6 +51,23 @@ def test_repetitions_alternate():
     found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3)
     assert "".join(done) == "ababab"
     assert len(found["a"].values) == len(found["b"].values) == 3
+
+
+def test_the_least_of_alternating_runs():
+    done = []
+    found = timing.least(lambda: done.append("a"), lambda: done.append("b"), repetitions=2)
+    assert "".join(done) == "ababab"
+    assert len(found) == 2 and min(found) >= 0
+
+
+def test_a_loop_is_counted_on_registers_half_as_wide():
+    wide = ("vaddps 0x40(%rax){1to16},%zmm1,%zmm2", "vcvttpd2dq %zmm11,%ymm17", "vaddss %xmm1,%xmm2,%xmm3")
+    assert [hot_loops._half_as_wide(line) for line in wide] == [
+        "vaddps 0x40(%rax){1to8},%ymm1,%ymm2",
+        "vcvttpd2dq %ymm11,%xmm17",
+        "vaddss %xmm1,%xmm2,%xmm3",
+    ]
+    assert hot_loops.Loop(0.5, wide).count("vaddps") == 1
 
 
 def test_figures_stay_side_by_side():

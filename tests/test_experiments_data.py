@@ -92,8 +92,8 @@ def test_training_leaves_out_queries_without_relevant_documents(tmp_path):
 def test_synthetic_settings_differ_in_clicks_only():
     data = synthetic(10, 15)
     labels = data.parts["train"].queries.labels
-    assert list(labels) == ["relevance", "cascade", "position"]
-    assert (labels["cascade"] != labels["position"]).any()
+    assert list(labels) == ["relevance", "cascade", "position_based"]
+    assert (labels["cascade"] != labels["position_based"]).any()
     assert [data.parts[name].queries.n_queries for name in ("train", "vali", "test")] == [4, 2, 4]
 
 

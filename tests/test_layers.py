@@ -30,6 +30,7 @@ LAYERS = (
         "_warn",
     },
     {"datasets"},
+    {"clicks"},
     {"evaluation"},
     {
         "objectives.base.checks",
@@ -102,7 +103,8 @@ def test_imports_only_point_down(module):
 def test_layers_are_those_of_the_package():
     assert [
         layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.gradient")
-    ] == [0, 1, 2, 3]
+    ] == [0, 1, 3, 4]
+    assert layer_of("datasets.queries") < layer_of("clicks.propensities") < layer_of("evaluation.ndcg")
     assert layer_of("objectives.base.hinge") < layer_of("objectives.lambdarank") < layer_of("engines.rounds")
     assert layer_of("xgboost.ranker") < layer_of("dask") < layer_of("cli.app")
     named = {name for layer in LAYERS for name in layer} - {"ray"}

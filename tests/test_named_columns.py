@@ -265,7 +265,7 @@ WRONG = {
     ),
     "source of text": ({"objective": graded()}, as_text, TypeError, r"sources\['clicks'\] must be numbers"),
     "a column twice": (
-        {"sources": ["ctr", "ctr"]}, None, ValueError, "column 'ctr' is named twice by query= and sources=: a column"
+        {"sources": ["ctr", "ctr"]}, None, ValueError, "column 'ctr' is named twice by query=, sources= and position=:"
     ),
     "the query is a source": ({"sources": ["srch_id"]}, None, ValueError, "column 'srch_id' is named twice by query="),
     "a string of sources": (
@@ -281,7 +281,7 @@ WRONG = {
         {"qid": "srch_id"}, None, ValueError, "qid='srch_id' is no parameter of a ranker: name the column .* as query="
     ),
     "no feature": (
-        {"sources": [*NAMES, "ctr", "price_rank"]}, None, ValueError, "X has no features: query= and sources= name all"
+        {"sources": [*NAMES, "ctr", "price_rank"]}, None, ValueError, "X has no features: query=, sources= and"
     ),
     "no query": ({"query": None}, None, TypeError, "query is None: give the name of the column that holds the queries"),
 }  # fmt: skip

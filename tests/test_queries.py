@@ -161,7 +161,8 @@ def test_dates_are_no_labels(dates):
 def test_reserved_names_are_refused():
     for name in ("self", "offsets"):
         with pytest.raises(
-            ValueError, match=f"label source cannot be called '{name}': ids, offsets, relevance, self"
+            ValueError,
+            match=f"label source cannot be called '{name}': ids, offsets, position, position_names, relevance, self",
         ):
             Queries(Y, sizes=[5], **{name: Y})
 

@@ -76,7 +76,7 @@ def test_everything_is_written(results, data, out):
         "per_query.csv",
         *(f"figure_{n}.png" for n in range(2, 8)),
     }
-    rows = systems(TINY, "lightgbm", ["cascade", "position"])
+    rows = systems(TINY, "lightgbm", ["cascade", "position_based"])
     assert len(list((out / "runs").iterdir())) == n_runs(rows, TINY, data, "lightgbm")
     report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Table 1", "## Table 2", "## What holds here", data.digest, "cascade", "16 test queries"):
@@ -189,7 +189,7 @@ def test_tables_are_those_of_compare(results):
 def test_a_sentence_agrees_with_the_marks_of_its_row(results, out):
     """Both read one corrected p-value: "yes" stands beside ten marks, "no significant difference" beside none."""
     report = (out / "report.md").read_text(encoding="utf-8")
-    for clicks in ("cascade", "position"):
+    for clicks in ("cascade", "position_based"):
         changes = differences(results, NEWTON, graded_name(clicks))
         marks = sum("▲" in c.cell() or "▼" in c.cell() for c in changes)
         said = re.search(rf"Graded by {clicks}, it leaves NDCG unchanged: \*\*(.*?)\*\*", report)[1]

@@ -113,14 +113,14 @@ def ranked(fit=None, rounds=1, **parameters):
 
 
 def test_positions():
-    """Rows of a Dataset may have positions, for which only LightGBM's own objective corrects."""
+    """Rows of a Dataset may have positions, for which LightGBM's own objective corrects, and not every other one."""
     position = np.arange(len(X)) % 5
     plain, corrected = (
         lgb.train({**LGB, "objective": "lambdarank"}, stock(position=given), 3).predict(X)
         for given in (None, position)
     )
     assert np.abs(plain - corrected).max() > 1e-3
-    with pytest.warns(UserWarning, match="position: only LightGBM's own lambdarank corrects") as seen:
+    with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
         ignored = lgb.train({**LGB, "objective": NATIVE}, stock(position=position), 3).predict(X)
     assert len(seen) == 1
     np.testing.assert_allclose(ignored, plain)

@@ -105,6 +105,15 @@ SourceOption = Annotated[
         "repeated. ':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1.",
     ),
 ]
+PositionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--position",
+        metavar="COLUMN",
+        help="Column with the rank from 1 at which each row was shown, or any bias factor as text, for objectives and "
+        "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
+    ),
+]
 SeedOption = Annotated[
     int,
     typer.Option(
@@ -220,6 +229,7 @@ def train(
     query: QueryOption = None,
     label: LabelOption = None,
     source: SourceOption = None,
+    position: PositionOption = None,
     drop: DropOption = None,
     features: Annotated[
         int | None,
@@ -255,7 +265,7 @@ def train(
             early_stopping=early_stopping,
             params=tuple(param or ()),
             measures=tuple(measure or ()),
-            columns=Columns.parse(source or (), drop or (), query, label, features),
+            columns=Columns.parse(source or (), drop or (), query, label, features, position),
             seed=seed,
         ),
         as_json,
@@ -320,6 +330,7 @@ def evaluate(
     query: QueryOption = None,
     label: LabelOption = None,
     source: SourceOption = None,
+    position: PositionOption = None,
     drop: PlainDropOption = None,
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
@@ -333,7 +344,7 @@ def evaluate(
         from lambdaboost.cli.evaluate_run import run_evaluate_run
 
         others: dict[str, object] = {"FILE": file, "--scores": scores, "--model": model, "--source": source}
-        others |= {"--drop": drop, "--query": query, "--label": label}
+        others |= {"--position": position, "--drop": drop, "--query": query, "--label": label}
         run_evaluate_run(
             trec_run, qrels, measures, [name for name, given in others.items() if given], as_json
         )
@@ -342,7 +353,7 @@ def evaluate(
     from lambdaboost.cli.columns import Columns
     from lambdaboost.cli.evaluate import run_evaluate
 
-    columns = Columns.parse(source or (), drop or (), query, label)
+    columns = Columns.parse(source or (), drop or (), query, label, position=position)
     run_evaluate(file, scores, model, measures, columns, seed, as_json)
 
 
@@ -397,6 +408,7 @@ def report(
     ] = None,
     query: QueryOption = None,
     label: LabelOption = None,
+    position: PositionOption = None,
     drop: PlainDropOption = None,
     segment: Annotated[
         list[str] | None,
@@ -424,7 +436,7 @@ def report(
         tuple(scores or ()),
         baseline,
         tuple(measure or ()),
-        Columns.parse(source or (), drop or (), query, label),
+        Columns.parse(source or (), drop or (), query, label, position=position),
         tuple(segment or ()),
         seed,
         out,

@@ -16,6 +16,7 @@ from lambdaboost.cli.data_file import DataFile, LetorFile, open_data, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._concat import row_ids
+from lambdaboost.datasets.positions import Positions, positions_of
 
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
 
@@ -50,8 +51,9 @@ class Source:
 class Columns:
     """How to read files: label sources, dropped columns, and what the training file determines for all others.
 
-    `query` and `label` name columns of a table. `features` are the names of a model's features; for LETOR text they
-    follow from `n_features`, its number of columns. `sparse` says whether features are stored sparse.
+    `query` and `label` name columns of a table; `position` is a column of any file. `features` are the names of a
+    model's features; for LETOR text they follow from `n_features`, its number of columns. `sparse` says whether
+    features are stored sparse.
     """
 
     sources: tuple[Source, ...] = ()
@@ -61,6 +63,7 @@ class Columns:
     n_features: int | None = None
     features: tuple[str, ...] | None = None
     sparse: bool | None = None
+    position: str | None = None
 
     @classmethod
     def parse(
@@ -70,15 +73,17 @@ class Columns:
         query: str | None = None,
         label: str | None = None,
         n_features: int | None = None,
+        position: str | None = None,
     ) -> Columns:
-        """Parse the options ``--source``, ``--drop``, ``--query``, ``--label`` and ``--features``."""
+        """Parse the options ``--source``, ``--drop``, ``--query``, ``--label``, ``--features`` and ``--position``."""
         items = tuple(word.strip() for text in dropped for word in text.split(",") if word.strip())
         read = tuple(map(Source.parse, sources))
         taken = [source.column for source in read]
+        taken += [] if position is None else [position]
         for column in taken:
             if taken.count(column) > 1 or column in items:
                 raise ValueError(f"column {column} is given twice: a column has one use; give it once")
-        return cls(read, items, query, label, n_features)
+        return cls(read, items, query, label, n_features, position=position)
 
     def opened(self, path: Path) -> DataFile:
         """Open a file with its rows grouped by query."""
@@ -115,13 +120,29 @@ class Columns:
                 further[source.name] = click_rate(values, q) if source.rate else values
             except (TypeError, ValueError) as error:
                 raise ValueError(f"--source {source} of {file.path}: {error}") from None
-        if not further:
+        positions = self._positions(file)
+        if not further and positions is None:
             return q
-        ids = row_ids(q)
+        ids, sizes = row_ids(q), q.sizes
         try:
-            return Queries(q.relevance, sizes=q.sizes if ids is None else None, ids=ids, **further)
+            return Queries(
+                q.relevance, sizes=sizes if ids is None else None, ids=ids, position=positions, **further
+            )
         except (TypeError, ValueError) as error:
             raise ValueError(f"--source of {file.path}: {error}") from None
+
+    def _positions(self, file: DataFile) -> Positions | None:
+        """The positions of a file, in whose LETOR text 0 or nothing stands for a row that was not shown."""
+        if self.position is None:
+            return None
+        _check_known(file, f"--position {self.position}", self.position)
+        values = file.values(self.position)
+        if isinstance(file, LetorFile):
+            values = np.where(values == 0, np.nan, values)
+        try:
+            return positions_of(f"column {self.position}", values)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"--position {self.position} of {file.path}: {error}") from None
 
     def feature_names(self, file: DataFile) -> tuple[str, ...]:
         """The names of the features, in the order of `matrix`."""
@@ -149,16 +170,20 @@ class Columns:
         for source in self.sources:
             _check_known(file, f"--source {source}", source.column)
         gone = {*file.labelled(self.query, self.label), *self._dropped(file)}
-        gone |= {source.column for source in self.sources}
+        if self.position is not None:
+            _check_known(file, f"--position {self.position}", self.position)
+        gone |= {source.column for source in self.sources} | ({self.position} if self.position else set())
         names = tuple(name for name in file.names if name not in gone)
         if not names:
-            raise ValueError(f"--source and --drop leave no feature of {file.path}: keep at least one")
+            raise ValueError(
+                f"--source, --position and --drop leave no feature of {file.path}: keep at least one"
+            )
         return names
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
-        """The columns of ``--drop``; a range skips those of label sources, which are no features anyway."""
-        sources = {source.column for source in self.sources}
-        found = [name for item in self.dropped for name in _range(item, file) if name not in sources]
+        """The columns of ``--drop``; a range skips label sources and positions, which are no features anyway."""
+        used = {*(source.column for source in self.sources), self.position}
+        found = [name for item in self.dropped for name in _range(item, file) if name not in used]
         return tuple(dict.fromkeys(found))
 
     def _whole(self, file: DataFile) -> DataFile:

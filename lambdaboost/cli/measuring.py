@@ -29,6 +29,16 @@ def check_measures(measures: Sequence[Measure], columns: Columns) -> None:
     """Raise if a measure needs a label source that is not given."""
     known = ["relevance", *(source.name for source in columns.sources)]
     check_sources({m.source: f"--measure {m!r}" for m in measures}, known)
+    check_position([f"--measure {m!r}" for m in measures if m.reads_positions], columns)
+
+
+def check_position(askers: Sequence[str], columns: Columns) -> None:
+    """Raise if there is an option that needs positions, of `askers`, and no column of positions is given."""
+    if askers and columns.position is None:
+        raise ValueError(
+            f"{askers[0]} needs positions: give the column with the rank at which each row was shown, such as "
+            "--position rank"
+        )
 
 
 def check_sources(wanted: Mapping[str, str], known: Iterable[str]) -> None:

@@ -53,7 +53,7 @@ class LoadedModel:
             used = (
                 ""
                 if self.columns == Columns()
-                else ", without those of --drop, --source, --query and --label,"
+                else ", without those of --drop, --source, --position, --query and --label,"
             )
             raise ValueError(
                 f"{file.path}{used} has {found} features, {self.path} needs {n}: give a file of the same data, "
@@ -101,9 +101,10 @@ def load(path: Path, options: Columns) -> LoadedModel:
     if not saving.beside(path).exists():
         return _plain(path, options)
     saved = saving.load(path)
-    if options.sources or options.dropped:
+    if options.sources or options.dropped or options.position:
         raise ValueError(
-            f"--source and --drop do not apply to {path}: {saving.beside(path).name} records its columns; omit them"
+            f"--source, --position and --drop do not apply to {path}: {saving.beside(path).name} records its columns; "
+            "omit them"
         )
     engine = engine_named(saved.about["engine"])
     columns = saved.about.get("columns")

@@ -140,9 +140,9 @@ def run_report(
 
 
 def _model(given: Given, options: Columns) -> LoadedModel:
-    """Load the model; --source affects the features of plain models only."""
+    """Load the model; --source and --position affect the features of plain models only."""
     if beside(given.path).exists():
-        return model_file.load(given.path, replace(options, sources=(), dropped=()))
+        return model_file.load(given.path, replace(options, sources=(), dropped=(), position=None))
     return model_file.load(given.path, options)
 
 
@@ -197,6 +197,7 @@ def _labels(options: Columns, models: Mapping[Given, LoadedModel]) -> Columns:
             options,
             query=options.query or model.columns.query,
             label=options.label or model.columns.label,
+            position=options.position or model.columns.position,
         )
         for source in model.columns.sources:
             other, of = found.setdefault(source.name, (source, given))

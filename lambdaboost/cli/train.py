@@ -13,6 +13,7 @@ from typing import Any
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
 from lambdaboost.cli.measuring import (
+    check_position,
     check_sources,
     figures_of,
     figures_table,
@@ -31,6 +32,7 @@ from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.report.default_measures import default_measures
+from lambdaboost.objectives import Objective
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,10 @@ def _check_wanted(objective: Any, measures: tuple[Measure, ...], columns: Column
     wanted = {measure.source: f"--measure {measure!r}" for measure in measures}
     wanted |= dict.fromkeys(objective.sources, f"--objective {objective!r}")
     check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
+    askers = [f"--measure {measure!r}" for measure in measures if measure.reads_positions]
+    if isinstance(objective, Objective) and objective.reads_positions:
+        askers.insert(0, f"--objective {objective!r}")
+    check_position(askers, columns)
 
 
 def _read(request: Request) -> tuple[dict[str, Collection], Columns]:

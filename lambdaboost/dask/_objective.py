@@ -36,6 +36,11 @@ class Lasting(Objective):
         return self.objective.ranks_ties_by_row
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources

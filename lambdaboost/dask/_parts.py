@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost.dask._results import as_worker, identities, results
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._given import numbers, query_ids
+from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import Objective
 
@@ -25,11 +26,12 @@ class Rows:
     qid: NDArray[Any]
     weight: NDArray[Any] | None
     sources: dict[str, NDArray[Any]] = field(default_factory=dict)
+    position: Positions | None = None
 
     @property
     def queries(self) -> Queries:
         """The queries, with checked labels."""
-        return Queries(self.y, ids=self.qid, weight=self.weight, **self.sources)
+        return Queries(self.y, ids=self.qid, weight=self.weight, position=self.position, **self.sources)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +46,15 @@ class Spread:
 def spread(client: Any, objective: Objective, collections: dict[str, Any], sources: Any) -> Spread:
     """Compute collections on the workers, and check every row and query before any training.
 
-    `collections` are X, y, qid and weight, which may be None.
+    `collections` are X, y, qid, weight and position; the last two may be None.
     """
     names = () if sources is None else getattr(sources, "columns", sources)
     by_name = {name: sources[name] for name in names}
     for name in objective.sources:
         if name != RELEVANCE and name not in by_name:
             raise ValueError(f"{objective!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
+    if objective.reads_positions and collections["position"] is None:
+        raise ValueError(f"{objective!r} reads positions: give the rank of each row, from 1, as position=")
     of_sources = {f"sources[{name!r}]": values for name, values in by_name.items()}
     delayed = _aligned(
         {name: values for name, values in (collections | of_sources).items() if values is not None}
@@ -143,10 +147,15 @@ def _delayed(function: Callable[..., Any]) -> Any:
 def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
     """One partition, with its queries in the order of their first rows, and the rows of each query adjacent."""
     n = of["X"].shape[0]
+    positions = None
+    if (position := of.pop("position", None)) is not None:
+        positions = positions_of(f"partition {number}: position", position)
     labels = {name: _column(f"partition {number}: {name}", of[name]) for name in of if name != "X"}
-    for name, values in labels.items():
-        if values.size != n:
-            raise ValueError(f"partition {number}: {name} has {values.size} rows, X has {n}")
+    lengths = {name: values.size for name, values in labels.items()}
+    lengths |= {} if positions is None else {"position": positions.codes.size}
+    for name, rows in lengths.items():
+        if rows != n:
+            raise ValueError(f"partition {number}: {name} has {rows} rows, X has {n}")
     qid = labels["qid"]
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     order = np.argsort(first[query], kind="stable") if n else np.arange(0)
@@ -154,8 +163,9 @@ def _rows(number: int, names: Sequence[str], **of: Any) -> Rows:
     if np.any(order[1:] < order[:-1]):
         X = X.iloc[order] if hasattr(X, "iloc") else X[order]
         labels = {name: values[order] for name, values in labels.items()}
+        positions = None if positions is None else positions.take(order)
     sources = {name: labels[f"sources[{name!r}]"] for name in names}
-    return Rows(X, labels["y"], labels["qid"], labels.get("weight"), sources)
+    return Rows(X, labels["y"], labels["qid"], labels.get("weight"), sources, positions)
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:
@@ -189,12 +199,14 @@ def _check_whole(ids: Sequence[NDArray[Any]]) -> None:
 def _stacked(parts: Sequence[Rows]) -> Rows:
     """The partitions of a worker as one."""
     weights = [part.weight for part in parts if part.weight is not None]
+    positions = [part.position for part in parts if part.position is not None]
     rows = Rows(
         _stack([part.X for part in parts]),
         np.concatenate([part.y for part in parts]),
         np.concatenate([part.qid for part in parts]),
         np.concatenate(weights) if weights else None,
         {name: np.concatenate([part.sources[name] for part in parts]) for name in parts[0].sources},
+        Positions.concat(positions) if positions else None,
     )
     _ = rows.queries  # raises for a wrong label now: during training the other workers would wait
     return rows

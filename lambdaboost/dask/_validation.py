@@ -30,6 +30,7 @@ class Validation:
             "weight": q.weight,
             "group": q.sizes,
             "sources": sources_of(self.collection),
+            "position": q.positions,
         }
 
 
@@ -59,6 +60,8 @@ def validation(
     for measure in measures:
         if isinstance(measure, Measure):
             valid.queries.source(measure.source)
+            if measure.reads_positions:
+                valid.queries.required_position()
     if early_stopping is not None:
         early_stopping = check_count("early_stopping", early_stopping)
     return Validation(valid, measures, early_stopping)

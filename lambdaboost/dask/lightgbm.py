@@ -29,6 +29,7 @@ def train_lightgbm(
     qid: Any,
     weight: Any = None,
     sources: Any = None,
+    position: Any = None,
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
@@ -55,6 +56,8 @@ def train_lightgbm(
         One weight per document.
     sources : mapping of str to dask Array or Series of shape (n_documents,), or dask DataFrame, optional
         Further label sources by name. All collections have the same partitions as X.
+    position : dask Array or Series of shape (n_documents,), optional
+        The position of each row, as of `Queries`.
     rounds, objective, leaves
         As in `lambdaboost.lightgbm.train`, except ``leaves="newton"`` and ``GradientStep(…, normalize="all")``, which
         need all rows in one process.
@@ -87,7 +90,9 @@ def train_lightgbm(
             f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
         )
     given = validation(ENGINE, params, X, valid, feval, early_stopping)
-    parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
+    parts = spread(
+        client, rule, {"X": X, "y": y, "qid": qid, "weight": weight, "position": position}, sources
+    )
     requested = {**params, "tree_learner": learner}
     settings = with_least_leaf(ENGINE, requested, rule, parts.documents)
     if settings != requested:  # LightGBM would drop features by its own default leaf size
@@ -140,7 +145,14 @@ def _train(
     from lambdaboost.lightgbm import Dataset, train
     from lambdaboost.lightgbm._private import with_parameters
 
-    data = Dataset(rows.X, rows.y, qid=rows.qid, weight=rows.weight, sources=rows.sources)
+    data = Dataset(
+        rows.X,
+        rows.y,
+        qid=rows.qid,
+        weight=rows.weight,
+        sources=rows.sources,
+        position=rows.position,
+    )
     lasting = Lasting(objective)
     watched: dict[str, Any] = {}
     if given is not None:

@@ -28,6 +28,7 @@ def train_xgboost(
     qid: Any,
     weight: Any = None,
     sources: Any = None,
+    position: Any = None,
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
@@ -43,7 +44,7 @@ def train_xgboost(
         The client of the cluster. Workers that hold a partition take part.
     params : mapping
         XGBoost's parameters, without ``objective``; ``nthread`` is that of each worker.
-    X, y, qid, sources
+    X, y, qid, sources, position
         As in `lambdaboost.dask.train_lightgbm`.
     weight : dask Array or Series of shape (n_documents,), optional
         One weight per document, equal within each query: XGBoost has one weight per query.
@@ -72,7 +73,9 @@ def train_xgboost(
 
     rule = distributed(objective, leaves)
     given = validation(ENGINE, params, X, valid, custom_metric, early_stopping)
-    parts = spread(client, rule, {"X": X, "y": y, "qid": qid, "weight": weight}, sources)
+    parts = spread(
+        client, rule, {"X": X, "y": y, "qid": qid, "weight": weight, "position": position}, sources
+    )
     if weight is not None:
         results(client, client.map(_query_weights, list(parts.on.values()), pure=False), list(parts.on))
     settings = with_least_leaf(ENGINE, params, rule, parts.documents)
@@ -122,7 +125,14 @@ def _train(
     # XGBoost accepts only ascending numbers.
     qid = np.repeat(np.arange(rows.queries.n_queries), rows.queries.sizes)
     with CommunicatorContext(**network):
-        data = DMatrix(rows.X, rows.y, qid=qid, weight=_query_weights(rows), sources=rows.sources)
+        data = DMatrix(
+            rows.X,
+            rows.y,
+            qid=qid,
+            weight=_query_weights(rows),
+            sources=rows.sources,
+            position=rows.position,
+        )
         watched: dict[str, Any] = {}
         if given is not None:
             names, types = data.feature_names, data.feature_types

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Names of other fields of `Queries` and of the engines' data sets.
-RESERVED = ("ids", "offsets", "relevance", "self", "sizes", "weight")
+RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self", "sizes", "weight")
 
 
 def all_finite(values: NDArray[Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 
@@ -28,7 +29,7 @@ def row_ids(queries: Queries) -> NDArray[Any] | None:
 
 
 def check_alike(parts: Sequence[Part]) -> None:
-    """Raise if parts differ in their features, feature names or label sources, or only some have ids."""
+    """Raise if parts differ in their features, feature names or label sources, or only some have ids or positions."""
     if not parts:
         raise ValueError("collections is empty: give at least one Collection")
     first = parts[0]
@@ -50,6 +51,10 @@ def check_alike(parts: Sequence[Part]) -> None:
         if (part.queries.ids is None) != (first.queries.ids is None):
             raise ValueError(
                 f"only one of collections[{i}] and collections[0] has query ids: give both or neither"
+            )
+        if (part.queries.positions is None) != (first.queries.positions is None):
+            raise ValueError(
+                f"only one of collections[{i}] and collections[0] has positions: give both or neither"
             )
 
 
@@ -73,8 +78,17 @@ def concat_queries(parts: list[Queries]) -> Queries:
         sizes=None if ids else np.concatenate([q.sizes for q in parts]),
         ids=np.concatenate(ids) if ids else None,
         weight=None if all(q.weight is None for q in parts) else np.concatenate(weights),
+        position=concat_positions(parts),
         **labels,
     )
+
+
+def concat_positions(parts: Sequence[Queries]) -> Positions | None:
+    """The positions of all parts; None if none has any."""
+    given = [q.positions for q in parts if q.positions is not None]
+    if given and len(given) < len(parts):
+        raise ValueError("only some parts have positions: give all of them positions, or none")
+    return Positions.concat(given) if given else None
 
 
 def _check_distinct(ids: list[NDArray[Any]]) -> None:

@@ -77,7 +77,7 @@ class Collection:
         q = self.queries
         return (
             f"Collection({q.n_documents} documents × {self.n_features} features "
-            f"in {q.n_queries} queries; {', '.join(q.labels)})"
+            f"in {q.n_queries} queries; {q.columns})"
         )
 
     @property
@@ -248,6 +248,7 @@ def _with_source(queries: Queries, name: str, labels: ArrayLike) -> Queries:
         sizes=queries.sizes if ids is None else None,
         ids=ids,
         weight=queries.weight,
+        position=queries.positions,
         **further,
         **{name: labels},
     )

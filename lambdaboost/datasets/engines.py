@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 Parts = dict[str, NDArray[Any]]
+POSITION, NAMES = "position", "position_names"
+# What LightGBM makes of the positions of a stock Dataset: numbers in the order in which they first occur.
+LIGHTGBM_ID = "LightGBM's id "
 
 # The Queries of each live data set by its id, with the arrays they were made from.
 _made: dict[int, tuple[weakref.ref[Any], Parts, Queries]] = {}
@@ -35,7 +40,8 @@ def queries_of(data: Any, names: Sequence[str] = ()) -> Queries:
     data : lightgbm.Dataset or xgboost.DMatrix
         With groups. Further label sources come from its attribute ``sources`` (a dict of arrays, set by
         `lambdaboost.lightgbm.Dataset` and `lambdaboost.xgboost.DMatrix`), for a LightGBM subset from its parent data
-        set, and for a stock DMatrix from ``label_lower_bound`` and ``label_upper_bound``.
+        set, and for a stock DMatrix from ``label_lower_bound`` and ``label_upper_bound``. Positions come from its
+        attribute ``positions``, for a subset from its parent, and for a stock Dataset from LightGBM's own field.
     names : sequence of str
         Names of the label sources in the two bounds of a stock DMatrix, in order.
 
@@ -77,7 +83,7 @@ def _lightgbm_parts(data: Any) -> Parts:
     weight = data.get_field("weight")
     if weight is not None:
         parts["weight"] = weight
-    return parts | _carried(data)
+    return parts | _carried(data) | _position_parts(data)
 
 
 def _carried(data: Any) -> Parts:
@@ -105,7 +111,41 @@ def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
     weight = data.get_weight()
     if weight.size:
         parts["weight"] = weight
-    return parts | _xgboost_sources(data, names)
+    return parts | _xgboost_sources(data, names) | _position_parts(data)
+
+
+def positions_in(data: Any) -> Positions | None:
+    """The positions of a data set of either engine, or of a LightGBM subset at any depth; None for anything else."""
+    if "positions" in getattr(data, "__dict__", ()):
+        found: Positions | None = data.positions
+        return found
+    if not is_lightgbm(data):
+        return None
+    field = data.get_field("position")
+    if field is not None:
+        return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))
+    if data.used_indices is None or data.reference is None:
+        return None
+    of_parent = positions_in(data.reference)
+    return None if of_parent is None else of_parent.take(np.asarray(data.used_indices))
+
+
+@lru_cache(maxsize=8)
+def _ids(n: int) -> tuple[str, ...]:
+    return tuple(f"{LIGHTGBM_ID}{i}" for i in range(n))
+
+
+def is_renumbered(positions: Positions) -> bool:
+    """Whether these are the ids that LightGBM gives to the positions of a stock Dataset."""
+    return bool(positions.names) and positions.names[0].startswith(LIGHTGBM_ID)  # type: ignore[index]
+
+
+def _position_parts(data: Any) -> Parts:
+    positions = positions_in(data)
+    if positions is None:
+        return {}
+    names = {} if positions.names is None else {NAMES: np.array(positions.names)}
+    return {POSITION: positions.codes} | names
 
 
 def _xgboost_sources(data: Any, names: Sequence[str]) -> Parts:
@@ -127,12 +167,15 @@ def _cached(owner: Any, parts: Parts) -> Queries:
     known = _made.get(id(owner))
     if known is not None and known[0]() is owner and _same(known[1], parts):
         return known[2]
-    labels = dict(parts)
-    offsets = np.asarray(labels.pop("offsets"), dtype=np.int64)
-    made = Queries(labels.pop(RELEVANCE), np.diff(offsets), weight=labels.pop("weight", None), **labels)
-    key = id(owner)
     # Copy views of an engine's memory, which the engine may free or overwrite.
     kept = {name: np.array(values) for name, values in parts.items()}
+    labels = dict(kept)
+    offsets = np.asarray(labels.pop("offsets"), dtype=np.int64)
+    codes, names = labels.pop(POSITION, None), labels.pop(NAMES, None)
+    positions = None if codes is None else Positions(codes, None if names is None else tuple(names.tolist()))
+    weight = labels.pop("weight", None)
+    made = Queries(labels.pop(RELEVANCE), np.diff(offsets), weight=weight, position=positions, **labels)
+    key = id(owner)
     _made[key] = weakref.ref(owner, lambda ref: _forget(key, ref)), kept, made
     return made
 

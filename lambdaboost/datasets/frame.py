@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._given import query_ids, split_query
 from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.positions import positions_of
 from lambdaboost.datasets.queries import Queries
 
 
@@ -21,6 +22,7 @@ def from_frame(
     relevance: str,
     features: Sequence[str] | None = None,
     sources: Sequence[str] | Mapping[str, str] = (),
+    position: str | None = None,
 ) -> Collection:
     """Make a `Collection` from the columns of a pandas or polars frame.
 
@@ -36,6 +38,8 @@ def from_frame(
         Feature columns, in order; by default all other columns.
     sources : list of str or dict of str to str
         Columns of further label sources, or the column of each label source by name.
+    position : str, optional
+        Column with the position of each row, as of `Queries`.
 
     Returns
     -------
@@ -62,12 +66,13 @@ def from_frame(
     columns = _column_names(df)
     by_source = _sources(sources)
     labels = [relevance, *by_source.values()]
+    others = [query] if position is None else [query, position]
     names = (
-        [c for c in columns if c not in {query, *labels}]
+        [c for c in columns if c not in {*others, *labels}]
         if features is None
         else _listed("features", features)
     )
-    for column in [query, *labels, *names]:
+    for column in [*others, *labels, *names]:
         if column not in columns:
             raise ValueError(f"df has no column {column!r}: choose among {', '.join(map(str, columns))}")
     if not names:
@@ -79,6 +84,7 @@ def from_frame(
         Queries(
             _numbers(df[relevance], kind, np.float64),
             ids=_ids(df, query, kind),
+            position=None if position is None else positions_of(f"column {position!r}", df[position]),
             **{name: _numbers(df[column], kind, np.float64) for name, column in by_source.items()},
         ),
         feature_names=tuple(names),

@@ -14,16 +14,17 @@ QID = "qid"
 
 
 class Rows(NamedTuple):
-    """The rows of a data set: features, number of documents of each query, and further label sources by name."""
+    """The rows of a data set: features, documents of each query, further label sources by name, and positions."""
 
     features: Any
     sizes: Any
     sources: dict[str, Any] | None
+    position: Any = None
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """The column of the queries, and the column of each label source.
+    """The column of the queries, the column of each label source, and the column of the positions.
 
     >>> import pandas as pd
     >>> columns = NamedColumns("srch_id", {"clicks": "ctr"})
@@ -35,9 +36,10 @@ class NamedColumns:
 
     query: str = QID
     sources: Mapping[str, str] = field(default_factory=dict)
+    position: str | None = None
 
     @classmethod
-    def read(cls, query: Any, sources: Any) -> NamedColumns:
+    def read(cls, query: Any, sources: Any, position: Any = None) -> NamedColumns:
         """The columns of an estimator's parameters: `sources` is a list of columns, a dict of them by name, or None.
 
         Raises
@@ -55,24 +57,30 @@ class NamedColumns:
         pairs = list(
             sources.items() if isinstance(sources, Mapping) else ((name, name) for name in sources or ())
         )
-        used = [query]
+        if not isinstance(position, str | None):
+            raise TypeError(f"position is {position!r}: give the name of the column that holds the positions")
+        used = [query] if position is None else [query, position]
+        if position == query:
+            raise ValueError(f"column {query!r} is named by query= and position=: a column has one use")
         for name, column in pairs:
             check_source_name(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column of X")
             if column in used:
                 raise ValueError(
-                    f"column {column!r} is named twice by query= and sources=: a column has one use; name it once"
+                    f"column {column!r} is named twice by query=, sources= and position=: a column has one use; "
+                    "name it once"
                 )
             used.append(column)
-        return cls(query, dict(pairs))
+        return cls(query, dict(pairs), position)
 
     @classmethod
     def of(cls, estimator: Any) -> NamedColumns:
         """The columns that a ranker names, also as the last step of a pipeline or within a search."""
         while (inner := _inner(estimator)) is not None:
             estimator = inner
-        return cls.read(getattr(estimator, "query", QID), getattr(estimator, "sources", None))
+        names = (getattr(estimator, name, None) for name in ("sources", "position"))
+        return cls.read(getattr(estimator, "query", QID), *names)
 
     def features(self, X: Any, order: Sequence[Any] | None = None) -> Any:
         """The features of X: a frame without the named columns; with `order`, these columns in this order.
@@ -84,7 +92,7 @@ class NamedColumns:
 
         """
         names = _names(X)
-        there = [name for name in (self.query, *self.sources.values()) if name in names]
+        there = [name for name in (self.query, *self.sources.values(), self.position) if name in names]
         if there:
             X = X.drop(columns=there) if hasattr(X, "iloc") else X.drop(there)
             names = _names(X)
@@ -115,26 +123,32 @@ class NamedColumns:
         group: Any = None,
         qid: Any = None,
         sources: Any = None,
+        position: Any = None,
+        *,
         needed: Iterable[str] = (),
+        needs_position: bool = False,
         order: Sequence[Any] | None = None,
     ) -> Rows:
-        """Split data into features, queries and label sources.
+        """Split data into features, queries, label sources and positions.
 
         Parameters
         ----------
         name : str
             What messages call X.
-        X, group, qid, sources
-            The data, and the queries and further sources given beside them.
+        X, group, qid, sources, position
+            The data, and the queries, further sources and positions given beside them.
         needed : iterable of str
             The label sources that must be there.
+        needs_position : bool
+            Whether positions must be there.
         order : sequence, optional
             The features, as in `features`.
 
         Raises
         ------
         TypeError, ValueError
-            If the queries or a source are missing or given twice, or two columns of X have the same name.
+            If the queries, a source or the positions are missing or given twice, or two columns of X have the same
+            name.
 
         """
         names = _names(X)
@@ -145,6 +159,9 @@ class NamedColumns:
         for source in needed:
             if source not in labels:
                 self._refuse(name, names, source)
+        position = self._position(name, X, names, position)
+        if needs_position and position is None:
+            self._refuse_without_position(name, names)
         rows = self.query_of_row(name, X, group, qid)
         before = "eval_" if name.startswith("eval") else ""
         if rows is None and group is None:
@@ -157,9 +174,29 @@ class NamedColumns:
         features = self.features(X, order)
         if names and not _names(features):
             raise ValueError(
-                f"{name} has no features: query= and sources= name all of its columns; add others"
+                f"{name} has no features: query=, sources= and position= name all of its columns; add others"
             )
-        return Rows(features, sizes, labels or None)
+        return Rows(features, sizes, labels or None, position)
+
+    def _position(self, name: str, X: Any, names: list[Any], position: Any) -> Any:
+        if self.position is None or self.position not in names:
+            return position
+        if position is not None:
+            raise ValueError(
+                f"positions are given twice, as column {self.position!r} of {name} and in the argument position=: "
+                "give them once"
+            )
+        return X[self.position]
+
+    def _refuse_without_position(self, name: str, names: list[Any]) -> None:
+        if self.position is None:
+            raise ValueError(
+                f"{name} has no positions: name their column, as in position='rank' of the ranker"
+            )
+        raise ValueError(
+            f"{name} has no column {self.position!r}{_meant(self.position, names)}, which position= names: give a "
+            "pandas or polars DataFrame with it"
+        )
 
     def _labels(self, name: str, X: Any, names: list[Any], sources: Any) -> dict[str, Any]:
         labels = {} if sources is None else sources_by_name(sources)

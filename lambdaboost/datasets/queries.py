@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets._checks import all_finite, check_source_name
 from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
+from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
@@ -30,6 +31,9 @@ class Queries:
         The query of each row, the rows of a query adjacent (XGBoost's ``qid``). Give either `sizes` or `ids`.
     weight : array, optional
         One weight ≥ 0 per query or per document. Row weights multiply λ; their mean is the query's weight in measures.
+    position : array of shape (n_documents,), optional
+        Where each row was shown: its rank, a whole number from 1, or the category of any other bias factor, as text or
+        as a categorical; missing (NaN, None) where it was not shown. Each session is a query of its own.
     **sources : arrays of shape (n_documents,)
         Further label sources by name, such as ``clicks=`` (finite and ≥ 0; NaN where missing).
 
@@ -41,6 +45,11 @@ class Queries:
         Every source by name, ``"relevance"`` first; read-only.
     ids : array (n_queries,) or None
         The id of each query, if ids were given.
+    position : int32 (n_documents,), or None
+        The rank, or the code of the category: 1 for the first of `position_names`, and so on; 0 where a row was not
+        shown. Read-only.
+    position_names : tuple of str, or None
+        The categories in sorted order; None if positions are ranks.
 
     Raises
     ------
@@ -56,15 +65,18 @@ class Queries:
     array([0, 3, 5])
     >>> Queries([1, 0, 1], ids=["a", "a", "b"]).sizes
     array([2, 1])
+    >>> Queries([1, 0, 0], sizes=[3], position=[2, 1, None]).position
+    array([2, 1, 0], dtype=int32)
 
     """
 
-    __slots__ = ("__weakref__", "_memo", "ids", "labels", "offsets", "weight")
+    __slots__ = ("__weakref__", "_memo", "ids", "labels", "offsets", "positions", "weight")
 
     offsets: NDArray[np.int64]
     labels: MappingProxyType[str, NDArray[np.float32]]
     ids: NDArray[Any] | None
     weight: NDArray[np.float32] | None
+    positions: Positions | None
 
     def __init__(
         self,
@@ -74,6 +86,7 @@ class Queries:
         *,
         ids: ArrayLike | None = None,
         weight: ArrayLike | None = None,
+        position: ArrayLike | Positions | None = None,
         **sources: ArrayLike,
     ) -> None:
         labels = {RELEVANCE: labels_of(RELEVANCE, relevance)}
@@ -91,21 +104,32 @@ class Queries:
                 raise ValueError(
                     f"{name} has {labels[name].size} rows, relevance has {n}: give one label per document"
                 )
+        positions = None if position is None else positions_of("position", position)
+        if positions is not None and positions.codes.size != n:
+            raise ValueError(
+                f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
+            )
         set_ = object.__setattr__
         set_(self, "offsets", _frozen(offsets))
         set_(self, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
         set_(self, "ids", None if of_query is None else _frozen(of_query))
         set_(self, "weight", None if weight is None else _frozen(_weights(weight, offsets)))
+        set_(self, "positions", positions)
         set_(self, "_memo", {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Queries are immutable: make a new one to set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight)
+        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
 
     def __repr__(self) -> str:
-        return f"Queries({self.n_documents} documents in {self.n_queries} queries; {', '.join(self.labels)})"
+        return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
+
+    @property
+    def columns(self) -> str:
+        """The names of the label sources, and "position" if there are positions, as one text."""
+        return ", ".join([*self.labels, *([] if self.positions is None else ["position"])])
 
     @property
     def n_queries(self) -> int:
@@ -126,6 +150,16 @@ class Queries:
     def sizes(self) -> NDArray[np.int64]:
         """Number of documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
+
+    @property
+    def position(self) -> NDArray[np.int32] | None:
+        """The rank or the code of the category of each row, 0 where it was not shown; None without positions."""
+        return None if self.positions is None else self.positions.codes
+
+    @property
+    def position_names(self) -> tuple[str, ...] | None:
+        """The categories of the codes 1, 2, …; None for ranks and without positions."""
+        return None if self.positions is None else self.positions.names
 
     @property
     def query_of_row(self) -> NDArray[np.int64]:
@@ -149,6 +183,14 @@ class Queries:
                 f"no label source {name!r} here, only {known}: give it as {name}=… to Queries, "
                 f"or in sources={{{name!r}: …}} of the data set"
             ) from None
+
+    def required_position(self) -> NDArray[np.int32]:
+        """The position of each row; raises ValueError if there are no positions."""
+        if self.positions is None:
+            raise ValueError(
+                "no positions here: give the rank of each row, from 1, as position=… to Queries or to the data set"
+            )
+        return self.positions.codes
 
     def take(self, queries: ArrayLike) -> Queries:
         """Select queries by index or mask, in the order given.
@@ -200,6 +242,7 @@ class Queries:
             {name: a[rows] for name, a in self.labels.items()},
             None if self.ids is None else self.ids[queries],
             None if self.weight is None else self.weight[rows],
+            None if self.positions is None else self.positions.take(rows),
         )
 
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
@@ -236,6 +279,7 @@ def _rebuild(
     labels: dict[str, NDArray[np.float32]],
     ids: NDArray[Any] | None,
     weight: NDArray[np.float32] | None,
+    positions: Positions | None = None,
 ) -> Queries:
     """Make a `Queries` from parts that are already checked."""
     q = Queries.__new__(Queries)
@@ -244,6 +288,7 @@ def _rebuild(
     set_(q, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
     set_(q, "ids", None if ids is None else _frozen(ids))
     set_(q, "weight", None if weight is None else _frozen(weight))
+    set_(q, "positions", positions)
     set_(q, "_memo", {})
     return q
 

@@ -135,4 +135,4 @@ def _masked(q: Queries, a: int, b: int) -> Queries:
     """The same queries with only the labels of documents of grades a and b."""
     kept = (q.relevance == a) | (q.relevance == b)
     labels = {name: np.where(kept, values, np.nan) for name, values in q.labels.items()}
-    return Queries(labels.pop(RELEVANCE), q.sizes, **labels)
+    return Queries(labels.pop(RELEVANCE), q.sizes, position=q.positions, **labels)

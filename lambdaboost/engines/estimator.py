@@ -16,15 +16,17 @@ from lambdaboost.evaluation import Measure
 def scored_queries(
     columns: NamedColumns, X: Any, y: ArrayLike, group: Any, qid: Any, measure: Any
 ) -> tuple[Any, Queries]:
-    """Features, and the queries with the label source that `measure` reads."""
+    """Features, and the queries with the label source and the positions that `measure` reads."""
     source = measure.source if isinstance(measure, Measure) else RELEVANCE
     needed = () if source == RELEVANCE else (source,)
-    rows = columns.split("X", X, group, qid, needed=needed)
-    return rows.features, Queries(y, rows.sizes, **{name: (rows.sources or {})[name] for name in needed})
+    reads_positions = isinstance(measure, Measure) and measure.reads_positions
+    rows = columns.split("X", X, group, qid, needed=needed, needs_position=reads_positions)
+    labels = {name: (rows.sources or {})[name] for name in needed}
+    return rows.features, Queries(y, rows.sizes, position=rows.position, **labels)
 
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
-OWN = frozenset({"objective", "leaves", "query", "sources"})
+OWN = frozenset({"objective", "leaves", "query", "sources", "position"})
 
 
 def check_one_each(lists: Mapping[str, Sized | None], n: int) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets.columns import checked_sources, grades_of, sources_by_name
+from lambdaboost.datasets.engines import positions_in
+from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
 
@@ -30,6 +32,34 @@ def labels_by_source(sources: Any, rows: int | None = None) -> Labels:
         warn_of_narrow_labels(name, values)
     grades = {RELEVANCE: grades_of(columns.pop(RELEVANCE))} if RELEVANCE in columns else {}
     return grades | checked_sources(columns, rows)
+
+
+def checked_positions(position: Any, rows: int | None) -> Positions | None:
+    """The positions of `rows` rows; None for None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where one is not a rank ≥ 1, a category or missing, or their number is wrong.
+
+    """
+    if position is None:
+        return None
+    positions = positions_of("position", position)
+    if rows is not None and positions.codes.size != rows:
+        raise ValueError(
+            f"position has {positions.codes.size} rows, data has {rows}: give one position per document"
+        )
+    return positions
+
+
+def carried(data: Any) -> dict[str, Any]:
+    """The sources and positions that a data set carries beside the engine's fields, for digests of checkpoints."""
+    positions = positions_in(data)
+    sources = dict(getattr(data, "sources", None) or {})
+    if positions is None:
+        return sources
+    return {**sources, "position": positions.codes, "position_names": repr(positions.names)}
 
 
 def known_rows(*columns: Any) -> int | None:

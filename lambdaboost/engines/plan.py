@@ -15,6 +15,7 @@ from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.parameters import refuse_misspelt
 from lambdaboost.engines.traps import refuse_arguments, warn_of_native_parameters, warn_of_slow_steps
 from lambdaboost.evaluation import NDCG, Measure, parse
+from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
@@ -60,12 +61,31 @@ class Plan:
         """All label sources that are read, the rule's first: the order of the bounds of a stock DMatrix."""
         return tuple(dict.fromkeys((*self.rule.sources, *self.measured)))
 
-    def require(self, where: str, data: Any, sources: Sequence[str]) -> Queries:
-        """The queries of `data`; raises if it lacks groups, labels or one of `sources`, or has an invalid label."""
+    @property
+    def trains_on_positions(self) -> bool:
+        """Whether the objective reads positions; LightGBM's own reads its field without lambdaboost."""
+        return isinstance(self.rule, Objective) and self.rule.reads_positions
+
+    @property
+    def measures_positions(self) -> bool:
+        """Whether a measure reads positions."""
+        return any(isinstance(metric, Measure) and metric.reads_positions for metric in self.measures)
+
+    def require_trained(self, where: str, data: Any) -> Queries:
+        """The queries of training data; raises if they lack what the rule reads, or have an invalid label."""
+        return self._require(where, data, self.rule.sources, self.trains_on_positions)
+
+    def require_measured(self, where: str, data: Any) -> Queries:
+        """The queries of evaluated data; raises if they lack what the measures read, or have an invalid label."""
+        return self._require(where, data, self.measured, self.measures_positions)
+
+    def _require(self, where: str, data: Any, sources: Sequence[str], position: bool) -> Queries:
         try:
             q = queries_of(data, self.sources)
             for name in sources:
                 q.source(name)
+            if position:
+                q.required_position()
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         return q
@@ -127,7 +147,7 @@ def _check_params(engine: Engine, params: Any) -> None:
             raise ValueError(
                 f"params has {name}={params[name]!r}: leave it out, and give objective= of the call instead"
             )
-    refuse_arguments(params, ("leaves", "rounds", "sources"))
+    refuse_arguments(params, ("leaves", "rounds", "sources", "position"))
     refuse_misspelt(params, engine.parameters(), engine.title)
 
 

@@ -140,6 +140,8 @@ def _made_with(
         "number of documents": str(q.n_documents),
         "number of queries": str(q.n_queries),
         "labels": digest(q.offsets, *chain.from_iterable(sorted(q.labels.items())), q.weight),
+        # A checkpoint of an older version has no such entry.
+        **({} if q.positions is None else {"positions": digest(q.positions.codes, repr(q.positions.names))}),
         **digests,
         **{f"params[{name!r}]": _text(value) for name, value in sorted(params.items())},
     }

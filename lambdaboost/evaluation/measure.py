@@ -59,6 +59,11 @@ class Measure(Value, ABC):
         """The label source: ``"relevance"``, unless the measure names another."""
         return "relevance"
 
+    @property
+    def reads_positions(self) -> bool:
+        """Whether it reads the positions at which rows were shown, so that data without them are refused."""
+        return False
+
     @abstractmethod
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         """The value for each query; NaN where undefined."""
@@ -80,6 +85,8 @@ class Measure(Value, ABC):
         """
         if not isinstance(q, Queries):
             raise TypeError(f"q is a {type(q).__name__}: give the labels as Queries(relevance, sizes=…)")
+        if self.reads_positions:
+            q.required_position()
         values = self._per_query(_checks.scores(scores, q), q)
         return np.where(np.isnan(values), self.empty, values)
 
@@ -101,7 +108,7 @@ class Measure(Value, ABC):
         if isinstance(queries, Queries):
             return self._mean(scores, queries)
         if hasattr(scores, "predict"):
-            q = _queries_in(scores, queries, weight, self.source)
+            q = _queries_in(scores, queries, weight, self.source, self.reads_positions)
             return self._mean(scores.predict(queries), q)
         with called_by(calling_booster()):
             return self._of_engine(scores, queries, weight, group)
@@ -143,8 +150,8 @@ class Measure(Value, ABC):
 MEASURES: Registry[type[Measure]] = Registry()
 
 
-def _queries_in(estimator: Any, X: Any, grades: Any, source: str) -> Queries:
-    """The queries of a frame, with a label source, from the columns that the estimator names."""
+def _queries_in(estimator: Any, X: Any, grades: Any, source: str, reads_positions: bool) -> Queries:
+    """The queries of a frame, with a label source and positions, from the columns that the estimator names."""
     columns = NamedColumns.of(estimator)
     if columns.query_of_row("X", X, None, None) is None:
         raise ValueError(
@@ -152,5 +159,6 @@ def _queries_in(estimator: Any, X: Any, grades: Any, source: str) -> Queries:
             "query of each row"
         )
     needed = () if source == RELEVANCE else (source,)
-    rows = columns.split("X", X, needed=needed)
-    return Queries(grades, rows.sizes, **{name: (rows.sources or {})[name] for name in needed})
+    rows = columns.split("X", X, needed=needed, needs_position=reads_positions)
+    labels = {name: (rows.sources or {})[name] for name in needed}
+    return Queries(grades, rows.sizes, position=rows.position, **labels)

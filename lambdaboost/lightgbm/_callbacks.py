@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lambdaboost._warn import warn
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.rounds import ObjectiveInRounds
@@ -13,7 +12,7 @@ from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._private import note_objective
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.stock.traps import POSITION
+from lambdaboost.objectives.stock.traps import warn_of_positions
 
 FIRST, LAST = float("-inf"), float("inf")
 
@@ -61,18 +60,18 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
             return
         for fold, booster in enumerate(boosters_of(env)):
             data = booster.train_set
-            q = plan.require(f"the training data, for {plan.rule!r}", data, plan.rule.sources)
+            q = plan.require_trained(f"the training data, for {plan.rule!r}", data)
             if isinstance(plan.rule, Objective):
                 _prepare(booster, env.params)
                 if fold == 0 and env.begin_iteration == 0 and data.get_init_score() is None:
                     warn_of_sorted_rows(q, plan.rule)
             native = isinstance(plan.rule, NativeObjective)
-            if fold == 0 and not native and data.get_field("position") is not None:
-                warn(POSITION)
+            if fold == 0 and not native:
+                warn_of_positions(data, plan.trains_on_positions or plan.measures_positions)
             if on_training:
-                plan.require("the training data, for the measures", data, plan.measured)
+                plan.require_measured("the training data, for the measures", data)
             for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):
-                plan.require(f"{name}, for the measures", valid, plan.measured)
+                plan.require_measured(f"{name}, for the measures", valid)
 
     return Callback(check, True)
 

@@ -22,6 +22,7 @@ from lambdaboost.lightgbm._grades import classifier, of_scores
 from lambdaboost.lightgbm._metrics import by_first_metric, in_order, with_cutoffs
 from lambdaboost.lightgbm._newton import NewtonStep
 from lambdaboost.lightgbm._private import is_constructed
+from lambdaboost.lightgbm.dataset import keep_positions
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -47,6 +48,7 @@ def plan_of(
             f"data is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
         )
     plan = planned(ENGINE, params, objective, leaves, feval, _documents(data))
+    keep_positions(data)
     # Missing grades are in the sources only.
     labels = (getattr(data, "sources", None) or {}).get("relevance", data.label)
     if isinstance(plan.rule, NativeObjective):

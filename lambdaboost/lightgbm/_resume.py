@@ -13,6 +13,7 @@ from lambdaboost.datasets._files import sha256
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.checkpoint import digest
 from lambdaboost.engines.cluster import CHECKPOINT
+from lambdaboost.engines.labels import carried
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.lightgbm._callbacks import Callback
@@ -158,8 +159,7 @@ def _digests(booster: Any) -> dict[str, str]:
                     f"checkpoint: the features could not be written to {binary} to be compared: {error}; "
                     "set TMPDIR to a folder with space for about a byte per value"
                 ) from None
-            sources = getattr(data, "sources", None) or {}
-            digests[name] = digest(sha256(binary), sources)
+            digests[name] = digest(sha256(binary), carried(data))
             binary.unlink()
     return digests
 

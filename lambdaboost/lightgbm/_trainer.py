@@ -20,7 +20,12 @@ class LightGBMTrainer(Trainer):
         """Convert to a Dataset."""
         q = collection.queries
         return Dataset(
-            collection.features, q.relevance, reference, group=q.sizes, sources=sources_of(collection)
+            collection.features,
+            q.relevance,
+            reference,
+            group=q.sizes,
+            sources=sources_of(collection),
+            position=q.positions,
         )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:

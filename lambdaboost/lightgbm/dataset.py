@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import lightgbm as lgb
@@ -17,8 +18,9 @@ from lambdaboost.datasets.columns import (
     sizes_of,
     whole_queries,
 )
+from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.labels import Labels, known_rows, labels_by_source
+from lambdaboost.engines.labels import Labels, checked_positions, known_rows, labels_by_source
 from lambdaboost.engines.traps import warn_of_narrow_labels
 from lambdaboost.lightgbm._private import is_constructed
 
@@ -26,7 +28,7 @@ Sources = Mapping[str, ArrayLike]
 
 
 class Dataset(lgb.Dataset):
-    """A `lightgbm.Dataset` with query ids and further label sources, which subsets and folds keep.
+    """A `lightgbm.Dataset` with query ids, further label sources and positions, which subsets and folds keep.
 
     Parameters
     ----------
@@ -37,17 +39,22 @@ class Dataset(lgb.Dataset):
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
         Further labels by name, ≥ 0, or NaN if missing: ``{"clicks": ctr}``.
+    position : array of shape (n_rows,), optional
+        The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
+        LightGBM's own position field is set to the same, with 0 for rows that were not shown; LightGBM numbers it anew.
 
     Attributes
     ----------
     sources : dict of str to float32 (n_rows,)
         The further labels; also ``"relevance"`` if some grades are missing.
+    positions : Positions or None
+        The positions, as codes from 1 with the names of the categories.
 
     Raises
     ------
     ValueError, TypeError
-        If lengths differ, a label is negative or infinite, the rows of a query are not adjacent, both `group` and
-        `qid` are given, or a source has a reserved name.
+        If lengths differ, a label is negative or infinite, a position is no rank from 1, the rows of a query are not
+        adjacent, both `group` and `qid` are given, or a source has a reserved name.
 
     Examples
     --------
@@ -58,6 +65,7 @@ class Dataset(lgb.Dataset):
     """
 
     sources: Labels
+    positions: Positions | None
 
     def __init__(
         self,
@@ -74,10 +82,12 @@ class Dataset(lgb.Dataset):
         *,
         qid: ArrayLike | None = None,
         sources: Sources | None = None,
+        position: Any = None,
     ) -> None:
         check_no_dates("data", data)
         rows = known_rows(label, qid, data)
         group = sizes_of(group, qid, rows)
+        positions = checked_positions(position, rows)
         super().__init__(
             data,
             reference=reference,
@@ -90,6 +100,7 @@ class Dataset(lgb.Dataset):
             free_raw_data=free_raw_data,
         )
         self.sources = _labels(sources, rows)
+        self.set_position(positions)
         if label is not None:
             self.set_label(label)
 
@@ -109,6 +120,14 @@ class Dataset(lgb.Dataset):
         """Set the weight of each row: finite, ≥ 0."""
         return super().set_weight(None if weight is None else weights_of("weight", weight))
 
+    def set_position(self, position: Any) -> Dataset:
+        """Set the position of each row: ranks from 1 or categories, NaN or None where a row was not shown."""
+        # On construction LightGBM sets the positions that it holds again.
+        if position is not None and position is self.position:
+            return super().set_position(position)
+        self.positions = None if position is None else positions_of("position", position)
+        return super().set_position(None if self.positions is None else self.positions.codes)
+
     def create_valid(
         self,
         data: Any,
@@ -120,15 +139,17 @@ class Dataset(lgb.Dataset):
         *,
         qid: ArrayLike | None = None,
         sources: Sources | None = None,
+        position: Any = None,
     ) -> Dataset:
         """Validation data aligned with this data set; arguments as of `Dataset`."""
         check_no_dates("data", data)
         rows = known_rows(label, qid, data)
         group = sizes_of(group, qid, rows)
         sources = _labels(sources, rows)
+        positions = checked_positions(position, rows)
         weight = _row_weights(weight, group, rows)
         valid = super().create_valid(data, None, weight, group, init_score, params)
-        _adopt(valid, sources)
+        _adopt(valid, sources, positions)
         return valid if label is None else valid.set_label(label)
 
     def subset(self, used_indices: Sequence[int], params: dict[str, Any] | None = None) -> Dataset:
@@ -147,14 +168,30 @@ class Dataset(lgb.Dataset):
             queries = whole_queries("used_indices", rows, np.concatenate([[0], np.cumsum(sizes)]))
             # LightGBM computes these only when `part` is constructed, so a subset of `part` would lose its queries.
             part.group = np.asarray(sizes)[queries]
-        _adopt(part, {name: values[rows] for name, values in self.sources.items()})
+        positions = None if self.positions is None else self.positions.take(rows)
+        _adopt(part, {name: values[rows] for name, values in self.sources.items()}, positions)
         return part
 
 
-def _adopt(stock: Any, sources: Labels) -> None:
+def keep_positions(data: Any) -> None:
+    """Keep the ranks of a stock Dataset that is not constructed yet, as then LightGBM numbers them anew."""
+    if (
+        isinstance(data, Dataset)
+        or is_constructed(data)
+        or data.position is None
+        or hasattr(data, "positions")
+    ):
+        return
+    # Where they count from 0 or have other values, LightGBM's numbers are all there is.
+    with suppress(TypeError, ValueError):
+        data.positions = positions_of("position", data.position)
+
+
+def _adopt(stock: Any, sources: Labels, positions: Positions | None) -> None:
     """Convert to this class; LightGBM makes subsets and validation sets of its own class."""
     stock.__class__ = Dataset
     stock.sources = sources
+    stock.set_position(positions)
 
 
 def _row_weights(weight: Any, group: Any, rows: int | None) -> Any:

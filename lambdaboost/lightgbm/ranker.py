@@ -45,6 +45,8 @@ class LambdaRanker(lgb.LGBMRanker):
         The column of a pandas or polars DataFrame that holds the query of each row.
     sources : list of str, or dict of str to str, optional
         The columns of further label sources, or the column of each source by name.
+    position : str, optional
+        The column of the positions at which rows were shown, as of `Queries`.
     n_estimators, learning_rate, num_leaves, …
         As in `lightgbm.LGBMRanker`; ``class_weight`` has no effect.
     min_child_samples : int, optional
@@ -52,10 +54,11 @@ class LambdaRanker(lgb.LGBMRanker):
 
     Notes
     -----
-    The columns `query` and `sources` are no features. scikit-learn splits them with the rows:
+    The columns `query`, `sources` and `position` are no features. scikit-learn splits them with the rows:
     ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
-    can be the ``scoring=``; the default is `score`. Queries and sources can also be given to `fit` as arrays, in place
-    of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
+    can be the ``scoring=``; the default is `score`. Queries, sources and positions can also be given to `fit` as
+    arrays, in place of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any
+    order.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class LambdaRanker(lgb.LGBMRanker):
         leaves: Leaves = "engine",
         query: str = QID,
         sources: Sequence[str] | Mapping[str, str] | None = None,
+        position: str | None = None,
         class_weight: Any = None,
         min_split_gain: float = 0.0,
         min_child_weight: float = 1e-3,
@@ -121,6 +125,7 @@ class LambdaRanker(lgb.LGBMRanker):
         self.leaves = leaves
         self.query = query
         self.sources = sources
+        self.position = position
 
     def fit(
         self,
@@ -130,6 +135,7 @@ class LambdaRanker(lgb.LGBMRanker):
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sources: Sources | None = None,
+        position: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         init_score: ArrayLike | None = None,
         eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
@@ -137,6 +143,7 @@ class LambdaRanker(lgb.LGBMRanker):
         eval_group: Sequence[ArrayLike] | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_sources: Sequence[Sources] | None = None,
+        eval_position: Sequence[ArrayLike] | None = None,
         eval_sample_weight: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
         eval_metric: Any = None,
@@ -153,8 +160,8 @@ class LambdaRanker(lgb.LGBMRanker):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features, the rows of one query adjacent. A pandas or polars DataFrame may also hold the columns `query`
-            and `sources` of the ranker.
+            Features, the rows of one query adjacent. A pandas or polars DataFrame may also hold the columns `query`,
+            `sources` and `position` of the ranker.
         y : array of shape (n_rows,)
             Grades ≥ 0, or NaN if missing.
         group, qid
@@ -162,6 +169,8 @@ class LambdaRanker(lgb.LGBMRanker):
         sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
             Further label sources that are no columns of X. In a grid search give a DataFrame, which scikit-learn
             splits with X.
+        position : array of shape (n_rows,), optional
+            Positions that are no column of X.
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each row, or of each query.
         init_score : array of shape (n_rows,), optional
@@ -170,8 +179,8 @@ class LambdaRanker(lgb.LGBMRanker):
             Validation sets; the other `eval_…` lists have one item for each.
         eval_X, eval_y : X and y, or tuples of them, optional
             The same as in LightGBM 4.7, in place of `eval_set`.
-        eval_names, eval_group, eval_qid, eval_sources, eval_sample_weight, eval_init_score : list, optional
-            Names, queries, sources, weights and initial scores of the validation sets.
+        eval_names, eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score
+            Lists, optional: names, queries, sources, positions, weights and initial scores of the validation sets.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
             metrics, also with a cutoff as in ``"ndcg@5"``, and of measures that it does not have, such as ``"mrr@10"``.
@@ -191,7 +200,16 @@ class LambdaRanker(lgb.LGBMRanker):
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = X, y
-        X, group, sources = columns.split("X", X, group, qid, sources, needed=columns.sources)
+        X, group, sources, position = columns.split(
+            "X",
+            X,
+            group,
+            qid,
+            sources,
+            position,
+            needed=columns.sources,
+            needs_position=columns.position is not None,
+        )
         objective = read_objective(self.objective)
         # The base class turns these into parameters, here and in `predict`.
         self._objective = objective
@@ -214,11 +232,13 @@ class LambdaRanker(lgb.LGBMRanker):
             feature_name=feature_name,
             categorical_feature=categorical_feature,
             sources=sources,
+            position=position,
         )
         lists = {
             "eval_group": eval_group,
             "eval_qid": eval_qid,
             "eval_sources": eval_sources,
+            "eval_position": eval_position,
             "eval_sample_weight": eval_sample_weight,
             "eval_init_score": eval_init_score,
         }
@@ -375,12 +395,18 @@ def _valid_sets(
         if X is training[0] and y is training[1]:
             sets.append(data)
             continue
-        group, qid, sources = (of_set.get(name) for name in ("group", "qid", "sources"))
-        rows = columns.split(f"eval_set[{i}]", X, group, qid, sources, order=names_in(data.data))
+        beside = (of_set.get(name) for name in ("group", "qid", "sources", "position"))
+        rows = columns.split(f"eval_set[{i}]", X, *beside, order=names_in(data.data))
         weight, init_score = of_set.get("sample_weight"), of_set.get("init_score")
         sets.append(
             data.create_valid(
-                rows.features, y, weight=weight, group=rows.sizes, init_score=init_score, sources=rows.sources
+                rows.features,
+                y,
+                weight=weight,
+                group=rows.sizes,
+                init_score=init_score,
+                sources=rows.sources,
+                position=rows.position,
             )
         )
     return sets or None

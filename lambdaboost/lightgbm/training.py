@@ -17,6 +17,7 @@ from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
 from lambdaboost.lightgbm._resume import ResumeCallbacks, refuse_unfit
+from lambdaboost.lightgbm.dataset import keep_positions
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -49,7 +50,7 @@ def train(
     params : dict
         LightGBM's parameters, without an objective.
     data : Dataset
-        The training data, with groups and the label sources that the objective reads.
+        The training data, with groups, and the label sources and positions that the objective reads.
     rounds : int
         Number of boosting rounds; ``num_iterations`` in `params` overrides it, as in LightGBM.
     objective : Objective, GradeModel or str
@@ -86,8 +87,8 @@ def train(
     Raises
     ------
     TypeError, ValueError
-        Before the first round, if `params` name an objective, data lack groups or a label source, or Newton leaves
-        are not possible with the parameters.
+        Before the first round, if `params` name an objective, data lack groups, a label source or positions, or Newton
+        leaves are not possible with the parameters.
 
     Warns
     -----
@@ -112,6 +113,8 @@ def train(
         init_model = None if resumption.model is None else ENGINE.read(resumption.model)
         callbacks = ResumeCallbacks(resumption, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
     on_training = any(valid is data for valid in valid_sets or [])
+    for valid in valid_sets or []:
+        keep_positions(valid)
     # A checkpoint has fewer trees than rounds if some trees had no split.
     rounds_done = resumption.begin if resumption is not None and resumption.begin else None
     to_engine = arguments(plan, data, callbacks, on_training, rounds_done)

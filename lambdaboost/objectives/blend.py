@@ -55,6 +55,11 @@ class Blend(Objective):
         return self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether either part does."""
+        return self.first.reads_positions or self.second.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return tuple(dict.fromkeys(self.first.sources + self.second.sources))

@@ -66,6 +66,11 @@ class FiniteDifference(Objective):
         check_number("step", self.step, 0, open_low=True)
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the measure does."""
+        return isinstance(self.metric, Measure) and self.metric.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return (source_of(self.metric),)

@@ -55,6 +55,11 @@ class GradientStep(Objective):
         return self.objective.ranks_ties_by_row
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources

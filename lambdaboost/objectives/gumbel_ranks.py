@@ -78,6 +78,11 @@ class GumbelRanks(Objective):
         return self.beta == 0 and self.objective.ranks_ties_by_row
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return self.objective.sources

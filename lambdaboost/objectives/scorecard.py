@@ -63,6 +63,11 @@ class Scorecard(Objective):
         return any(objective.ranks_ties_by_row for objective in self.objectives)
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether any part does."""
+        return any(objective.reads_positions for objective in self.objectives)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return tuple(dict.fromkeys(name for objective in self.objectives for name in objective.sources))

@@ -61,6 +61,11 @@ class SPSA(Objective):
         check_whole("seed", self.seed, 0)
 
     @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the measure does."""
+        return isinstance(self.metric, Measure) and self.metric.reads_positions
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return (source_of(self.metric),)

@@ -20,6 +20,7 @@ from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.objectives.stock.traps import warn_of_positions
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._callbacks import ReportBoosters
 from lambdaboost.xgboost._engine import ENGINE
@@ -76,7 +77,8 @@ def plan_of(
     if is_distributed():
         check_distributed(plan.rule, leaves)
         check_least_leaf(ENGINE, plan.adds_least_leaf)
-    q = _checked(plan, "data", data, plan.rule.sources)
+    q = plan.require_trained("data", data)
+    _check_newton(plan, "data", data)
     if isinstance(plan.rule, NativeObjective):
         plan.rule.check_labels(q.relevance)
     if isinstance(plan.rule, GradeModel):
@@ -86,9 +88,10 @@ def plan_of(
 
 
 def check_evaluated(plan: Plan, name: str, data: Any) -> None:
-    """Raise if `data` lacks groups, labels or a source that a measure reads, or has an invalid label."""
+    """Raise if `data` lacks groups, labels, or a source or positions that a measure reads, or has an invalid label."""
     rows_of(name, data)
-    _checked(plan, name, data, plan.measured)
+    plan.require_measured(name, data)
+    _check_newton(plan, name, data)
 
 
 def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Arguments:
@@ -101,6 +104,7 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     quiet = {} if plan.params.get("eval_metric") is not None else {"disable_default_eval_metric": True}
     if isinstance(plan.rule, NativeObjective):
         return Arguments({**quiet, **plan.params, "objective": plan.rule.name}, None, metrics, [])
+    warn_of_positions(data, plan.trains_on_positions or plan.measures_positions)
     if not continued:
         warn_of_sorted_rows(queries_of(data, plan.sources), plan.rule)
     # The name sets the task of the model; the gradients are lambdaboost's.
@@ -115,11 +119,9 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     return Arguments(params, obj, metrics, [ReportBoosters(objective, data)])
 
 
-def _checked(plan: Plan, name: str, data: Any, sources: Sequence[str]) -> Any:
-    q = plan.require(name, data, sources)
+def _check_newton(plan: Plan, name: str, data: Any) -> None:
     if plan.leaves == "newton":
         newton.check(name, data)
-    return q
 
 
 def _check_params(params: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from xgboost.collective import is_distributed
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.engines.checkpoint import State, digest
 from lambdaboost.engines.cluster import CHECKPOINT
+from lambdaboost.engines.labels import carried
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed, warn_of_sampling
 from lambdaboost.xgboost import newton
@@ -132,12 +133,12 @@ class _Save(TrainingCallback):
 
 
 def _digest(data: xgb.DMatrix) -> str:
-    """The digest of a matrix: features, labels, queries, weights, margins and further sources."""
+    """The digest of a matrix: features, labels, queries, weights, margins and further sources and positions."""
     fields = [data.get_float_info(name) for name in (*BOUNDS, "label", "weight", "base_margin")]
     queries = data.get_uint_info("group_ptr")
     described = repr((data.num_row(), data.feature_names, data.feature_types))
     parts = [digest(*features) for features in _features(data)]
-    return digest(described, *parts, *fields, queries, getattr(data, "sources", None) or {})
+    return digest(described, *parts, *fields, queries, carried(data))
 
 
 def _features(data: xgb.DMatrix) -> Iterator[tuple[Any, ...]]:

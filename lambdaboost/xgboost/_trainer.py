@@ -18,7 +18,13 @@ class XGBoostTrainer(Trainer):
     def data(self, collection: Collection, reference: Any = None) -> Any:
         """Convert to a DMatrix."""
         q = collection.queries
-        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources_of(collection))
+        return DMatrix(
+            collection.features,
+            q.relevance,
+            group=q.sizes,
+            sources=sources_of(collection),
+            position=q.positions,
+        )
 
     def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
         """Train by `lambdaboost.xgboost.train`."""

@@ -17,8 +17,10 @@ from lambdaboost.datasets.columns import (
     sizes_of,
     whole_queries,
 )
+from lambdaboost.datasets.engines import positions_in
+from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.labels import Labels, known_rows, labels_by_source
+from lambdaboost.engines.labels import Labels, checked_positions, known_rows, labels_by_source
 from lambdaboost.engines.traps import warn_of_narrow_labels
 from lambdaboost.xgboost._private import move_handle
 
@@ -26,7 +28,7 @@ BOUNDS = ("label_lower_bound", "label_upper_bound")
 
 
 class DMatrix(xgb.DMatrix):
-    """An `xgboost.DMatrix` that carries further label sources, and keeps them and the query weights in slices.
+    """An `xgboost.DMatrix` that carries further label sources and positions, and keeps them and weights in slices.
 
     The first two further sources are also stored as ``label_lower_bound`` and ``label_upper_bound``, which ranking does
     not read, and which `save_binary` keeps, without the names.
@@ -41,6 +43,9 @@ class DMatrix(xgb.DMatrix):
     sources : mapping of str to array of shape (n_documents,), optional
         Further label sources by name, such as ``{"clicks": rate}``, or a DataFrame; NaN if missing. The grades may be
         given here as ``"relevance"``, in place of `label`.
+    position : array of shape (n_documents,), optional
+        The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
+        XGBoost has no such field, and `save_binary` does not keep it.
     **fields
         The other arguments of `xgboost.DMatrix`: ``group=``, or ``qid=`` with the rows of a query adjacent;
         ``weight=``, one per query, or one per row, equal within each query; ``feature_names=``, ….
@@ -48,6 +53,8 @@ class DMatrix(xgb.DMatrix):
     Attributes
     ----------
     sources : dict of str to float32 (n_documents,), or None
+    positions : Positions or None
+        The positions, as codes from 1 with the names of the categories.
 
     Raises
     ------
@@ -65,6 +72,7 @@ class DMatrix(xgb.DMatrix):
     """
 
     sources: Labels | None
+    positions: Positions | None
 
     def __init__(
         self,
@@ -72,9 +80,10 @@ class DMatrix(xgb.DMatrix):
         label: ArrayLike | None = None,
         *,
         sources: Mapping[str, ArrayLike] | None = None,
+        position: Any = None,
         **fields: Any,
     ) -> None:
-        self.sources = None
+        self.sources = self.positions = None
         check_no_dates("data", data)
         label, labels = split_labels(label, sources)
         further = [values for name, values in labels.items() if name != RELEVANCE]
@@ -89,9 +98,10 @@ class DMatrix(xgb.DMatrix):
                     f"sources[{name!r}] has {values.size} rows, data has {self.num_row()}: give one label per document"
                 )
         self.sources = labels or None
+        self.positions = checked_positions(position, self.num_row())
 
     def slice(self, rindex: ArrayLike, allow_groups: bool = False) -> DMatrix:
-        """The rows `rindex`, with sources and query weights; queries must stay whole, whatever `allow_groups` is.
+        """The rows `rindex`, with sources, positions and query weights; queries must stay whole in any case.
 
         Raises
         ------
@@ -132,7 +142,7 @@ def split_labels(label: Any, sources: Mapping[str, ArrayLike] | None) -> tuple[A
 
 
 def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
-    """Rows of any matrix in main memory as a `DMatrix`: whole queries with their weights and sources."""
+    """Rows of any matrix in main memory as a `DMatrix`: whole queries with their weights, sources and positions."""
     rows = np.asarray(rindex)
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"rindex is {rows.dtype} of shape {rows.shape}, expected a list of row numbers")
@@ -145,6 +155,8 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
     taken = _adopt(xgb.DMatrix.slice(data, rows, allow_groups=True))
     sources = getattr(data, "sources", None)
     taken.sources = {name: values[rows] for name, values in sources.items()} if sources else None
+    positions = positions_in(data)
+    taken.positions = None if positions is None else positions.take(rows)
     if queries is not None:
         taken.set_group(np.diff(pointer)[queries])
         weight = data.get_weight()

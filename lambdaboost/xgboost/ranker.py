@@ -15,7 +15,7 @@ from lambdaboost.datasets.engines import queries_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
 from lambdaboost.engines.estimator import OWN, check_one_each, listed, scored_queries
 from lambdaboost.engines.grades import scores_of
-from lambdaboost.engines.labels import Labels
+from lambdaboost.engines.labels import Labels, checked_positions
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.metric_names import measure_named
@@ -38,10 +38,11 @@ class LambdaRanker(xgb.XGBRanker):
     """An `xgboost.XGBRanker` with the objectives and measures of lambdaboost.
 
     It can be cloned, pickled, and used in a grid search; ``save_model`` saves the trees, not the objective. The columns
-    `query` and `sources` are no features. scikit-learn splits them with the rows:
+    `query`, `sources` and `position` are no features. scikit-learn splits them with the rows:
     ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
-    can be the ``scoring=``; the default is `score`. Queries and sources can also be given to `fit` as arrays, in place
-    of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
+    can be the ``scoring=``; the default is `score`. Queries, sources and positions can also be given to `fit` as
+    arrays, in place of columns. A ranker fitted on a DataFrame takes its features from later ones by name, in any
+    order.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ class LambdaRanker(xgb.XGBRanker):
         The column of a pandas or polars DataFrame that holds the query of each row.
     sources : list of str, or dict of str to str, optional
         The columns of further label sources, or the column of each source by name.
+    position : str, optional
+        The column of the positions at which rows were shown, as of `Queries`.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names, which are
         in lower case; or callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early
@@ -78,6 +81,7 @@ class LambdaRanker(xgb.XGBRanker):
         leaves: Leaves = "engine",
         query: str = QID,
         sources: Sequence[str] | Mapping[str, str] | None = None,
+        position: str | None = None,
         **parameters: Any,
     ) -> None:
         # XGBRanker refuses callables here, and only here.
@@ -86,6 +90,7 @@ class LambdaRanker(xgb.XGBRanker):
         self.leaves = leaves
         self.query = query
         self.sources = sources
+        self.position = position
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
@@ -118,12 +123,14 @@ class LambdaRanker(xgb.XGBRanker):
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sources: LabelSources = None,
+        position: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         base_margin: ArrayLike | None = None,
         eval_set: Sequence[tuple[Any, Any]] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_sources: Sequence[LabelSources] | None = None,
+        eval_position: Sequence[ArrayLike] | None = None,
         verbose: bool | int | None = False,
         xgb_model: Any = None,
         sample_weight_eval_set: Sequence[ArrayLike] | None = None,
@@ -136,15 +143,17 @@ class LambdaRanker(xgb.XGBRanker):
         ----------
         X, y
             Features and grades; NaN if a grade is missing. A pandas or polars DataFrame may also hold the columns
-            `query` and `sources` of the ranker.
+            `query`, `sources` and `position` of the ranker.
         group, qid
             The number of documents of each query, or the query of each row, the rows of a query adjacent.
         sources : mapping of str to array of shape (n_documents,), optional
             Further label sources that are no columns of X. In a grid search give a DataFrame, which scikit-learn
             splits with X.
+        position : array of shape (n_documents,), optional
+            Positions that are no column of X.
         sample_weight : array of shape (n_queries,), optional
             One weight per query; or one per row, equal within each query, which scikit-learn can split.
-        eval_set, eval_group, eval_qid, eval_sources, sample_weight_eval_set, base_margin_eval_set
+        eval_set, eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
             Lists of the same for the validation sets.
         verbose, xgb_model, base_margin, feature_weights
             As in `XGBRanker.fit`.
@@ -159,10 +168,23 @@ class LambdaRanker(xgb.XGBRanker):
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = X, group, qid
-        X, group, sources = columns.split("X", *training, sources, needed=columns.sources)
+        X, group, sources, position = columns.split(
+            "X",
+            *training,
+            sources,
+            position,
+            needed=columns.sources,
+            needs_position=columns.position is not None,
+        )
         y, labels = split_labels(y, sources)
         eval_labels: list[Labels] = []
-        queries = {"eval_group": eval_group, "eval_qid": eval_qid, "eval_sources": eval_sources}
+        eval_positions: list[Any] = []
+        queries = {
+            "eval_group": eval_group,
+            "eval_qid": eval_qid,
+            "eval_sources": eval_sources,
+            "eval_position": eval_position,
+        }
         check_one_each(queries, len(eval_set or []))
         if eval_set is not None:
             sets = _eval_rows(columns, eval_set, list(queries.values()), training, Rows(X, group, None))
@@ -172,6 +194,7 @@ class LambdaRanker(xgb.XGBRanker):
             eval_set = [(rows.features, grades) for rows, (grades, _) in zip(sets, split, strict=True)]
             eval_group = [rows.sizes for rows in sets]
             eval_labels = [further for _, further in split]
+            eval_positions = [rows.position for rows in sets]
             if sample_weight_eval_set is not None:
                 sample_weight_eval_set = [
                     _weights(f"sample_weight_eval_set[{i}]", weight, sizes)
@@ -198,8 +221,13 @@ class LambdaRanker(xgb.XGBRanker):
             feature_types=self.feature_types,
         )
         _attach("sources", data, labels)
-        for i, ((matrix, _), further) in enumerate(zip(evals, eval_labels, strict=True)):
+        data.positions = checked_positions(position, data.num_row())
+        for i, ((matrix, _), further, shown) in enumerate(
+            zip(evals, eval_labels, eval_positions, strict=True)
+        ):
             _attach(f"eval_sources[{i}]", matrix, further)
+            if matrix is not data:
+                matrix.positions = checked_positions(shown, matrix.num_row())
         objective = read_objective(self.objective)
         if isinstance(data, xgb.QuantileDMatrix):  # training cannot read single features from it
             warn_of_leaks(X, queries_of(data))
@@ -286,14 +314,14 @@ def _eval_rows(
     training: tuple[Any, Any, Any],
     trained: Rows,
 ) -> list[Rows]:
-    """The rows of each validation set, from its frame and the lists of groups, queries and sources `beside`."""
+    """The rows of each validation set, from its frame and the lists `beside`, in the order of `NamedColumns.split`."""
     rows = []
     for i, (X, _) in enumerate(eval_set):
-        group, qid, sources = (None if of_sets is None else of_sets[i] for of_sets in beside)
-        of_set = columns.split(f"eval_set[{i}]", X, group, qid, sources, order=names_in(trained.features))
+        group, qid, *further = (None if of_sets is None else of_sets[i] for of_sets in beside)
+        of_set = columns.split(f"eval_set[{i}]", X, group, qid, *further, order=names_in(trained.features))
         # XGBoost makes no second matrix of the training data if it finds the very same objects.
         if all(a is b for a, b in zip((X, group, qid), training, strict=True)):
-            of_set = Rows(trained.features, trained.sizes, of_set.sources)
+            of_set = of_set._replace(features=trained.features, sizes=trained.sizes)
         rows.append(of_set)
     return rows
 

@@ -63,8 +63,8 @@ def train(
     params : mapping
         XGBoost's parameters, without ``objective``.
     data : DMatrix
-        The training data, with groups and labels. In a stock `xgboost.DMatrix`, ``label_lower_bound`` and
-        ``label_upper_bound`` are the further sources that `objective` reads, in order.
+        The training data, with groups, labels, and positions if the objective reads them. In a stock `xgboost.DMatrix`,
+        ``label_lower_bound`` and ``label_upper_bound`` are the further sources that `objective` reads, in order.
     rounds : int
         Number of boosting rounds.
     objective : Objective, GradeModel or str

@@ -38,8 +38,10 @@ def click_through_rate(
     return clicks / np.maximum(shown, 1)
 
 
-def result_pages(score: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each query's ten best documents, best first, (n_queries, 10); −1 past the last document.
+def result_pages(
+    score: NDArray[np.float64], sizes: NDArray[np.int64], shown: int = SHOWN
+) -> NDArray[np.int64]:
+    """Rows of each query's best documents, best first, (n_queries, shown); −1 past the last document.
 
     >>> result_pages(np.array([0.1, 0.7, 0.5]), np.array([2, 1]))[:, :3]
     array([[ 1,  0, -1],
@@ -48,8 +50,8 @@ def result_pages(score: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArra
     query_of_row = np.repeat(np.arange(sizes.size), sizes)
     ranking = np.lexsort((-score, query_of_row))
     position = np.arange(score.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    top = position < SHOWN
-    page = np.full((sizes.size, SHOWN), -1)
+    top = position < shown
+    page = np.full((sizes.size, shown), -1)
     page[query_of_row[top], position[top]] = ranking[top]
     return page
 

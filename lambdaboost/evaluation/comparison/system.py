@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets._concat import concat_positions
 from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.measure import Measure
 
@@ -188,11 +189,19 @@ def _check_same_documents(a: System, b: System) -> None:
         raise _different(a, b, f"query {query} has {sizes[0][query]} and {sizes[1][query]} documents")
     if a.queries.labels.keys() != b.queries.labels.keys():
         raise _different(a, b, f"sources {list(a.queries.labels)} and {list(b.queries.labels)}")
+    if not _same_positions(a.queries, b.queries):
+        raise _different(a, b, "other positions")
     for source, labels in a.queries.labels.items():
         others = b.queries.labels[source]
         if not np.array_equal(labels, others, equal_nan=True):
             row = int(np.flatnonzero((labels != others) & ~(np.isnan(labels) & np.isnan(others)))[0])
             raise _different(a, b, f"{source}[{row}] is {labels[row]:g} and {others[row]:g}")
+
+
+def _same_positions(a: Queries, b: Queries) -> bool:
+    if a.positions is None or b.positions is None:
+        return a.positions is b.positions
+    return a.position_names == b.position_names and np.array_equal(a.positions.codes, b.positions.codes)
 
 
 def _check_same_weights(a: System | Figures, b: System | Figures) -> None:
@@ -242,4 +251,4 @@ def _joined(parts: list[Queries]) -> Queries:
         weight = np.concatenate(weights)
     labels = {source: np.concatenate([part.labels[source] for part in parts]) for source in sources}
     sizes = np.concatenate([part.sizes for part in parts])
-    return Queries(labels.pop("relevance"), sizes, weight=weight, **labels)
+    return Queries(labels.pop("relevance"), sizes, weight=weight, position=concat_positions(parts), **labels)

@@ -32,6 +32,8 @@ class Objective(Value):
     curvature_changes_sign: ClassVar[bool] = False
     # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.
     ranks_ties_by_row: ClassVar[bool] = True
+    # Whether it reads the positions at which rows were shown, so that data without them are refused.
+    reads_positions: ClassVar[bool] = False
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ class Objective(Value):
         ------
         ValueError
             For scores of the wrong length, not finite, or more than 1e290 apart in a query; a negative round; a missing
-            label source; a gradient that is not finite, which both engines would accept silently.
+            label source or missing positions; a gradient that is not finite, which both engines would accept silently.
 
         """
         if not isinstance(q, Queries):
@@ -84,6 +86,8 @@ class Objective(Value):
         _check_span(s, q)
         for name in self.sources:
             q.source(name)
+        if self.reads_positions:
+            q.required_position()
         lam, mu = self.lambdas(s, q, int(iteration))
         # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0.
         grad, hess = (0.0 - lam).astype(np.float32, copy=False), mu.astype(np.float32, copy=False)
@@ -125,7 +129,7 @@ class Objective(Value):
         """
         self.refuse_on_engines()
         call = stock_call()
-        check_stock_training(call)
+        check_stock_training(call, y_pred, self.reads_positions)
         iteration = 0 if call is None else call.iteration
         with called_by(None if call is None else call.booster):
             if is_lightgbm(y_pred) or is_xgboost(y_pred):

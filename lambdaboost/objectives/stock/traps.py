@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._warn import warn
+from lambdaboost.datasets.engines import is_renumbered, positions_in
 from lambdaboost.objectives.stock.call import StockCall
 
 _seen: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -19,13 +20,29 @@ _BOOSTING = ("boosting", "boosting_type", "boost")
 _METRIC = ("metric", "metrics", "metric_types")
 _FREQUENCY = ("bagging_freq", "subsample_freq")
 POSITION = (
-    "position: only LightGBM's own lambdarank corrects for the positions of a Dataset, so here they do nothing; "
-    "leave position out, or train with LightGBM's objective='lambdarank'"
+    "position: this objective does not read the positions of the data, so here they do nothing; leave position out, or "
+    "train with an objective that corrects for them, such as LightGBM's own lambdarank"
+)
+RENUMBERED = (
+    "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they are "
+    "read as categories and not as ranks; give them to lambdaboost.lightgbm.Dataset(…, position=…)"
 )
 
 
-def check_stock_training(call: StockCall | None) -> None:
-    """Check a booster once, before its first gradient: raise or warn, with the remedy."""
+def warn_of_positions(data: Any, are_read: bool) -> None:
+    """Warn of positions that nothing reads, and of those that are read although LightGBM has numbered them anew."""
+    positions = positions_in(data)
+    if positions is not None and not are_read:
+        warn(POSITION)
+    if positions is not None and are_read and is_renumbered(positions):
+        warn(RENUMBERED)
+
+
+def check_stock_training(call: StockCall | None, data: Any, reads_positions: bool) -> None:
+    """Check a booster once, before its first gradient: raise or warn, with the remedy.
+
+    `data` is its data set, or anything else if the caller has none.
+    """
     booster = None if call is None else call.booster
     if booster is None or booster in _seen:
         return
@@ -33,6 +50,7 @@ def check_stock_training(call: StockCall | None) -> None:
         _check_xgboost(json.loads(booster.save_config()).get("learner", {}))
     else:
         _check_lightgbm(booster.params, booster.train_set)
+    warn_of_positions(data, reads_positions)
     _seen.add(booster)
 
 
@@ -47,8 +65,6 @@ def _check_lightgbm(params: dict[str, Any], data: Any) -> None:
             "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, "
             "whatever the seeds; train with lambdaboost.lightgbm.train, which drops the same"
         )
-    if data.get_field("position") is not None:
-        warn(POSITION)
     if params.get("lambdarank_position_bias_regularization"):
         warn(
             "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does "

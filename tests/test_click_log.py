@@ -1,0 +1,298 @@
+"""Click logs: aggregation, rates and keys; and the simulated users that fill them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lambdaboost import Queries
+from lambdaboost.clicks import (
+    Cascade,
+    ClickLog,
+    PositionBased,
+    Propensities,
+    TrustBias,
+    simulate,
+    simulate_swaps,
+)
+
+FRAME = pd.DataFrame(
+    {
+        "q": ["b", "b", "a", "b", "b", "a"],
+        "url": ["x", "y", "x", "y", "x", "x"],
+        "rank": [1, 2, 1, 1, 2, 1],
+        "click": [1, 0, 1, 1, 0, 0],
+        "times": [2.0, 2.0, 1.0, 3.0, 3.0, 0.5],
+        "visit": [10, 10, 11, 12, 12, 13],
+    }
+)
+NAMES = {"query": "q", "document": "url", "position": "rank", "clicked": "click"}
+LOG = ClickLog.from_frame(FRAME, **NAMES)
+
+
+def of(**changed):
+    columns = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "clicked": [0, 1]} | changed
+    return ClickLog(**columns)
+
+
+def test_counts_are_those_of_a_group_by():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "query": rng.integers(0, 20, 3000),
+            "document": rng.integers(0, 9, 3000).astype(str),
+            "position": rng.integers(1, 7, 3000),
+            "clicked": rng.random(3000) < 0.3,
+            "weight": rng.integers(0, 4, 3000),
+        }
+    )
+    log = ClickLog(**frame)
+    counts = log.counts()
+    frame["taken"] = frame.clicked * frame.weight
+    wanted = (
+        frame.groupby(["query", "document", "position"])
+        .agg(impressions=("weight", "sum"), clicks=("taken", "sum"))
+        .reset_index()
+        .astype({"impressions": float, "clicks": float})
+    )
+    found = counts.to_frame()
+    pd.testing.assert_frame_equal(
+        found.sort_values(["query", "document", "position"], ignore_index=True), wanted, check_dtype=False
+    )
+    assert len(counts) == len(wanted)
+    assert log.counts() is counts
+    documents = frame.groupby(["query", "document"])
+    assert log.n_documents == documents.ngroups
+    first = frame.drop_duplicates(["query", "document"])
+    np.testing.assert_array_equal(log.documents[0], first["query"])
+    np.testing.assert_array_equal(log.documents[1], first["document"])
+    np.testing.assert_array_equal(counts.index, np.sort(counts.index))
+
+
+def test_rates_by_hand():
+    """Documents are (b, x), (b, y), (a, x)."""
+    log = ClickLog.from_frame(FRAME, **NAMES, weight="times", session="visit")
+    np.testing.assert_allclose(log.rates(), [2 / 5, 3 / 5, 1 / 1.5])
+    np.testing.assert_allclose(log.rates((1, 3)), [3 / 9, 4 / 9, 2 / 5.5])
+    curve = Propensities([1.0, 0.5])
+    np.testing.assert_allclose(log.rates(propensities=curve), [2 / 3.5, 3 / 4, 1 / 1.5])
+    assert ClickLog([1], [1], [2], [1]).rates(propensities=curve) == [1.0]  # one click in half a look
+    assert np.isnan(of(weight=[0, 1]).rates()[0])
+    with pytest.raises(ValueError, match="position 2 is past the curve, whose last position is 1"):
+        log.rates(propensities=Propensities([1.0]))
+    for wrong in [(-1, 1), (1,), (float("nan"), 0), 3]:
+        with pytest.raises(ValueError, match=r"smoothing is .*: give two numbers ≥ 0"):
+            log.rates(wrong)
+
+
+def test_labels_are_aligned_by_both_keys():
+    np.testing.assert_array_equal(
+        LOG.labels(["a", "b", "a", "c", "b"], ["x", "y", "y", "x", "x"]), [0.5, 0.5, np.nan, np.nan, 0.5]
+    )
+    assert LOG.find(["a", "b"], ["x", "x"]).tolist() == [2, 0]
+    assert LOG.aligned([1, 2, 3], ["a", "z"], ["x", "x"], missing=0.0).tolist() == [3.0, 0.0]
+    with pytest.raises(ValueError, match="query has shape"):
+        LOG.find(["a"], ["x", "y"])
+    with pytest.raises(ValueError, match=r"values has shape \(2,\), expected \(3,\)"):
+        LOG.aligned([1, 2], ["a"], ["x"])
+    assert LOG.rows_of(["a", "b", "b", "b"], ["x", "y", "z", "x"]).tolist() == [3, 1, 0]
+    with pytest.raises(ValueError, match="document y of query b is not in the data set"):
+        LOG.rows_of(["a", "b"], ["x", "x"])
+
+
+def test_weights_stand_for_impressions():
+    """Rows of clicks and of the rest give the same counts as one row for each impression."""
+    counts = LOG.counts()
+    twice = [np.concatenate([a, a]) for a in (counts.query, counts.document, counts.position)]
+    clicked = np.arange(2 * len(counts)) < len(counts)
+    weight = np.concatenate([counts.clicks, counts.impressions - counts.clicks])
+    again = ClickLog(*twice, clicked, weight).counts()
+    for field in ("query", "document", "position", "impressions", "clicks"):
+        np.testing.assert_array_equal(getattr(again, field), getattr(counts, field))
+
+
+def test_polars_frames_are_read():
+    pl = pytest.importorskip("polars")
+    log = ClickLog.from_frame(pl.from_pandas(FRAME), **NAMES)
+    pd.testing.assert_frame_equal(log.counts().to_frame(), LOG.counts().to_frame())
+
+
+def test_positions_may_be_categories():
+    log = of(position=["side", "top"])
+    assert (log.position_names, log.n_positions) == (("side", "top"), 2)
+    assert log.counts().to_frame().position.tolist() == ["side", "top"]
+    curve = Propensities([1.0, 0.25], names=("top", "side"))
+    np.testing.assert_array_equal(log.rates((0, 1), curve), [0.0, 0.5])
+    with pytest.raises(ValueError, match="the curve has no names"):
+        log.rates(propensities=Propensities([1.0, 0.5]))
+
+
+def test_a_log_is_immutable_and_can_be_sent():
+    with pytest.raises(AttributeError, match="immutable"):
+        LOG.weight = None
+    with pytest.raises(ValueError, match="read-only"):
+        LOG.clicked[0] = False
+    mine = np.array([1, 1])
+    log = of(query=mine)
+    mine[0] = 5
+    assert log.query.tolist() == [1, 1]
+    for again in (pickle.loads(pickle.dumps(LOG)), copy.deepcopy(LOG), LOG.take(np.arange(LOG.n_rows))):
+        pd.testing.assert_frame_equal(again.counts().to_frame(), LOG.counts().to_frame())
+    part = LOG.take(FRAME["q"] == "a")
+    assert repr(part) == "ClickLog(2 impressions of 1 document in 1 query at 1 position; 1 click)"
+    with pytest.raises(ValueError, match="rows chooses no row"):
+        LOG.take([])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"query": [], "document": [], "position": [], "clicked": []}, ValueError, "query is empty"),
+        ({"document": [1]}, ValueError, r"document has shape \(1,\), query has 2 rows"),
+        ({"query": [1, None]}, ValueError, "query is missing in row 1"),
+        ({"position": [1, 0]}, ValueError, r"position\[1\] is 0"),
+        ({"position": [1, -3]}, ValueError, r"position\[1\] is -3"),
+        ({"position": [1.5, 1]}, ValueError, r"position\[0\] is 1.5"),
+        ({"position": [1, None]}, ValueError, "position is missing in row 1: a log holds what was shown"),
+        ({"clicked": [0, 2]}, ValueError, r"clicked\[1\] is 2: give 0 or 1"),
+        ({"clicked": [0, None]}, ValueError, r"clicked\[1\] is nan"),
+        ({"clicked": ["no", "yes"]}, TypeError, "clicked must be numbers"),
+        ({"weight": [1, -1]}, ValueError, r"weight\[1\] is -1"),
+        ({"weight": [1]}, ValueError, r"weight has shape \(1,\)"),
+    ],
+)
+def test_wrong_columns_are_one_line(changed, error, message):
+    with pytest.raises(error, match=message) as raised:
+        of(**changed)
+    assert "\n" not in str(raised.value)
+
+
+def test_wrong_frames():
+    with pytest.raises(
+        ValueError, match="position='place': the frame has no such column; choose among q, url"
+    ):
+        ClickLog.from_frame(FRAME, **NAMES | {"position": "place"})
+    with pytest.raises(TypeError, match="frame must be a pandas or polars DataFrame, got dict"):
+        ClickLog.from_frame({}, **NAMES)
+
+
+def test_wrong_sessions():
+    with pytest.raises(ValueError, match="the log has no sessions"):
+        LOG.session_of_row()
+    with pytest.raises(ValueError, match="session 7 has two queries, 1 and 2"):
+        of(session=[7, 7], query=[1, 2]).session_of_row()
+    with pytest.raises(ValueError, match="session 7 has two rows at position 2"):
+        of(session=[7, 7], position=[2, 2]).session_of_row()
+    assert of(session=["b", "a"]).session_of_row().tolist() == [0, 1]
+
+
+# Simulated users ----------------------------------------------------------------------------------------------------
+
+Q = Queries([2, 0, 1, 0, 1, 1, 2, 0], sizes=[5, 3])
+SCORES = np.array([0.3, 0.5, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2])
+GAIN = np.array([1, 0, 1 / 3, 0, 1 / 3, 1 / 3, 1, 0])
+RANKING = [[1, 2, 0, 3], [6, 7, 5]]  # top 4
+
+
+def rates(model, sessions=40_000, seed=1):
+    """The rate of clicks on each document of the top 4 of `Q`."""
+    log = simulate(SCORES, Q, model, sessions, np.random.default_rng(seed), k=4)
+    return log, log.labels(Q.query_of_row, np.arange(Q.n_documents))
+
+
+def check(found, wanted):
+    """Each within 4 standard errors."""
+    error = 4 * np.sqrt(np.maximum(wanted * (1 - wanted), 1e-4) / 40_000)
+    assert (np.abs(found - wanted) <= error).all(), (found, wanted)
+
+
+def test_the_top_k_is_shown_by_score():
+    log, rate = rates(PositionBased(), sessions=3)
+    assert np.isnan(rate).tolist() == [False, False, False, False, True, False, False, False]
+    counts = log.counts().to_frame().set_index("document").position
+    for ranking in RANKING:
+        assert counts[ranking].tolist() == list(range(1, len(ranking) + 1))
+    assert log.session_of_row().tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 3 + [4] * 3 + [5] * 3
+
+
+def test_position_based_users_look_with_one_over_rank():
+    for eta in (0.0, 0.5, 2.0):
+        _, rate = rates(PositionBased(eta, noise=0.2))
+        for ranking in RANKING:
+            k = np.arange(1, len(ranking) + 1)
+            check(rate[ranking], k**-eta * (0.2 + 0.8 * GAIN[ranking]))
+
+
+def test_cascade_users_click_once():
+    log, rate = rates(Cascade(noise=0.2))
+    assert log.clicked[log.session_of_row() == 0].sum() <= 1
+    assert np.bincount(log.session_of_row(), log.clicked).max() == 1
+    for ranking in RANKING:
+        attracts = 0.2 + 0.8 * GAIN[ranking]
+        check(rate[ranking], attracts * np.concatenate([[1], np.cumprod(1 - attracts)[:-1]]))
+
+
+def test_users_of_the_dynamic_bayesian_network_read_on_until_satisfied():
+    _, rate = rates(Cascade(continuation=0.9, satisfaction=0.7, noise=0.2))
+    for ranking in RANKING:
+        attracts = 0.2 + 0.8 * GAIN[ranking]
+        goes_on = 0.9 * (1 - attracts * 0.7 * GAIN[ranking])
+        check(rate[ranking], attracts * np.concatenate([[1], np.cumprod(goes_on)[:-1]]))
+
+
+def test_wrong_clicks_are_more_likely_at_the_top():
+    _, rate = rates(TrustBias(0.5, wrong=0.6))
+    for ranking in RANKING:
+        k = np.arange(1, len(ranking) + 1)
+        right, wrong = 1 - (k + 1) / 100, 0.6 / k
+        check(rate[ranking], k**-0.5 * (right * GAIN[ranking] + wrong * (1 - GAIN[ranking])))
+
+
+def test_several_rankers_share_the_sessions():
+    log = simulate([SCORES, -SCORES, -SCORES], Q, PositionBased(), 30_000, np.random.default_rng(0), k=2)
+    counts = log.counts().to_frame()
+    shown = counts[counts["query"] == 1].set_index(["document", "position"]).impressions
+    assert abs(shown[6, 1] - 10_000) < 400
+    assert abs(shown[5, 1] - 20_000) < 400
+
+
+def test_swaps_exchange_the_first_document_with_that_of_the_arm():
+    log, arm = simulate_swaps(SCORES, Q, PositionBased(), 6000, np.random.default_rng(0), k=4)
+    first = (log.query == 0) & (log.position == 1)
+    for j in (2, 3, 4):
+        document = log.document[first & (arm == j)]
+        assert abs(len(document) - 2000) < 160
+        assert abs(np.mean(document == 1) - 0.5) < 0.05
+        assert set(document) == {1, RANKING[0][j - 1]}
+    lonely = simulate_swaps([1.0], Queries([1], sizes=[1]), PositionBased(), 3, np.random.default_rng(0))
+    assert lonely.arm.tolist() == [0, 0, 0]
+
+
+def test_the_same_seed_gives_the_same_log():
+    one, two, other = (rates(PositionBased(), 50, seed)[0] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.clicked, two.clicked)
+    assert (one.clicked != other.clicked).any()
+
+
+def test_wrong_models_and_grades():
+    for wrong in (lambda: PositionBased(eta=-1), lambda: TrustBias(eta=float("nan"))):
+        with pytest.raises(ValueError, match="eta is"):
+            wrong()
+    for name in ("continuation", "satisfaction", "noise"):
+        with pytest.raises(ValueError, match=f"{name} is 1.5: give a probability from 0 to 1"):
+            Cascade(**{name: 1.5})
+    with pytest.raises(ValueError, match="wrong is -1"):
+        TrustBias(wrong=-1)
+    with pytest.raises(ValueError, match=r"relevance\[1\] is missing: simulated users need a grade"):
+        simulate([1, 2], Queries([1, np.nan], sizes=[2]), PositionBased(), 1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="sessions is 0"):
+        simulate(SCORES, Q, PositionBased(), 0, np.random.default_rng(0))
+    for model in (PositionBased(2), Cascade(satisfaction=0.5), TrustBias()):
+        assert eval(repr(model)) == model
+
+
+def test_no_grade_attracts_more_than_the_noise_if_all_are_zero():
+    log = simulate([1, 2], Queries([0, 0], sizes=[2]), PositionBased(0), 20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(log.rates(), 0.1, atol=0.01)

@@ -1,0 +1,392 @@
+"""Positions at which rows were shown: in `Queries`, in the data sets of both engines, in frames, folds and files."""
+
+import importlib
+import pickle
+import warnings
+from dataclasses import dataclass
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import xgboost as xgb
+
+from lambdaboost import (
+    Blend,
+    FiniteDifference,
+    GradientStep,
+    GumbelRanks,
+    LambdaRank,
+    Queries,
+    Scorecard,
+)
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.datasets import Collection, from_frame, web_search_log
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.evaluation import NDCG, System, compare
+from lambdaboost.evaluation.comparison.system import _joined
+from lambdaboost.objectives.base.objective import Objective
+
+BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+X, Q0 = web_search_log(queries=30, documents=12, features=16, seed=3)
+N = Q0.n_documents
+RANKS = np.concatenate([np.random.default_rng(size).permutation(size) + 1 for size in Q0.sizes]).astype(float)
+RANKS[::7] = np.nan
+CODES = np.nan_to_num(RANKS).astype(np.int32)
+QID = Q0.query_of_row
+LGB = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1, "deterministic": True}
+XGB = {"nthread": 1, "min_child_weight": 0}
+
+
+@dataclass(frozen=True, repr=False)
+class ByPosition(Objective):
+    """Pulls a row up by the inverse of its position: different positions train different models."""
+
+    reads_positions = True
+
+    @property
+    def sources(self):
+        return ("relevance",)
+
+    def lambdas(self, scores, q, iteration):
+        position = q.required_position()
+        lam = np.divide(1.0, position, where=position > 0, out=np.zeros(position.size)) - scores
+        return lam, np.ones(lam.size)
+
+
+def package(engine):
+    return importlib.import_module(f"lambdaboost.{engine}")
+
+
+def dataset(engine, position=RANKS, X=X, **more):
+    make = lb_lightgbm.Dataset if engine == "lightgbm" else lb_xgboost.DMatrix
+    return make(X, Q0.relevance, group=Q0.sizes, position=position, **more)
+
+
+def train(engine, data, objective=ByPosition(), **more):
+    params = LGB if engine == "lightgbm" else XGB
+    if engine == "xgboost":
+        more = {"verbose_eval": False, **more}
+    return package(engine).train(params, data, 4, objective=objective, **more)
+
+
+def scores(engine, booster):
+    return booster.predict(X) if engine == "lightgbm" else booster.predict(xgb.DMatrix(X))
+
+
+def expected(engine, position=RANKS):
+    return scores(engine, train(engine, dataset(engine, position)))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [2, 1, None],
+        [2.0, 1.0, np.nan],
+        np.ma.masked_equal([2, 1, 0], 0),
+        pd.Series([2, 1, None], dtype="Int64"),
+        pd.Series([2, 1, np.nan], index=[5, 6, 7]),
+        pl.Series([2, 1, None]),
+        np.array([2, 1, None], dtype=object),
+    ],
+)
+def test_ranks_of_any_type(given):
+    q = Queries([1, 0, 0], sizes=[3], position=given)
+    assert q.position.dtype == np.int32
+    assert q.position.tolist() == [2, 1, 0]
+    assert q.position_names is None
+    assert not q.position.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["top", "side", None],
+        np.array(["top", "side", None], dtype=object),
+        pd.Series(["top", "side", None]),
+        pd.Series(["top", "side", None], dtype="string"),
+        pd.Series(["top", "side", None], dtype="category"),
+        pd.Categorical(["top", "side", None]),
+        pl.Series(["top", "side", None]),
+        pl.Series(["top", "side", None], dtype=pl.Categorical),
+        pl.Series(["top", "side", None], dtype=pl.Enum(["top", "side"])),
+    ],
+)
+def test_categories_of_any_type_are_codes_in_sorted_order(given):
+    q = Queries([1, 0, 0], sizes=[3], position=given)
+    assert q.position.tolist() == [2, 1, 0]
+    assert q.position_names == ("side", "top")
+
+
+def test_categories_that_are_in_no_row_keep_their_codes():
+    shown = pd.Categorical(["top", "top"], categories=["side", "top"])
+    q = Queries([1, 0], sizes=[2], position=shown)
+    assert (q.position.tolist(), q.position_names) == ([2, 2], ("side", "top"))
+    numbered = pd.Categorical([10, 2, 10])
+    assert Queries([1, 0, 0], sizes=[3], position=numbered).position_names == ("2", "10")
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "position"),
+    [
+        (
+            ValueError,
+            r"position\[1\] is 0: give the rank at which a row was shown, .* from 1, or NaN",
+            [1, 0, 2],
+        ),
+        (ValueError, r"position\[0\] is -3: give the rank", [-3, 1, 2]),
+        (ValueError, r"position\[2\] is 1\.5: give the rank", [1, 2, 1.5]),
+        (ValueError, r"position\[2\] is inf: give the rank", [1, 2, np.inf]),
+        (ValueError, r"position\[0\] is 3e\+09: give the rank", [3e9, 2, 1]),
+        (ValueError, "position has 2 rows, relevance has 3", [1, 2]),
+        (ValueError, r"position has shape \(3, 1\), expected one dimension", [[1], [2], [3]]),
+        (TypeError, r"position\[1\] is 2 among text: give ranks in all rows, or text", ["top", 2, None]),
+        (TypeError, "position is true or false: give the rank", [True, False, True]),
+        (TypeError, "position must be numbers", pd.to_datetime(["2020-01-01"] * 3)),
+    ],
+)
+def test_wrong_positions(error, message, position):
+    with pytest.raises(error, match=message) as raised:
+        Queries([1, 0, 0], sizes=[3], position=position)
+    assert "\n" not in str(raised.value)
+
+
+def test_positions_are_kept_by_everything_that_keeps_labels():
+    q = Queries(Q0.relevance, Q0.sizes, position=RANKS)
+    assert "relevance, position" in repr(q)
+    for copy in (pickle.loads(pickle.dumps(q)), q.take(np.arange(q.n_queries))):
+        assert np.array_equal(copy.position, CODES)
+    assert np.array_equal(q.take([4]).position, CODES[q.rows_of([4])])
+    rows = q.shuffled_rows(1)
+    assert np.array_equal(q.reordered(rows).position, CODES[rows])
+    collection = Collection(X, q)
+    assert "position" in repr(collection)
+    assert np.array_equal(collection.shuffled(1).queries.position, CODES[rows])
+    with_clicks = collection.source_from_feature(
+        "clicks", 0, transform=lambda values, q: np.zeros(values.size)
+    )
+    assert np.array_equal(with_clicks.queries.position, CODES)
+    halves = [collection.take(np.arange(10)), collection.take(np.arange(10, 30))]
+    assert np.array_equal(Collection.concat(halves).queries.position, CODES)
+    assert np.array_equal(_joined([half.queries for half in halves]).position, CODES)
+    assert Queries([1], sizes=[1]).position is None
+    with pytest.raises(
+        ValueError, match="no positions here: give the rank of each row, from 1, as position="
+    ):
+        Queries([1], sizes=[1]).required_position()
+
+
+def test_parts_with_other_categories_are_joined_by_name():
+    parts = [
+        Collection(np.ones((2, 1)), Queries([1, 0], sizes=[2], position=names))
+        for names in (["b", "d"], ["a", None])
+    ]
+    joined = Collection.concat(parts).queries
+    assert (joined.position.tolist(), joined.position_names) == ([2, 3, 1, 0], ("a", "b", "d"))
+    ranks = Collection(np.ones((1, 1)), Queries([1], sizes=[1], position=[1]))
+    with pytest.raises(ValueError, match="position is a rank in one part and a name in another"):
+        Collection.concat([parts[0], ranks])
+    without = Collection(np.ones((1, 1)), Queries([1], sizes=[1]))
+    with pytest.raises(ValueError, match=r"only one of collections\[1\] and collections\[0\] has positions"):
+        Collection.concat([parts[0], without])
+
+
+def test_systems_on_other_positions_rank_other_queries():
+    a, b = (Queries([1, 0], sizes=[2], position=p) for p in ([1, 2], [2, 1]))
+    systems = [System(name, np.zeros(2), q) for name, q in (("a", a), ("b", b))]
+    with pytest.raises(ValueError, match=r"rank different queries \(other positions"):
+        compare(*systems, measures=[NDCG(3)])
+
+
+@BOTH
+def test_data_sets_carry_positions(engine):
+    data = dataset(engine)
+    data = data.construct() if engine == "lightgbm" else data
+    assert queries_of(data) is queries_of(data)
+    assert np.array_equal(queries_of(data).position, CODES)
+    rows = np.flatnonzero(np.isin(QID, [3, 4, 9]))
+    part = data.subset(rows) if engine == "lightgbm" else data.slice(rows)
+    part = part.construct() if engine == "lightgbm" else part
+    assert np.array_equal(queries_of(part).position, CODES[rows])
+    named = dataset(engine, position=np.where(CODES % 2, "odd", "even").tolist())
+    named = named.construct() if engine == "lightgbm" else named
+    assert queries_of(named).position_names == ("even", "odd")
+    with pytest.raises(ValueError, match=r"position\[3\] is 0: give the rank"):
+        dataset(engine, position=np.where(np.arange(N) == 3, 0, 1))
+    with pytest.raises(ValueError, match=f"position has 3 rows, data has {N}"):
+        dataset(engine, position=[1, 2, 3])
+
+
+def test_positions_are_set_later_and_reach_lightgbms_own_objective():
+    data = lb_lightgbm.Dataset(X, Q0.relevance, group=Q0.sizes, params=LGB)
+    data.set_position(RANKS)
+    assert np.array_equal(queries_of(data.construct()).position, CODES)
+    stock = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=CODES)
+    params = {**LGB, "objective": "lambdarank"}
+    own = lgb.train(params, stock, 4).predict(X)
+    assert np.array_equal(lgb.train(params, data, 4).predict(X), own)
+    assert np.array_equal(
+        lb_lightgbm.train(LGB, dataset("lightgbm"), 4, objective="lambdarank").predict(X), own
+    )
+    assert not np.array_equal(lgb.train(params, dataset("lightgbm", None), 4).predict(X), own)
+    data.set_position(None)
+    assert queries_of(data).position is None
+    valid = data.create_valid(X, Q0.relevance, group=Q0.sizes, position=RANKS)
+    assert np.array_equal(queries_of(valid.construct()).position, CODES)
+
+
+@BOTH
+def test_an_objective_reads_positions_in_training(engine):
+    booster = train(engine, dataset(engine))
+    assert np.corrcoef(scores(engine, booster), np.nan_to_num(1 / RANKS))[0, 1] > 0.1
+    assert not np.array_equal(scores(engine, booster), expected(engine, RANKS[::-1].copy()))
+    with pytest.raises(
+        ValueError, match="no positions here: give the rank of each row, from 1, as position="
+    ):
+        train(engine, dataset(engine, position=None))
+    with pytest.raises(ValueError, match="no positions here"):
+        ByPosition().gradient(np.zeros(N), Q0)
+
+
+@BOTH
+def test_containers_read_what_their_parts_read(engine):
+    parts = [
+        Blend(LambdaRank(), ByPosition(), 0.5),
+        Blend(ByPosition(), LambdaRank(), 0.5),
+        Scorecard((LambdaRank(), ByPosition()), (1.0, 1.0)),
+        GradientStep(ByPosition()),
+    ]
+    for objective in parts:
+        assert objective.reads_positions
+        with pytest.raises(ValueError, match="no positions here"):
+            train(engine, dataset(engine, position=None), objective)
+    for objective in (LambdaRank(), GumbelRanks(LambdaRank()), FiniteDifference()):
+        assert not objective.reads_positions
+
+
+@BOTH
+def test_positions_that_nothing_reads_are_reported(engine):
+    with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
+        train(engine, dataset(engine), LambdaRank())
+    assert len(seen) == 1
+    with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
+        stock(engine, dataset(engine), LambdaRank())
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(engine, dataset(engine))
+        stock(engine, dataset(engine), ByPosition())
+
+
+def stock(engine, data, objective):
+    """Trained by the engine's own `train`."""
+    if engine == "lightgbm":
+        return lgb.train({**LGB, "objective": objective}, data, 4)
+    return xgb.train({**XGB, "objective": "rank:ndcg", "base_score": 0.0}, data, 4, obj=objective)
+
+
+@BOTH
+def test_the_engines_own_train_reads_the_same_positions(engine):
+    model = stock(engine, dataset(engine), ByPosition())
+    np.testing.assert_array_equal(scores(engine, model), expected(engine))
+
+
+def test_lightgbms_own_field_is_read():
+    """The ranks of a stock Dataset are known until it is constructed; then LightGBM has numbered them anew."""
+    shown = np.where(CODES == 0, 99, CODES)
+    fresh = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        booster = train("lightgbm", fresh)
+    np.testing.assert_array_equal(booster.predict(X), expected("lightgbm", shown))
+    late = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown, free_raw_data=False).construct()
+    q = queries_of(late)
+    _, first, code = np.unique(shown, return_index=True, return_inverse=True)
+    assert np.array_equal(q.position, np.argsort(np.argsort(first))[code] + 1)
+    assert q.position_names[:2] == ("LightGBM's id 0", "LightGBM's id 1")
+    for run in (lambda: train("lightgbm", late), lambda: stock("lightgbm", late, ByPosition())):
+        with pytest.warns(UserWarning, match="position: a stock lightgbm.Dataset numbers positions anew"):
+            run()
+    part = late.subset(np.arange(Q0.offsets[5])).construct()
+    assert np.array_equal(queries_of(part).position, q.position[: Q0.offsets[5]])
+    from_zero = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown - 1)
+    with pytest.warns(UserWarning, match="give them to lambdaboost.lightgbm.Dataset"):
+        train("lightgbm", from_zero)
+
+
+@BOTH
+def test_folds_keep_positions(engine):
+    params = LGB if engine == "lightgbm" else XGB
+    curves = [
+        pd.DataFrame(package(engine).cv(params, dataset(engine, p), 3, objective=ByPosition(), nfold=3))
+        for p in (RANKS, RANKS, RANKS[::-1].copy())
+    ]
+    assert curves[0].equals(curves[1])
+    assert not curves[0].equals(curves[2])
+
+
+@BOTH
+def test_a_checkpoint_of_other_positions_is_refused(engine, tmp_path):
+    path = tmp_path / "ranker.checkpoint"
+    params = LGB if engine == "lightgbm" else XGB
+    more = {} if engine == "lightgbm" else {"verbose_eval": False}
+    fit = package(engine).train
+    checkpoint = lb_lightgbm.training.Checkpoint(path, every=2)
+    fit(params, dataset(engine), 3, objective=ByPosition(), checkpoint=checkpoint, **more)
+    resumed = fit(params, dataset(engine), 6, objective=ByPosition(), checkpoint=checkpoint, **more)
+    whole = fit(params, dataset(engine), 6, objective=ByPosition(), **more)
+    np.testing.assert_array_equal(scores(engine, resumed), scores(engine, whole))
+    other = CODES.copy()
+    other[0:2] = other[1::-1]
+    with pytest.raises(ValueError, match="is of another training: positions was"):
+        fit(
+            params,
+            dataset(engine, np.where(other == 0, np.nan, other)),
+            9,
+            objective=ByPosition(),
+            checkpoint=checkpoint,
+            **more,
+        )
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_a_column_of_a_frame(frame):
+    table = pd.DataFrame({"q": QID, "grade": Q0.relevance, "bm25": X[:, 0], "rank": RANKS})
+    table = table if frame == "pandas" else pl.from_pandas(table).with_columns(pl.col("rank").fill_nan(None))
+    log = from_frame(table, query="q", relevance="grade", position="rank")
+    assert log.feature_names == ("bm25",)
+    assert np.array_equal(log.queries.position, CODES)
+    with pytest.raises(ValueError, match="df has no column 'place'"):
+        from_frame(table, query="q", relevance="grade", position="place")
+
+
+@BOTH
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_rankers_take_positions_from_a_column_or_as_an_array(engine, frame):
+    names = [f"f{i}" for i in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names).assign(qid=QID, rank=RANKS)
+    table = table if frame == "pandas" else pl.from_pandas(table)
+    quiet = {"verbose": -1, "min_child_samples": 1} if engine == "lightgbm" else {"min_child_weight": 0}
+    quiet |= {"n_jobs": 1, "n_estimators": 4}
+    make = package(engine).LambdaRanker
+    y = Q0.relevance
+    by_column = make(objective=ByPosition(), position="rank", **quiet).fit(table, y, eval_set=[(table, y)])
+    without = table.drop(columns="rank") if frame == "pandas" else table.drop("rank")
+    by_array = make(objective=ByPosition(), **quiet).fit(
+        without, y, position=RANKS, eval_set=[(without, y)], eval_position=[RANKS]
+    )
+    want = expected(engine)
+    for fitted in (by_column, by_array):
+        np.testing.assert_allclose(fitted.predict(without), want, rtol=1e-6)
+    np.testing.assert_array_equal(by_column.predict(table), by_column.predict(without))
+    assert by_column.get_params()["position"] == "rank"
+    with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
+        make(objective=ByPosition(), position="rank", **quiet).fit(without, y)
+    with pytest.raises(ValueError, match="positions are given twice"):
+        make(objective=ByPosition(), position="rank", **quiet).fit(table, y, position=RANKS)
+    with pytest.raises(ValueError, match="column 'qid' is named by query= and position="):
+        make(position="qid", **quiet).fit(table, y)
+    with pytest.raises(TypeError, match="position is 3: give the name of the column"):
+        make(position=3, **quiet).fit(table, y)

@@ -31,7 +31,17 @@ def make(seed, sizes, spread=1.0, decimals=None, real_grades=False, missing=Fals
     if missing:
         for labels in (relevance, clicks, fresh):
             labels[rng.random(n) < 0.2] = np.nan
-    return scores, Queries(relevance, sizes=sizes, clicks=clicks, fresh=fresh)
+    return scores, Queries(
+        relevance, sizes=sizes, clicks=clicks, fresh=fresh, position=positions(seed, sizes, relevance, clicks)
+    )
+
+
+def positions(seed, sizes, *labels):
+    """Each list in an order of its own; documents without any label were not shown."""
+    rng = np.random.default_rng((seed, 1))
+    shown = np.concatenate([rng.permutation(n) + 1.0 for n in sizes])
+    shown[np.isnan(labels).all(axis=0)] = np.nan
+    return shown
 
 
 EDGES = (31, 32, 33, 63, 64, 65)  # beside whole vectors and blocks of the kernels
@@ -60,10 +70,12 @@ def edges(seed=0, sizes=EDGES + LONGER):
         sizes=sizes,
         clicks=np.concatenate(clicks),
         fresh=np.round(rng.random(flat.size), 1),
+        position=positions(seed, sizes, flat),
     )
 
 
 def rows(q):
-    """(row range, labels by source) of each query."""
+    """(row range, labels by source) of each query; positions as one more."""
+    given = {**q.labels, **({} if q.position is None else {"position": q.position})}
     for a, b in zip(q.offsets, q.offsets[1:], strict=False):
-        yield slice(a, b), {name: labels[a:b].astype(float) for name, labels in q.labels.items()}
+        yield slice(a, b), {name: labels[a:b].astype(float) for name, labels in given.items()}

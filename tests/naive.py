@@ -88,13 +88,13 @@ def local(o, center=0.0):
     return t / (1 + t) ** 2, t * (t - 1) / (1 + t) ** 3
 
 
-def pair_rule(scores, pairs, weight, force):
-    """λ and μ: over pairs (i above j wanted), document i gets +λ, j −λ, both +μ."""
+def pair_rule(scores, pairs, weight, force, up=None):
+    """λ and μ: over pairs (i above j wanted), document i gets +λ, j −λ, both +μ; each pair times up[i]."""
     n = len(scores)
     lam, mu = [0.0] * n, [0.0] * n
     for i, j in pairs:
         f, c = force(scores[i] - scores[j])
-        w = weight(i, j)
+        w = weight(i, j) * (1 if up is None else up[i])
         lam[i] += w * f
         lam[j] -= w * f
         mu[i] += w * c
@@ -108,17 +108,29 @@ def graded_pairs(labels):
     return [(i, j) for i in range(n) for j in range(n) if labels[i] > labels[j]]
 
 
-def ranknet(scores, relevance, sigma=1.0):
-    return pair_rule(scores, graded_pairs(relevance), lambda i, j: 1.0, lambda o: logistic(o, sigma))
+def inverse_propensities(labels, position, curve, clip=None, self_normalized=False):
+    """1/p of each document with a label above 0, 1 of all others."""
+    up = [1 / curve(position[i]) if l > 0 else 1.0 for i, l in enumerate(labels)]
+    if clip is not None:
+        up = [min(x, clip) for x in up]
+    clicked = [x for x, l in zip(up, labels, strict=True) if l > 0]
+    if self_normalized and clicked:
+        up = [x * len(clicked) / sum(clicked) for x in up]
+    return up
 
 
-def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential):
+def ranknet(scores, relevance, sigma=1.0, up=None):
+    return pair_rule(scores, graded_pairs(relevance), lambda i, j: 1.0, lambda o: logistic(o, sigma), up)
+
+
+def lambdarank(scores, relevance, k=None, sigma=1.0, gain=exponential, up=None):
     r, gains = ranks(scores), [gain(l) for l in relevance]
     return pair_rule(
         scores,
         graded_pairs(relevance),
         lambda i, j: swap_ndcg(gains, r, i, j, k),
         lambda o: logistic(o, sigma),
+        up,
     )
 
 
@@ -129,21 +141,24 @@ def sigmoid_local(scores, relevance, k=None, center=0.0, gain=exponential):
     )
 
 
-def by_swap(measure, scores, relevance, force=logistic):
+def by_swap(measure, scores, relevance, force=logistic, up=None):
     """LambdaRank of any measure, or SigmoidLocal with force=local."""
     s, y = [float(x) for x in scores], [float(l) for l in relevance]
-    return pair_rule(scores, graded_pairs(y), lambda i, j: swap(measure, s, y, i, j), force)
+    return pair_rule(scores, graded_pairs(y), lambda i, j: swap(measure, s, y, i, j), force, up)
 
 
-def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain):
-    """Pairs that tie in every list of `within`, c_i > c_j, both non-zero (2011, §4.2)."""
+def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None):
+    """Pairs that tie in every list of `within`, c_i > c_j, both non-zero (2011, §4.2); all tie in a list of NaN."""
+    within = [[0.0] * len(scores) if all(math.isnan(l) for l in tier) else tier for tier in within]
     r, gains = ranks(scores), [gain(c) for c in labels]
     pairs = [
         (i, j)
         for i, j in graded_pairs(labels)
         if labels[i] != 0 and labels[j] != 0 and all(tier[i] == tier[j] for tier in within)
     ]
-    return pair_rule(scores, pairs, lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma))
+    return pair_rule(
+        scores, pairs, lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma), up
+    )
 
 
 def linear_weight(start, rate, m):

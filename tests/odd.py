@@ -228,8 +228,14 @@ def _pairs(objective, labels):
     c = labels[objective.source]
     pairs = (c[:, :, None] > c[:, None, :]) & (c[:, :, None] != 0) & (c[:, None, :] != 0)
     for name in objective.within:
-        pairs &= labels[name][:, :, None] == labels[name][:, None, :]
+        tier = _tier(labels[name])
+        pairs &= tier[:, :, None] == tier[:, None, :]
     return pairs
+
+
+def _tier(labels):
+    """The labels of a tier above, in which all documents tie where none has one."""
+    return np.where(np.isnan(labels).all(axis=-1, keepdims=True), 0.0, labels)
 
 
 def _worth(objective, labels):
@@ -332,7 +338,8 @@ def _side(objective, labels, i):
     if isinstance(objective, ClickTier):
         side *= (l[i] != 0) & (l != 0)
         for name in objective.within:
-            side *= labels[name][i] == labels[name]
+            tier = _tier(labels[name])
+            side *= tier[i] == tier
     return side
 
 

@@ -7,6 +7,7 @@ import naive
 import naive_hinges
 import numpy as np
 
+from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision, Spearman
 from lambdaboost.objectives import (
     ApproxNDCG,
@@ -17,6 +18,7 @@ from lambdaboost.objectives import (
     Exponential,
     GradientStep,
     GumbelRanks,
+    InversePropensity,
     LambdaLoss,
     LambdaRank,
     Linear,
@@ -125,6 +127,26 @@ def _scorecard(s, y, m):
     return tuple(sum(w * part[x] for w, part in zip(weights, parts, strict=True)) for x in (0, 1))
 
 
+CURVE = Propensities.power(0.7, 400)
+
+
+def _up(y, source="relevance", **limits):
+    return naive.inverse_propensities(y[source], y["position"], lambda k: k**-0.7, **limits)
+
+
+def _inverse(objective, reference, source="relevance", highest=1e3, **limits):
+    """An objective by inverse propensities; `reference(s, y, up)` is its own with pairs times up of the better."""
+    return Rule(
+        InversePropensity(objective, CURVE, **limits),
+        lambda s, y, m: reference(s, y, _up(y, source, **limits)),
+        highest=highest,
+    )
+
+
+def _lam_c_up(s, y, up):
+    return naive.click_tier(s, y["clicks"], [y["relevance"]], up=up)
+
+
 RULES = [
     Rule(RankNet(), lambda s, y, m: naive.ranknet(s, y["relevance"])),
     Rule(RankNet(sigma=2.5), lambda s, y, m: naive.ranknet(s, y["relevance"], 2.5)),
@@ -199,6 +221,46 @@ RULES = [
     Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
+    _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
+    _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
+    _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up), self_normalized=True),
+    _inverse(
+        SigmoidLocal(NDCG(k=5)),
+        lambda s, y, up: naive.pair_rule(
+            s,
+            naive.graded_pairs(y["relevance"]),
+            lambda i, j: naive.swap_ndcg(
+                [naive.exponential(l) for l in y["relevance"]], naive.ranks(s), i, j, 5
+            ),
+            naive.local,
+            up,
+        ),
+    ),
+    *(
+        _inverse(
+            LambdaRank(metric),
+            lambda s, y, up, metric=metric: naive.by_swap(metric, s, y["relevance"], up=up),
+            highest=highest,
+        )
+        for metric, highest in ((MRR(k=3), 1e3), (MAP(), 1e3), (ERR(max_grade=5), 5), (PairAccuracy(), 1e3))
+    ),
+    _inverse(ClickTier(), _lam_c_up, "clicks", clip=3.0, self_normalized=True),
+    Rule(
+        graded(0.2, propensities=CURVE),
+        lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
+    ),
+    Rule(
+        InversePropensity(GradientStep(Blend(LambdaRank(), ClickTier(), 0.5)), CURVE),
+        lambda s, y, m: naive.gradient_step(
+            naive.blend(
+                naive.lambdarank(s, y["relevance"], up=_up(y)), _lam_c_up(s, y, _up(y, "clicks")), 0.5
+            )[0]
+        ),
+    ),
+    Rule(
+        GumbelRanks(InversePropensity(LambdaRank(NDCG(k=3)), CURVE), beta=0.0),
+        lambda s, y, m: naive.lambdarank(s, y["relevance"], 3, up=_up(y)),
+    ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
     Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),

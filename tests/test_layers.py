@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -102,7 +103,7 @@ def test_imports_only_point_down(module):
 
 def test_layers_are_those_of_the_package():
     assert [
-        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.gradient")
+        layer_of(name) for name in ("_jit", "datasets.queries", "evaluation", "objectives.kernels.pair_rule")
     ] == [0, 1, 3, 4]
     assert layer_of("datasets.queries") < layer_of("clicks.propensities") < layer_of("evaluation.ndcg")
     assert layer_of("objectives.base.hinge") < layer_of("objectives.lambdarank") < layer_of("engines.rounds")
@@ -210,10 +211,24 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
         "import sys, lambdaboost, lambdaboost.objectives as o, lambdaboost.evaluation, lambdaboost.datasets\n"
         "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "from lambdaboost.objectives.kernels import gradient\n"
-        "assert not gradient._block_of_queries.signatures\n"
+        "from lambdaboost.objectives.kernels import query\n"
+        "assert not query.block_of_queries.signatures\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_four_files_lead_to_the_line_that_computes_lambda():
+    walk = {
+        "lambdarank": "PairRule",
+        "pair_rule": "block_of_queries",
+        "query": "blocks_by_columns",
+        "tiles": "_tile",
+    }
+    files = [next((PACKAGE / "objectives").rglob(f"{name}.py")) for name in walk]
+    for file, called, following in zip(files, walk.values(), files[1:], strict=False):
+        assert f"{called}(" in file.read_text(encoding="utf-8")
+        assert re.search(rf"(class|def) {called}\b", following.read_text(encoding="utf-8"))
+    assert "def _tile(" in files[-1].read_text(encoding="utf-8")
 
 
 def test_public_names():

@@ -339,7 +339,7 @@ def thirty(rule):
     _, q = drawn.make(5, [30])
     grades = np.minimum(q.relevance, rule.highest)
     return np.random.default_rng(0).permutation(30) / 10, Queries(
-        grades, q.sizes, clicks=q.labels["clicks"], fresh=q.labels["fresh"]
+        grades, q.sizes, clicks=q.labels["clicks"], fresh=q.labels["fresh"], position=q.positions
     )
 
 

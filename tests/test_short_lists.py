@@ -82,7 +82,7 @@ def in_lanes(scores, q, monkeypatch):
         seen.append(results.done.tolist())
 
     taken = short_lists.lists_in_lanes
-    monkeypatch.setattr("lambdaboost.objectives.kernels.gradient.lists_in_lanes", watched)
+    monkeypatch.setattr("lambdaboost.objectives.kernels.pair_rule.lists_in_lanes", watched)
     LambdaRank().gradient(scores, q)
     return [done for at, done in enumerate(seen) if done not in seen[:at]]
 

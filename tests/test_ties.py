@@ -37,7 +37,8 @@ def labels(objective):
     grades, coarse, fine = (rng.integers(0, high, n) for high in (4, 2, 6))
     if isinstance(objective, StructuredHinge | Combo):
         grades = (grades > 1) * getattr(objective, "threshold", 1)
-    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6}
+    position = np.tile(np.arange(SIZE) + 1, QUERIES)
+    return {"relevance": grades, "clicks": (1 + coarse) / 2, "fresh": (1 + fine) / 6, "position": position}
 
 
 def difference(objective, iteration=3):

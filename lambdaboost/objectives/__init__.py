@@ -19,6 +19,7 @@ from lambdaboost.objectives.combo import Combo
 from lambdaboost.objectives.finite_difference import FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.gumbel_ranks import GumbelRanks
+from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdaloss import LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.listmle import ListMLE
@@ -49,6 +50,7 @@ __all__ = [
     "GradientStep",
     "GumbelRanks",
     "Hinge",
+    "InversePropensity",
     "LambdaLoss",
     "LambdaRank",
     "Linear",

@@ -22,6 +22,8 @@ class ClickTier(Objective):
     For documents equal in every source of `within`, with labels :math:`c_i > c_j > 0` in `source`:
     :math:`\lambda = \sigma\,|\Delta CNDCG|\,\rho`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`, and
     :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. Documents labelled 0 are in no pair: no click may mean unseen.
+    A query in which no document has a label in a source of `within` lacks that tier: there all documents tie in it. In
+    other queries a document without that label is in no pair.
 
     Parameters
     ----------

@@ -15,10 +15,9 @@ from lambdaboost.objectives.base.checks import check_number, check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
-from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import Derivatives
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 

@@ -13,10 +13,9 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.checks import check_rank, check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.gradient import pair_gradient
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import Derivatives
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg
 from lambdaboost.objectives.swaps.registry import check_swap, pair_weights
 

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.base.registry import RECIPES
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
 
 @RECIPES.add
-def graded(weight: float | Schedule = 0.1, source: str = "clicks", metric: NDCG = NDCG()) -> Blend:
+def graded(
+    weight: float | Schedule = 0.1,
+    source: str = "clicks",
+    metric: NDCG = NDCG(),
+    propensities: Propensities | None = None,
+) -> Blend:
     """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
 
-    `source` is the label source that breaks ties, with values in [0, 1], and `metric` the NDCG of the grades.
+    `source` is the label source that breaks ties, with values in [0, 1], and `metric` the NDCG of the grades. With
+    `propensities` clicks are weighted by the inverse propensity of their position. In a query without any grade all
+    documents tie, so that its clicks alone order them.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)
     >>> graded(0.2, source="sales", metric=NDCG(k=10)).second
     ClickTier(metric=CNDCG(source='sales'), source='sales')
+    >>> from lambdaboost.clicks import Propensities
+    >>> graded(propensities=Propensities((1.0, 0.5))).second
+    InversePropensity(objective=ClickTier(), propensities=Propensities(values=(1.0, 0.5)))
     """
-    return Blend(LambdaRank(metric), ClickTier(source=source), weight)
+    clicks = ClickTier(source=source)
+    tier = clicks if propensities is None else InversePropensity(clicks, propensities)
+    return Blend(LambdaRank(metric), tier, weight)
 
 
 @RECIPES.add

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lambdaboost._registry import Registry
+from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.base.objective import Objective
 
@@ -13,6 +14,7 @@ OBJECTIVES: Registry[type[Objective]] = Registry()
 GRADE_MODELS: Registry[type[Any]] = Registry()
 RECIPES: Registry[Callable[..., Objective]] = Registry()
 SCHEDULES: Registry[type[Any]] = Registry()
+PARTS: dict[str, type[Any]] = {"Propensities": Propensities}
 
 
 def parse(text: str) -> Any:
@@ -33,7 +35,7 @@ def parse(text: str) -> Any:
     Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
 
     """
-    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **SCHEDULES, **MEASURES})
+    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **SCHEDULES, **MEASURES, **PARTS})
     if not isinstance(value, (Objective, *GRADE_MODELS.values())):
         known = ", ".join((*sorted(OBJECTIVES), *sorted(GRADE_MODELS), *RECIPES))
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._jit import inlined, uncounted
+from lambdaboost.objectives.kernels.pair_factors import factors_of, is_factored
 from lambdaboost.objectives.kernels.pair_weight import has_h
 from lambdaboost.objectives.kernels.span import is_wide
 from lambdaboost.objectives.kernels.tiles import LANES, Columns, Side, empty_columns
@@ -89,9 +90,9 @@ def places_by_rank(by_rank, level_of, cutoff, levels, next_place, place):
 
 
 @uncounted
-def lay_out(swap, query, gains, levels, place, work):
+def lay_out(rule, query, gains, levels, place, work):
     """Bring the scores, and what pairs read of each document besides E, to its slot."""
-    _, _, g, rest, d, h = work.side.read
+    _, _, g, rest, d, h, up, down = work.side.read
     ranked, s = work.ranked, work.s
     by_rank, d_of_rank, h_of_rank = query.by_rank, query.d, query.h
     for level in range(levels.start.size):
@@ -102,8 +103,10 @@ def lay_out(swap, query, gains, levels, place, work):
         slot = place[by_rank[rank]]
         if slot >= 0:
             s[slot], d[slot] = ranked[rank], d_of_rank[rank]
-            if has_h(swap):
+            if has_h(rule.swap):
                 h[slot] = h_of_rank[rank]
+            if is_factored(rule.factors):
+                up[slot], down[slot] = factors_of(rule.factors, query.first + by_rank[rank])
 
 
 @inlined
@@ -147,5 +150,7 @@ def slots_of(work, center, size):
     read, sums, totals, _ = work.side
     rows = read
     if center != 0:
-        rows = Columns(work.shifted_e, work.shifted_k, read.gain, read.rest, read.d, read.h)
+        rows = Columns(
+            work.shifted_e, work.shifted_k, read.gain, read.rest, read.d, read.h, read.up, read.down
+        )
     return Slots(Side(rows, sums, totals, size), Side(read, sums, totals, size))

@@ -30,14 +30,15 @@ def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: boo
     """Levels by the labels of `source`, pairs only among documents that tie in every source of `within`.
 
     Documents without a label (NaN) in any of these sources are left out, with `skip_zero` those labelled 0 in `source`
-    too. Computed once for each `Queries`.
+    too. In a query in which no document has a label in a source of `within`, all of them tie in it. Computed once for
+    each `Queries`.
     """
     return q.memo(("levels", source, within, skip_zero), lambda: _levels(q, source, within, skip_zero))
 
 
 def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
     value = q.source(source)
-    outer = [q.source(name) for name in within]
+    outer = [_tied_where_unlabelled(q, q.source(name)) for name in within]
     has = ~np.isnan(value)
     for labels in outer:
         has &= ~np.isnan(labels)
@@ -80,3 +81,9 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
         (run_end - query_start).astype(np.int32),
         rows[order[level_start]],
     )
+
+
+def _tied_where_unlabelled(q: Queries, labels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The labels, all 0 in queries that have none."""
+    labelled = np.logical_or.reduceat(~np.isnan(labels), q.offsets[:-1])
+    return labels if labelled.all() else np.where(np.repeat(labelled, q.sizes), labels, np.float32(0))

@@ -15,14 +15,14 @@ from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.exp import NOTHING
 from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pair_factors import factors_of
 from lambdaboost.objectives.kernels.pair_rule import Floats, PairRule
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights, TwoFloatDcg, gap, rank_terms, step
-from lambdaboost.objectives.swaps.registry import pair_weights
 
 
 def noisy_pair_gradient(rule: PairRule, scores: Floats, rankers: Floats, q: Queries) -> tuple[Floats, Floats]:
     """λ and μ of a rule, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
-    weights = pair_weights(rule.metric, q)
+    weights = rule.weights(scores, q)
     if isinstance(weights.swap, Dcg):
         weights = weights._replace(swap=TwoFloatDcg())
     pairs = levels(q, rule.source, rule.within, rule.skip_zero)
@@ -47,7 +47,7 @@ class Weighing(NamedTuple):
 def _terms_of_draws(weighing, a, n, memory, terms):
     """Write d, h and whether the rank counts of each document of a query, for every draw."""
     weights, rankers = weighing
-    swap, gains, discounts, cutoff = weights
+    swap, gains, discounts, cutoff, _ = weights
     d, h, counts = terms
     for draw in range(rankers.shape[0]):
         by_rank = np.argsort(-rankers[draw, a : a + n], kind="mergesort").astype(np.int32)
@@ -63,7 +63,7 @@ def _terms_of_draws(weighing, a, n, memory, terms):
 def _block_of_queries(q0, q1, offsets, weighing, force, scores, of_levels, out):
     """λ and μ of queries q0:q1; `force` is a mixed one with its σ and center."""
     weights, rankers = weighing
-    swap, gains, _, _ = weights
+    swap, gains, _, _, factors = weights
     logistic, local, sigma, center = force
     level_of, level_first, level_start, level_run_end = of_levels
     out_lam, out_mu = out
@@ -93,6 +93,7 @@ def _block_of_queries(q0, q1, offsets, weighing, force, scores, of_levels, out):
                     if counts[i, draw] or counts[j, draw]:
                         w += step(swap, d[i, draw], h[i, draw], d[j, draw], h[j, draw])
                 w *= gap(swap, gains[0][a + i], gains[1][a + i], gains[0][a + j], gains[1][a + j])
+                w *= factors_of(factors, a + i)[0] * factors_of(factors, a + j)[1]
                 apart = sigma * (scores[a + i] - scores[a + j]) + center
                 if w == 0 or apart > NOTHING:
                     continue

@@ -1,20 +1,42 @@
-"""A pair rule as a value: which pairs, what a swap is worth, which force; and its λ and μ."""
+"""A pair rule as a value, and its λ and μ: which pairs, what weighs them, which force; which way each query goes.
+
+Short lists go in lanes, very long ones by the tree, all others in tiles, one query after the other (`query`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._jit import over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.gradient import pair_gradient
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.evaluation.ranking import sort_queries
+from lambdaboost.objectives.kernels.cutoff import Truncated, Whole
+from lambdaboost.objectives.kernels.levels import Levels, levels
 from lambdaboost.objectives.kernels.loss import Local, Logistic, Loss, Mixed
+from lambdaboost.objectives.kernels.pair_factors import PairFactors, Unfactored
+from lambdaboost.objectives.kernels.pair_weight import (
+    Dcg,
+    PairWeights,
+    TwoFloatDcg,
+    Unit,
+    by_levels,
+    of_differences,
+)
+from lambdaboost.objectives.kernels.precision import by_precision, every_query
+from lambdaboost.objectives.kernels.query import Ways, block_of_queries
+from lambdaboost.objectives.kernels.short_lists import Results, in_batches, lists_in_lanes
+from lambdaboost.objectives.kernels.span import Narrow, Wide
+from lambdaboost.objectives.kernels.tree import LEVELS, LEVELS_OF_TERMS, lists_by_tree, worth_a_tree
 from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
+Figures = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 
@@ -30,6 +52,7 @@ class PairRule:
     center: float = 0.0
     logistic: float = 1.0
     local: float = 0.0
+    factors: PairFactors | None = None  # what multiplies the weight of a pair, by its documents
 
     def blended(self, other: PairRule, w: float) -> PairRule | None:
         """(1 − w) of this rule and w of the other in one pass, where they differ in the force alone."""
@@ -56,7 +79,7 @@ class PairRule:
     ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document; rules over the same scores can share an `order` from `no_order`."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
-        weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
+        weights = self.weights(scores, q)
         loss = Loss(self._force(), float(self.sigma), float(self.center))
         lam, mu = pair_gradient(scores, q, pairs, weights, loss, order)
         if self.sigma != 1:
@@ -64,7 +87,92 @@ class PairRule:
             mu *= np.float32(self.sigma**2)
         return lam, mu
 
+    def weights(self, scores: Floats, q: Queries) -> PairWeights:
+        """What weighs the pairs: the swap, and factors of the documents if there are any."""
+        weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
+        return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
+
 
 def no_order(q: Queries) -> NDArray[np.int32]:
     """Memory for an order that is not known yet."""
     return np.full(q.n_documents, -1, dtype=np.int32)
+
+
+def pair_gradient(
+    scores: NDArray[np.float64],
+    q: Queries,
+    levels: Levels,
+    weights: PairWeights,
+    loss: Loss,
+    order: NDArray[np.int32] | None = None,
+    drops_to_0: bool = True,
+) -> tuple[Figures, Figures]:
+    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float32 (n_documents,).
+
+    Pairs of two documents past the cutoff do not count. Say where discounts do not drop to 0 there. What another call
+    over the same scores is to share as `order`, the documents of each query by score, is filled by the first: its
+    first figure is -1 until then.
+    """
+    swap = weights.swap
+    out = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
+    done, by_tree, far = (np.zeros(q.n_queries, dtype=bool) for _ in range(3))
+    known = order is not None and bool(order[0] >= 0)
+    of_swap = _of_swap(q, levels, weights)
+    if drops_to_0 and not by_levels(swap):  # a lane knows neither a cutoff nor pairs of levels
+        to_fill = np.empty(0, dtype=np.int32) if order is None or known else order
+        results = Results(*out, to_fill, done, far)
+        for of, queries in of_swap:
+            batches = in_batches(q, levels, queries)
+            lists_in_lanes(scores, q, batches, (of, loss, Narrow()), results)
+            if (far & queries).any():
+                lists_in_lanes(scores, q, batches, (of, loss, Wide()), results)
+        if done.all():
+            return out
+    if order is None:
+        order = np.empty(q.n_documents, dtype=np.int32)
+    # The tree sums runs of documents that count alike.
+    summed = isinstance(swap, Unit | Dcg) or by_levels(swap) or of_differences(swap)
+    if drops_to_0 and summed and isinstance(weights.factors, Unfactored):
+        most_levels = LEVELS_OF_TERMS if by_levels(swap) else LEVELS
+        by_tree = worth_a_tree(q, levels, weights.cutoff, most_levels) & ~done
+    if not known:
+        over_queries(sort_queries, q.offsets, done, scores, order)
+    for of, queries in of_swap:
+        for reach, these in _by_reach(q, weights):
+            skipped = done | ~queries | ~these
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                narrow = of, loss, Narrow(), reach
+                over_queries(block_of_queries, q.offsets, narrow, levels, scores, order, ways, out)
+            skipped = skipped | ~far | by_tree
+            if not skipped.all():
+                ways = Ways(skipped, by_tree, far)
+                wide = of, loss, Wide(), reach
+                over_queries(block_of_queries, q.offsets, wide, levels, scores, order, ways, out)
+    for span, these in ((Narrow(), by_tree & ~far), (Wide(), by_tree & far)):
+        if these.any():
+            lists_by_tree(scores, q, np.flatnonzero(these), levels, (of_swap[-1][0], loss, span), order, out)
+    return out
+
+
+def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[PairWeights, Mask]]:
+    """The swaps that weigh the pairs, each with its queries: by discounts, in one float32 or, where close, in two."""
+    if not isinstance(weights.swap, Dcg):
+        return [(weights, every_query(q)[0])]
+    in_one, in_two = by_precision(q, levels, weights)
+    return [(weights, in_one), (weights._replace(swap=TwoFloatDcg()), in_two)]
+
+
+def _by_reach(q: Queries, weights: PairWeights) -> list[tuple[Whole | Truncated, Mask]]:
+    """The queries of which all pairs count, and those with a cutoff or with documents that stand by rank."""
+    traits = weights.swap.traits
+    if traits.by_levels or traits.own_cutoff:
+        return [(Truncated(), every_query(q)[0])]
+
+    def build() -> Any:
+        cut = weights.cutoff < q.sizes
+        masks = [(Whole(), ~cut), (Truncated(), cut)]
+        return [(reach, mask) for reach, mask in masks if mask.any()]
+
+    found: list[tuple[Whole | Truncated, Mask]] = q.memo(("by reach", weights.cutoff), build)
+    return found

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type
+from lambdaboost._jit import by_type, known_by_type
+from lambdaboost.objectives.kernels.pair_factors import Unfactored
 from lambdaboost.objectives.kernels.two_floats import TwoFloats, difference
 
 ONE = np.float32(1)
@@ -31,6 +32,7 @@ class PairWeights(NamedTuple):
     gains: TwoFloats  # (n_documents,)
     discounts: TwoFloats  # by rank, as long as the longest query; of no length where the swap makes its own
     cutoff: int  # two documents past this rank have nothing to swap for
+    factors: Any = Unfactored()  # or `Factors`
 
 
 class Traits(NamedTuple):
@@ -142,26 +144,11 @@ def _step(swap, d_i, h_i, d_j, h_j):
     return swap.instance_class.step
 
 
-def _known(trait: str) -> Any:
-    """A function of a swap that says whether it has a trait; known to the compiler."""
-
-    def has(swap: Any) -> bool:
-        return bool(getattr(type(swap).traits, trait))
-
-    @by_type(has)
-    def _has(swap):
-        if getattr(swap.instance_class.traits, trait):
-            return lambda swap: True
-        return lambda swap: False
-
-    return has
-
-
-has_h = _known("has_h")
-fixed_by_rank = _known("fixed_by_rank")
-by_levels = _known("by_levels")
-is_constant = _known("is_constant")
-of_differences = _known("of_differences")
+has_h = known_by_type(lambda swap: swap.traits.has_h)
+fixed_by_rank = known_by_type(lambda swap: swap.traits.fixed_by_rank)
+by_levels = known_by_type(lambda swap: swap.traits.by_levels)
+is_constant = known_by_type(lambda swap: swap.traits.is_constant)
+of_differences = known_by_type(lambda swap: swap.traits.of_differences)
 
 
 def rank_terms(

@@ -28,13 +28,8 @@ from lambdaboost.evaluation._lanes import LANES, count_ranks, side_by_side, to_l
 from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import curvature_of, force_of
-from lambdaboost.objectives.kernels.pair_weight import (
-    fixed_by_rank,
-    gap,
-    has_h,
-    rank_terms,
-    step,
-)
+from lambdaboost.objectives.kernels.pair_factors import ONE, factors_of, is_factored, times
+from lambdaboost.objectives.kernels.pair_weight import fixed_by_rank, gap, has_h, rank_terms, step
 from lambdaboost.objectives.kernels.span import RANGE, bits, from_bits, inverse, is_wide, lifted, lowered
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
@@ -44,8 +39,8 @@ LONGEST = 40  # documents of a list: from here on tiles are faster
 
 # A slot is a row of FIELDS · LANES figures in one array, so that the compiler sees at one comparison that the row of i
 # and the rows of j do not overlap: with an array for each it compares all with all, at every pair.
-LEVEL, REACH, E, GAIN, D, LAM, MU, REST, H, K = (np.int64(LANES * x) for x in range(10))
-SLOT = 10 * LANES
+LEVEL, REACH, E, GAIN, D, LAM, MU, REST, H, K, UP, DOWN = (np.int64(LANES * x) for x in range(12))
+SLOT = 12 * LANES
 
 
 class Batches(NamedTuple):
@@ -171,6 +166,16 @@ def _gains_to_slots(n, field, gains, slots):
 
 
 @uncounted
+def _factors_to_slots(factors, query, offsets, position, slots):
+    for lane in range(LANES):
+        q = query[lane]
+        n = offsets[q + 1] - offsets[q] if q >= 0 else 0
+        for i in range(position.shape[0]):
+            up, down = factors_of(factors, offsets[q] + position[i, lane]) if i < n else (ONE, ONE)
+            slots[i * SLOT + UP + lane], slots[i * SLOT + DOWN + lane] = up, down
+
+
+@uncounted
 def _ranked_to_slots(n, field, position, rank, of_rank, slots):
     """A figure of each rank in the slots of the documents there."""
     for i in range(n):
@@ -180,7 +185,7 @@ def _ranked_to_slots(n, field, position, rank, of_rank, slots):
 
 
 @uncounted
-def _pairs(swap, force, span, shift, k_shift, n, slots):
+def _pairs(swap, factors, force, span, shift, k_shift, n, slots):
     """λ and μ of every slot, pair by pair; rows are shifted by the loss's center."""
     for i in range(n - 1):
         one = slots[i * SLOT : (i + 1) * SLOT]
@@ -193,6 +198,7 @@ def _pairs(swap, force, span, shift, k_shift, n, slots):
                 rho, rest = e_j * v, e_i * v
                 w = gap(swap, one[GAIN + lane], one[REST + lane], other[GAIN + lane], other[REST + lane])
                 w *= step(swap, one[D + lane], one[H + lane], other[D + lane], other[H + lane])
+                w = times(factors, w, one[UP + lane] * other[DOWN + lane])
                 level = other[LEVEL + lane]
                 w = lifted(span, w)
                 w = w * rho if (level > one[LEVEL + lane]) & (level < one[REACH + lane]) else np.float32(0)
@@ -206,7 +212,7 @@ def _pairs(swap, force, span, shift, k_shift, n, slots):
 @inlined
 def _terms_of_lanes(weights, query, offsets, position, rank, memory, slots):
     """D and h of each slot where they depend on the ranking of its query."""
-    swap, gains, discounts, cutoff = weights
+    swap, gains, discounts, cutoff, _ = weights
     by_rank, d_memory, h_memory = memory
     for lane in range(LANES):
         q = query[lane]
@@ -276,7 +282,7 @@ def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results)
     """λ and μ of batches b0:b1, one after the other through the same scratch memory."""
     batches, gains_of_slot = lanes
     weights, loss, span = pairs
-    swap, gains, discounts, cutoff = weights
+    swap, gains, discounts, cutoff, factors = weights
     figures_of_most = LONGEST * LANES
     s, e = np.empty(figures_of_most), np.empty(figures_of_most, np.float32)
     k = np.empty(figures_of_most, np.float32) if is_wide(span) else e
@@ -315,7 +321,9 @@ def _block_of_batches(b0, b1, documents, offsets, lanes, pairs, scores, results)
                 _ranked_to_slots(n, H, position, rank, h_of_rank, slots)
         else:
             _terms_of_lanes(weights, query, offsets, position, rank, memory, slots)
-        _pairs(swap, loss.force, span, shift, k_shift, n, slots)
+        if is_factored(factors):
+            _factors_to_slots(factors, query, offsets, position, slots)
+        _pairs(swap, factors, loss.force, span, shift, k_shift, n, slots)
         _write(span, query, offsets, position, rank, slots, taken, results)
 
 

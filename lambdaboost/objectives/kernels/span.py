@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, uncounted
+from lambdaboost._jit import by_type, known_by_type, uncounted
 from lambdaboost.objectives.kernels.pair_weight import ONE
 
 RANGE = 72.0  # σ-ranges up to this keep every E, and what a pair adds to a column, a normal float32
@@ -34,16 +34,7 @@ class Wide(NamedTuple):
     """Scores any distance apart: m in a float32, and the bits of k in another's memory."""
 
 
-def is_wide(span: Any) -> bool:
-    """Whether E has two parts; known to the compiler."""
-    return isinstance(span, Wide)
-
-
-@by_type(is_wide)
-def _is_wide(span):
-    if span.instance_class is Wide:
-        return lambda span: True
-    return lambda span: False
+is_wide = known_by_type(lambda span: span is Wide)
 
 
 @uncounted

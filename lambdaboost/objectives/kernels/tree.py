@@ -296,7 +296,8 @@ def _shifted(rule, leaf, t, from_t):
         shift = np.float32(math.exp(rule.center))
         for slot in range(size):
             e[slot] = shift * read.e[slot]
-    return Side(Columns(e, k, read.gain, read.rest, read.d, read.h), sums, totals, size)
+    shifted = Columns(e, k, read.gain, read.rest, read.d, read.h, read.up, read.down)
+    return Side(shifted, sums, totals, size)
 
 
 @inlined
@@ -490,8 +491,8 @@ def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
     """λ and μ of some long queries, whose order by score is known."""
     queries, offsets = lists
     weights, loss, span = pairs
-    swap, gains, discounts, cutoff = weights
-    rule = Rule(swap, loss.force, span, loss.sigma, loss.center)
+    swap, gains, discounts, cutoff, factors = weights
+    rule = Rule(swap, factors, loss.force, span, loss.sigma, loss.center)
     scores, order = ranking
     for x in range(first, last):
         a, b = offsets[queries[x]], offsets[queries[x] + 1]

@@ -1,14 +1,15 @@
-"""All pairs of one query in tiles: each level against all that are worse."""
+"""Pairs of one query whose worse document alone stands above the cutoff of a measure."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, uncounted
+from lambdaboost._jit import known_by_type, uncounted
+from lambdaboost.objectives.kernels.pair_factors import is_factored
 from lambdaboost.objectives.kernels.span import pad
-from lambdaboost.objectives.kernels.tiles import BLOCK, LANES, Side, rows_by_columns, rows_since_carry
+from lambdaboost.objectives.kernels.tiles import LANES, Side, blocks_by_columns
 
 
 class Whole(NamedTuple):
@@ -19,38 +20,7 @@ class Truncated(NamedTuple):
     """Two documents below the cutoff have nothing to swap for; queries of this kind have kernels of their own."""
 
 
-def is_truncated(reach: Any) -> bool:
-    """Whether a cutoff leaves pairs out; known to the compiler."""
-    return isinstance(reach, Truncated)
-
-
-@by_type(is_truncated)
-def _is_truncated(reach):
-    if reach.instance_class is Truncated:
-        return lambda reach: True
-    return lambda reach: False
-
-
-@uncounted
-def _in_blocks(rule, first, last, rows, lo, hi, columns, since):
-    """Rows first:last against columns lo:hi; `since` counts the rows that the totals lack, and is returned."""
-    for block in range(first, last, BLOCK):
-        block_end = min(block + BLOCK, last)
-        since = rows_since_carry(block_end - block, since, columns)
-        rows_by_columns(rule, block, block_end, rows, lo, hi, columns)
-    return since
-
-
-@uncounted
-def _above_cutoff(rule, levels, slots):
-    """Pairs whose better document stands above the cutoff; without a cutoff all pairs."""
-    start, end, run_end, cutoff_end, _ = levels
-    since = 0
-    for level in range(start.size):
-        lo, hi = np.int64(end[level]), np.int64(run_end[level])
-        if lo < hi:
-            first, last = np.int64(start[level]), np.int64(cutoff_end[level])
-            since = _in_blocks(rule, first, last, slots.rows, lo, hi, slots.columns, since)
+is_truncated = known_by_type(lambda reach: reach is Truncated)
 
 
 @uncounted
@@ -65,8 +35,11 @@ def _documents_above(rule, levels, columns, above_cutoff):
     for level in range(n_levels):
         on = start[level] - first[level]
         for slot in range(first[level], first[level + 1]):
-            for x in range(len(columns)):
+            for x in range(len(columns) - 2):
                 above_cutoff.side.read[x][slot] = columns[x][slot + on]
+            if is_factored(rule.factors):
+                above_cutoff.side.read.up[slot] = columns.up[slot + on]
+                above_cutoff.side.read.down[slot] = columns.down[slot + on]
     pad(rule.span, above_cutoff.side.read, m, m + LANES)
     for x in range(2):
         for slot in range(m + LANES):
@@ -75,7 +48,7 @@ def _documents_above(rule, levels, columns, above_cutoff):
 
 
 @uncounted
-def _below_cutoff(rule, levels, above_cutoff, slots):
+def below_cutoff(rule, levels, above_cutoff, slots):
     """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for.
 
     The documents above it stand together in `above_cutoff`.
@@ -90,23 +63,9 @@ def _below_cutoff(rule, levels, above_cutoff, slots):
         lo, hi = np.int64(first[level + 1]), np.int64(first[following])
         if lo < hi:
             below, last = np.int64(cutoff_end[level]), np.int64(end[level])
-            since = _in_blocks(rule, below, last, slots.rows, lo, hi, columns, since)
+            since = blocks_by_columns(rule, below, last, slots.rows, lo, hi, columns, since)
     for x in range(2):
         for level in range(start.size):
             on = start[level] - first[level]
             for slot in range(first[level], first[level + 1]):
                 totals[x][slot + on] += columns.totals[x][slot] + columns.sums[x][slot]
-
-
-@uncounted
-def level_by_level(rule, truncated, levels, above_cutoff, slots):
-    """All pairs of a query: each level against all that are worse."""
-    _above_cutoff(rule, levels, slots)
-
-
-@uncounted
-def level_by_level_to_cutoff(rule, truncated, levels, above_cutoff, slots):
-    """All pairs of a query of which one document stands above the cutoff."""
-    _above_cutoff(rule, levels, slots)
-    if truncated:
-        _below_cutoff(rule, levels, above_cutoff, slots)

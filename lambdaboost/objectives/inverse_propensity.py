@@ -1,0 +1,169 @@
+"""InversePropensity: clicked documents count as often as users overlook their position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._value import Value
+from lambdaboost.clicks import Propensities
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.blend import Blend
+from lambdaboost.objectives.gradient_step import GradientStep
+from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.scorecard import Scorecard
+
+
+@OBJECTIVES.add
+@dataclass(frozen=True, repr=False)
+class InversePropensity(Objective):
+    r"""An objective over pairs in which each pair counts 1/p times, p the propensity of its better document's position.
+
+    If users look at a document shown at position k with probability :math:`p_k`, and click what they look at and like,
+    then clicks weighted by :math:`1/p_k` have the expectation of clicks without position bias (Joachims, Swaminathan
+    and Schnabel 2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
+    :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
+
+    Only documents with a label above 0 need a position. Of a `Blend`, a `Scorecard` or a `GradientStep` every part is
+    weighted; to weight one part only, put this objective inside: ``Blend(LambdaRank(), InversePropensity(ClickTier(),
+    propensities), 0.1)``.
+
+    Parameters
+    ----------
+    objective : Objective
+        RankNet, LambdaRank in the paper's convention, SigmoidLocal, ClickTier, or a combination of these.
+    propensities : Propensities
+        The probability that users look at each position.
+    clip : float, optional
+        The largest weight, ≥ 1: less variance for some bias.
+    self_normalized : bool
+        Divide the weights of a query by their mean over its documents with a label above 0, so that queries with clicks
+        far down do not dominate.
+
+    Examples
+    --------
+    >>> from lambdaboost import InversePropensity, LambdaRank, Queries
+    >>> from lambdaboost.clicks import Propensities
+    >>> q = Queries([1, 0, 1, 0], sizes=[2, 2], position=[1, 2, 2, 1])
+    >>> p = Propensities((1.0, 0.25))
+    >>> grad, hess = InversePropensity(LambdaRank(), p).gradient([0.0, 0.0, 0.0, 0.0], q)
+    >>> (grad[2] / grad[0]).round(4)  # a click at the second position counts four times
+    np.float32(4.0)
+
+    """
+
+    reads_positions: ClassVar[bool] = True
+
+    objective: Objective
+    propensities: Propensities
+    clip: float | None = None
+    self_normalized: bool = False
+
+    def __post_init__(self) -> None:
+        check_objective("objective", self.objective)
+        if not isinstance(self.propensities, Propensities):
+            raise TypeError(
+                f"propensities is {self.propensities!r}, expected Propensities([1, 0.5, …]) of lambdaboost.clicks"
+            )
+        if self.clip is not None:
+            check_number("clip", self.clip, 1)
+        if not isinstance(self.self_normalized, bool):
+            raise TypeError(f"self_normalized is {self.self_normalized!r}, expected True or False")
+        if self.rule is None:
+            self._of_parts()
+
+    @property
+    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
+        """Whether μ can be negative."""
+        return self.objective.curvature_changes_sign
+
+    @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether the objective does."""
+        return self.objective.ranks_ties_by_row
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return self.objective.sources
+
+    @property
+    def rule(self) -> PairRule | None:
+        """The rule of the objective's pairs with factors; None for a combination of several."""
+        rule = self.objective.rule
+        if rule is None or rule.factors is not None:
+            return None
+        factors = InversePropensities(rule.source, self.propensities, self.clip, self.self_normalized)
+        return replace(rule, factors=factors)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+        """λ and μ of every document."""
+        rule = self.rule
+        return self._of_parts().lambdas(scores, q, iteration) if rule is None else rule.lambdas(scores, q)
+
+    def _of_parts(self) -> Objective:
+        """The combination of the weighted parts."""
+        of = self.objective
+        if isinstance(of, Blend):
+            return replace(of, first=self._weighted(of.first), second=self._weighted(of.second))
+        if isinstance(of, Scorecard):
+            return replace(of, objectives=tuple(self._weighted(part) for part in of.objectives))
+        if isinstance(of, GradientStep):
+            return replace(of, objective=self._weighted(of.objective))
+        raise TypeError(
+            f"objective is {of!r}, whose pairs cannot be weighted by propensities: expected RankNet, LambdaRank in the "
+            "paper's convention, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep of these"
+        )
+
+    def _weighted(self, part: Objective) -> Objective:
+        return replace(self, objective=part)
+
+
+@dataclass(frozen=True, repr=False)
+class InversePropensities(Value):
+    """1/p of the better document of a pair."""
+
+    source: str
+    propensities: Propensities
+    clip: float | None
+    self_normalized: bool
+
+    def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
+        """The factors of some queries, the same in every round."""
+        found: Factors | Unfactored = q.memo(self, lambda: self._of(q))
+        return found
+
+    def _of(self, q: Queries) -> Factors | Unfactored:
+        rows = np.flatnonzero(q.source(self.source) > 0)
+        weight = 1 / self._propensity(q, rows)
+        if self.clip is not None:
+            weight = np.minimum(weight, self.clip)
+        if self.self_normalized:
+            query = q.query_of_row[rows]
+            total, count = np.bincount(query, weight, q.n_queries), np.bincount(query, minlength=q.n_queries)
+            weight /= (total / np.maximum(count, 1))[query]
+        if (weight == 1).all():
+            return Unfactored()
+        up = np.ones(q.n_documents, dtype=np.float32)
+        up[rows] = weight
+        return Factors(up, np.ones(q.n_documents, dtype=np.float32))
+
+    def _propensity(self, q: Queries, rows: NDArray[np.int64]) -> Floats:
+        """The propensity of each of some rows, all of which have a label."""
+        q.required_position()
+        positions: Any = q.positions
+        p = self.propensities.at_positions(positions.take(rows))
+        if np.isnan(p).any():
+            row = rows[np.isnan(p).argmax()]
+            raise ValueError(
+                f"{self.source}[{row}] is {q.source(self.source)[row]:g}, but the row has no position: "
+                "give the position at which it was shown, or NaN as its label"
+            )
+        return p

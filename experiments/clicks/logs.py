@@ -66,5 +66,6 @@ def logged(scores: NDArray[np.float64], training: Collection, users: UserModel, 
 
 def as_lists(log: ClickLog, training: Collection) -> Collection:
     """Each session a list of the documents shown, in the order shown, with clicks as labels."""
-    lists = log.sessions()
-    return Collection(training.features[lists.document], lists.queries)
+    from lambdaboost import Queries
+    sizes = np.bincount(log.session)
+    return Collection(training.features[log.document], Queries(log.clicked, sizes, position=log.position))

@@ -55,11 +55,13 @@ def by_remedy(
     """Scores of the test documents by every ranker; `whole` has the grades that the others do not see."""
     X = test.features
     data = session_data(sessions)
-    objectives: dict[str, Objective] = {NAIVE: LambdaRank()}
+    naive = session_data(sessions, positions=False)
+    scores = {NAIVE: predicted(LambdaRank(), naive, X)}
+    objectives: dict[str, Objective] = {}
     for name, curve in curves.items():
         objectives[IPS + name] = InversePropensity(LambdaRank(), curve, clip=CLIP)
     objectives |= {UNBIASED: UnbiasedLambdaRank(), GAM: PositionGAM(LambdaRank())}
-    scores = {name: predicted(objective, data, X) for name, objective in objectives.items()}
+    scores |= {name: predicted(objective, data, X) for name, objective in objectives.items()}
     own = lgb.train(LIGHTGBM | {"objective": "lambdarank"}, data, ROUNDS)
     scores[LIGHTGBM_OWN] = own.predict(X, raw_score=True)
     scores[XGBOOST_OWN] = _xgboost(sessions, X)
@@ -67,11 +69,11 @@ def by_remedy(
     return scores
 
 
-def session_data(collection: Collection) -> Dataset:
-    """LightGBM's training data, with positions where there are any and every label source."""
+def session_data(collection: Collection, positions: bool = True) -> Dataset:
+    """LightGBM's training data with every label source, and with positions where there are any."""
     q = collection.queries
     sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
-    position = None if q.position is None else np.asarray(q.position)
+    position = q.position if positions else None
     return Dataset(
         collection.features,
         q.relevance,

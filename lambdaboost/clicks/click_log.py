@@ -231,6 +231,11 @@ class ClickLog:
         return self._keys.of_row
 
     @property
+    def query_of_row(self) -> NDArray[np.int64]:
+        """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
+        return self._keys.query_of_row
+
+    @property
     def _keys(self) -> Keys:
         return self._remembered("keys", lambda: Keys.of(self.query, self.document))
 
@@ -356,6 +361,42 @@ class ClickLog:
 
         """
         return self._remembered("session", self._checked_sessions)
+
+    def sessions(self) -> Sessions:
+        """Each session as a list of its own, for training on the clicks as they came.
+
+        Returns
+        -------
+        Sessions
+            ``queries`` with positions, the clicks as relevance and as label source ``clicks``, and the weights; the id
+            of a list is its session's number. ``query`` and ``document`` are the keys of its rows.
+
+        Raises
+        ------
+        ValueError
+            If the log has no sessions, or they are not lists.
+
+        Examples
+        --------
+        >>> log = ClickLog([5, 5, 5], ["x", "y", "x"], [1, 2, 1], [0, 1, 1], session=["s", "s", "t"])
+        >>> q, query, document = log.sessions()
+        >>> q
+        Queries(3 documents in 2 queries; relevance, clicks, position)
+        >>> document
+        array(['x', 'y', 'x'], dtype='<U1')
+
+        """
+        session = self.session_of_row()
+        order = np.lexsort((self.position, session))
+        clicked = self.clicked[order].astype(np.float32)
+        queries = Queries(
+            clicked,
+            ids=session[order],
+            weight=None if self.weight is None else self.weight[order],
+            position=self.positions.take(order),
+            clicks=clicked,
+        )
+        return Sessions(queries, self.query[order], self.document[order])
 
     def _checked_sessions(self) -> NDArray[np.int64]:
         if self.session is None:

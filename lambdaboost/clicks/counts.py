@@ -32,6 +32,8 @@ class Counts:
         The number of each row's document, ascending: its place in ``ClickLog.documents``.
     query_index : int64
         The number of each row's query, from 0.
+    query_of_document : int64 (n_documents,)
+        The number of each document's query.
     n_documents, n_queries, n_positions : int
         The length of these numberings.
     names : tuple of str, or None
@@ -46,6 +48,7 @@ class Counts:
     clicks: NDArray[np.float64]
     index: NDArray[np.int64]
     query_index: NDArray[np.int64]
+    query_of_document: NDArray[np.int64]
     n_documents: int
     n_queries: int
     n_positions: int
@@ -83,6 +86,7 @@ class Counts:
             clicks,
             index,
             keys.query[index],
+            keys.query,
             keys.query.size,
             keys.n_queries,
             n_positions,

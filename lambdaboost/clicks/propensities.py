@@ -267,7 +267,7 @@ class Propensities(Value):
             value = np.array(self.values)
             # An end on the wrong side of the value, which percentiles allow, is drawn at the value.
             error = np.maximum([value - np.array(self.low), np.array(self.high) - value], 0)
-        ax.errorbar(x, self.values, yerr=error, **({"marker": "o", "markersize": 4, "capsize": 3} | line))
+        ax.errorbar(x, self.values, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
         ax.set_xlabel("Position")
         ax.set_ylabel("Propensity, relative to the best position")
         ax.set_ylim(bottom=0)

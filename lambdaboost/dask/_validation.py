@@ -59,7 +59,8 @@ def validation(
     measures = measures_of(engine, params, metrics)
     for measure in measures:
         if isinstance(measure, Measure):
-            valid.queries.source(measure.source)
+            for source in measure.sources:
+                valid.queries.source(source)
             if measure.reads_positions:
                 valid.queries.required_position()
     if early_stopping is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lambdaboost.clicks import Propensities
 from lambdaboost.diagnostics import plots
 from lambdaboost.diagnostics._parts import pair_parts
 from lambdaboost.diagnostics.recorder import Recorder
@@ -39,8 +40,11 @@ def pictures(
     recorded: Recorder | pd.DataFrame | None = None,
     objectives: Mapping[str, Objective] | None = None,
     of: str = "",
+    propensities: Mapping[str, Propensities] | None = None,
 ) -> dict[str, Callable[[Any], Any]]:
-    """The 2011 paper's diagnostics for `lambdaboost.evaluation.report`: ``diagnostics=pictures(recorder)``.
+    """Diagnostics for `lambdaboost.evaluation.report`: ``diagnostics=pictures(recorder)``.
+
+    Those of the 2011 paper, and curves of position bias.
 
     Parameters
     ----------
@@ -50,6 +54,8 @@ def pictures(
         Objectives by name, whose cost derivatives are drawn (fig. 5) if they are sums over pairs.
     of : str
         Name of the recorded system, put before each caption.
+    propensities : mapping of str to Propensities, optional
+        Curves of position bias by name, drawn together with their intervals.
 
     Returns
     -------
@@ -73,7 +79,16 @@ def pictures(
     if pairwise:
         caption = "Derivatives of the pair costs by score difference (2011 paper, fig. 5)."
         found[caption] = partial(_drawn, plots.plot_cost_derivatives, pairwise)
+    if propensities:
+        found[_bias_caption(propensities)] = partial(_drawn, plots.plot_propensities, propensities)
     return found
+
+
+def _bias_caption(propensities: Mapping[str, Propensities]) -> str:
+    intervals = any(curve.low is not None for curve in propensities.values())
+    return "Propensities by position, relative to the best position" + (
+        ", with 95 % intervals." if intervals else "."
+    )
 
 
 def is_of_pairs(objective: Objective) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaboost.clicks import Propensities
 from lambdaboost.diagnostics.cost_derivatives import cost_derivatives
 from lambdaboost.diagnostics.lambda_jacobian import LambdaJacobian
 from lambdaboost.diagnostics.local_optimum import LocalOptimum
@@ -19,7 +20,8 @@ from lambdaboost.diagnostics.schedule_weights import schedule_weights
 from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
 from lambdaboost.diagnostics.weight_sweep import WeightSweep
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.report.lines import COLOURS, DASHES
+from lambdaboost.evaluation.report.lines import COLOURS, DASHES, line
+from lambdaboost.evaluation.report.svg import label as escaped
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule
 
@@ -185,6 +187,15 @@ def _styles() -> list[dict[str, Any]]:
         for turn in range(7)
         for at, c in enumerate(COLOURS)
     ]
+
+
+def plot_propensities(curves: Mapping[str, Propensities], ax: Any = None) -> Any:
+    """Propensities by position with their intervals, for one or more curves by name."""
+    ax = _axes(ax, "", "")
+    for at, (name, curve) in enumerate(curves.items()):
+        curve.plot(ax, label=escaped(name), **line(at))
+    ax.legend(frameon=False)
+    return ax
 
 
 def _axes(ax: Any, xlabel: str, ylabel: str) -> Any:

@@ -17,8 +17,8 @@ def scored_queries(
     columns: NamedColumns, X: Any, y: ArrayLike, group: Any, qid: Any, measure: Any
 ) -> tuple[Any, Queries]:
     """Features, and the queries with the label source and the positions that `measure` reads."""
-    source = measure.source if isinstance(measure, Measure) else RELEVANCE
-    needed = () if source == RELEVANCE else (source,)
+    sources = measure.sources if isinstance(measure, Measure) else ()
+    needed = [source for source in sources if source != RELEVANCE]
     reads_positions = isinstance(measure, Measure) and measure.reads_positions
     rows = columns.split("X", X, group, qid, needed=needed, needs_position=reads_positions)
     labels = {name: (rows.sources or {})[name] for name in needed}

@@ -54,7 +54,9 @@ class Plan:
     @property
     def measured(self) -> tuple[str, ...]:
         """The label sources that the measures read."""
-        return tuple(metric.source for metric in self.measures if isinstance(metric, Measure))
+        return tuple(
+            source for metric in self.measures if isinstance(metric, Measure) for source in metric.sources
+        )
 
     @property
     def sources(self) -> tuple[str, ...]:

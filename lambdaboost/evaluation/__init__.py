@@ -1,6 +1,6 @@
 """Ranking measures, significance tests between systems, and reports.
 
-Imports only `lambdaboost.datasets`.
+Imports only `lambdaboost.datasets` and `lambdaboost.clicks`.
 """
 
 if __name__ != "lambdaboost.evaluation":
@@ -11,6 +11,7 @@ if __name__ != "lambdaboost.evaluation":
 from lambdaboost.evaluation._parse import parse, read_value
 from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
+from lambdaboost.evaluation.click_dcg import ClickDCG
 from lambdaboost.evaluation.cndcg import CNDCG
 from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.difference import Difference
@@ -45,6 +46,7 @@ __all__ = [
     "NDCG",
     "WTA",
     "BPref",
+    "ClickDCG",
     "Comparison",
     "Difference",
     "Figures",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.evaluation.measure import MEASURES, Measure
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
@@ -40,7 +41,7 @@ def parse(text: str) -> Measure:
     (NDCG(k=3), MAP(), NDCG(k=10))
 
     """
-    measure = read_value(full_name(text, MEASURES), MEASURES)
+    measure = read_value(full_name(text, MEASURES), {**MEASURES, "Propensities": Propensities})
     if not isinstance(measure, Measure):
         raise ValueError(f"{text!r} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
     return measure

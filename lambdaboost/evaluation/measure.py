@@ -60,6 +60,11 @@ class Measure(Value, ABC):
         return "relevance"
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """All label sources that it reads, `source` first."""
+        return (self.source,)
+
+    @property
     def reads_positions(self) -> bool:
         """Whether it reads the positions at which rows were shown, so that data without them are refused."""
         return False
@@ -108,7 +113,7 @@ class Measure(Value, ABC):
         if isinstance(queries, Queries):
             return self._mean(scores, queries)
         if hasattr(scores, "predict"):
-            q = _queries_in(scores, queries, weight, self.source, self.reads_positions)
+            q = _queries_in(scores, queries, weight, self)
             return self._mean(scores.predict(queries), q)
         with called_by(calling_booster()):
             return self._of_engine(scores, queries, weight, group)
@@ -119,9 +124,9 @@ class Measure(Value, ABC):
             y_true, y_pred = scores, queries
             return self._lightgbm_name, self._mean(y_pred, queries_of_arrays(y_true, weight, group)), True
         if is_lightgbm(queries):
-            return self._lightgbm_name, self._mean(scores, queries_of(queries, (self.source,))), True
+            return self._lightgbm_name, self._mean(scores, queries_of(queries, self.sources)), True
         if is_xgboost(queries):
-            return self._xgboost_name, self._mean(scores, queries_of(queries, (self.source,)))
+            return self._xgboost_name, self._mean(scores, queries_of(queries, self.sources))
         raise TypeError(
             f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
             "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
@@ -150,15 +155,15 @@ class Measure(Value, ABC):
 MEASURES: Registry[type[Measure]] = Registry()
 
 
-def _queries_in(estimator: Any, X: Any, grades: Any, source: str, reads_positions: bool) -> Queries:
-    """The queries of a frame, with a label source and positions, from the columns that the estimator names."""
+def _queries_in(estimator: Any, X: Any, grades: Any, measure: Measure) -> Queries:
+    """The queries of a frame, with what a measure reads, from the columns that the estimator names."""
     columns = NamedColumns.of(estimator)
     if columns.query_of_row("X", X, None, None) is None:
         raise ValueError(
             f"X has no column {columns.query!r}: a measure as scoring= needs a pandas or polars DataFrame with the "
             "query of each row"
         )
-    needed = () if source == RELEVANCE else (source,)
-    rows = columns.split("X", X, needed=needed, needs_position=reads_positions)
+    needed = [source for source in measure.sources if source != RELEVANCE]
+    rows = columns.split("X", X, needed=needed, needs_position=measure.reads_positions)
     labels = {name: (rows.sources or {})[name] for name in needed}
     return Queries(grades, rows.sizes, position=rows.position, **labels)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, source_of
+from lambdaboost.objectives.base.black_box import PerQuery, check_metric, per_query, sources_of
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
@@ -73,7 +73,7 @@ class FiniteDifference(Objective):
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        return (source_of(self.metric),)
+        return sources_of(self.metric)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of every document, and ones."""

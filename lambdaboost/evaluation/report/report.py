@@ -164,7 +164,8 @@ def _chosen(measures: Measure | str | Iterable[Measure | str] | None, q: Queries
     if not chosen or not all(isinstance(measure, Measure) for measure in chosen):
         raise TypeError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     for measure in chosen:
-        q.source(measure.source)
+        for source in measure.sources:
+            q.source(source)
     return chosen
 
 

@@ -28,9 +28,9 @@ def check_metric(name: str, metric: object) -> None:
         raise TypeError(f"{name} is {metric!r}, expected {WANTED}")
 
 
-def source_of(metric: Measure | PerQuery) -> str:
-    """The label source that a training needs; a function may also read the other sources of the data."""
-    return metric.source if isinstance(metric, Measure) else RELEVANCE
+def sources_of(metric: Measure | PerQuery) -> tuple[str, ...]:
+    """The label sources that a training needs; a function may also read the other sources of the data."""
+    return metric.sources if isinstance(metric, Measure) else (RELEVANCE,)
 
 
 def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:

@@ -1,0 +1,83 @@
+"""`CascadeModel`: users read down the list to the first click."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.clicks._click_model import ClickModel, Floats, check_model_log
+from lambdaboost.clicks._session_lists import SessionLists
+from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.counts import checked_smoothing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CascadeModel(ClickModel):
+    """The cascade model of Craswell et al. (2008): c_d = r_d Π_{i<d} (1 − r_i).
+
+    Users read from the top and stop at the first click. Further clicks of a session are ignored; `DynamicBayesian`
+    uses them.
+
+    Attributes
+    ----------
+    log : ClickLog
+        The fitted log.
+    attraction : float64 (n_documents,)
+        r of each of ``log.documents``: P(click | read).
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries
+    >>> from lambdaboost.clicks import Cascade, simulate
+    >>> q = Queries([2, 0, 1], sizes=[3])
+    >>> log = simulate([0.1, 0.2, 0.3], q, Cascade(noise=0.1), 10_000, np.random.default_rng(0))
+    >>> model = CascadeModel.fit(log)
+    >>> model.labels([0, 0, 0], [0, 1, 2]).round(1)  # 0.1 + 0.9 (2^l − 1) / 3
+    array([1. , 0.1, 0.4])
+
+    """
+
+    log: ClickLog
+    attraction: Floats
+
+    def __repr__(self) -> str:
+        return f"CascadeModel({self.attraction.size} documents)"
+
+    @classmethod
+    def fit(cls, log: ClickLog, smoothing: tuple[float, float] = (1.0, 1.0)) -> Self:
+        """Fit to a log with sessions: r = (first clicks + a) / (times read + a + b), for the pair `smoothing` = (a, b).
+
+        Without smoothing this is the largest likelihood, NaN for documents that were never read.
+
+        Raises
+        ------
+        ValueError
+            If the log has no sessions, or positions are categories.
+
+        """
+        a, b = checked_smoothing(smoothing)
+        lists = check_model_log(log)
+        read = lists.by_document(_read(lists), log.n_documents)
+        first = lists.clicked & (_read(lists) > 0)
+        clicks = lists.by_document(first.astype(np.float64), log.n_documents)
+        with np.errstate(invalid="ignore"):
+            attraction = (clicks + a) / (read + a + b)
+        attraction.flags.writeable = False
+        return cls(log, attraction)
+
+    @property
+    def relevance(self) -> Floats:
+        """The attraction of each of ``log.documents``."""
+        return self.attraction
+
+    def _examined(self, lists: SessionLists, known: NDArray[np.int64]) -> Floats:
+        return _read(lists)
+
+
+def _read(lists: SessionLists) -> Floats:
+    """1 up to the first click, 0 below it."""
+    above: NDArray[np.int64] = np.cumsum(lists.clicked, axis=1) - lists.clicked
+    return (above == 0).astype(np.float64)

@@ -1,0 +1,171 @@
+"""`DynamicBayesian`: users read down the list until a click satisfies them or they give up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.clicks._click_model import ClickModel, Floats, check_model_log
+from lambdaboost.clicks._session_lists import SessionLists
+from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.counts import checked_smoothing
+
+STEPS = 200
+TOLERANCE = 1e-4  # of every probability
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DynamicBayesian(ClickModel):
+    """The dynamic Bayesian network of Chapelle & Zhang (2009).
+
+    A document that is read is clicked with its attraction a. A clicked one satisfies with its satisfaction s, which
+    ends the session; otherwise the user reads on with probability γ. The relevance is a · s.
+
+    Attributes
+    ----------
+    log : ClickLog
+        The fitted log.
+    attraction, satisfaction : float64 (n_documents,)
+        a and s of each of ``log.documents``.
+    continuation : float
+        γ.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries
+    >>> from lambdaboost.clicks import Cascade, simulate
+    >>> q = Queries([2, 0, 1] * 20, sizes=[3] * 20)
+    >>> rng = np.random.default_rng(0)
+    >>> log = simulate(rng.normal(size=(3, 60)), q, Cascade(0.8, satisfaction=0.6, noise=0.1), 2000, rng)
+    >>> model = DynamicBayesian.fit(log)
+    >>> round(model.continuation, 1)
+    0.8
+    >>> model.labels(q.query_of_row, np.arange(60))[:3].round(1)  # attraction 1, 0.1, 0.4; satisfaction 0.6, 0, 0.2
+    array([0.6, 0. , 0.1])
+
+    """
+
+    log: ClickLog
+    attraction: Floats
+    satisfaction: Floats
+    continuation: float
+
+    def __repr__(self) -> str:
+        return f"DynamicBayesian({self.attraction.size} documents; continuation={self.continuation:.4g})"
+
+    @classmethod
+    def fit(
+        cls,
+        log: ClickLog,
+        continuation: float | None = None,
+        smoothing: tuple[float, float] = (1.0, 1.0),
+    ) -> Self:
+        """Fit to a log with sessions by expectation maximization.
+
+        Parameters
+        ----------
+        log : ClickLog
+            Sessions with any number of clicks.
+        continuation : float, optional
+            A known γ in (0, 1]; by default it is estimated.
+        smoothing : pair of float
+            a and b ≥ 0 of a Beta prior on attraction and satisfaction: successes and failures in advance.
+
+        Raises
+        ------
+        ValueError
+            If the log has no sessions, or positions are categories, or no session has a click.
+
+        """
+        a, b = checked_smoothing(smoothing)
+        if continuation is not None and not 0 < continuation <= 1:
+            raise ValueError(f"continuation is {continuation!r}: give a probability above 0 and at most 1")
+        lists = check_model_log(log)
+        if not lists.clicked.any():
+            raise ValueError("no session has a click, so nothing can be estimated: give more sessions")
+        if continuation is None and not lists.clicked[:, 1:].any():
+            raise ValueError(
+                "no click is below the first position, so whether users read on cannot be estimated: give continuation="
+            )
+        n = log.n_documents
+        clicks = lists.by_document(lists.clicked.astype(np.float64), n)
+        attraction = (clicks + 1) / (lists.by_document(np.ones(lists.clicked.shape), n) + 2)
+        satisfaction, gamma = np.full(n, 0.5), 0.9 if continuation is None else float(continuation)
+        for _ in range(STEPS):
+            expected = _expected(lists, attraction, satisfaction, gamma)
+            read, satisfied = (lists.by_document(e, n) for e in (expected.read, expected.satisfied))
+            with np.errstate(invalid="ignore"):
+                new_a = (clicks + a) / (read + a + b)
+                new_s = (satisfied + a) / (clicks + a + b)
+            # A document that no user has clicked has any satisfaction without a prior.
+            new_s = np.where(clicks + a + b > 0, new_s, 0.5)
+            new_gamma = expected.continued / expected.could_continue if continuation is None else gamma
+            moved = max(
+                np.abs(new_a - attraction).max(),
+                np.abs(new_s - satisfaction).max(),
+                abs(new_gamma - gamma),
+            )
+            attraction, satisfaction, gamma = new_a, new_s, float(new_gamma)
+            if moved < TOLERANCE:
+                break
+        for column in (attraction, satisfaction):
+            column.flags.writeable = False
+        return cls(log, attraction, satisfaction, gamma)
+
+    @property
+    def relevance(self) -> Floats:
+        """Attraction · satisfaction of each of ``log.documents``: P(a user who reads it is satisfied)."""
+        return self.attraction * self.satisfaction
+
+    def _examined(self, lists: SessionLists, known: NDArray[np.int64]) -> Floats:
+        return _expected(lists, self.attraction[known], self.satisfaction[known], self.continuation).read
+
+
+@dataclass(frozen=True, eq=False)
+class _Expected:
+    """Expectations given the clicks: read and satisfied at each place, and the sums for γ."""
+
+    read: Floats
+    satisfied: Floats
+    continued: float
+    could_continue: float
+
+
+def _expected(lists: SessionLists, attraction: Floats, satisfaction: Floats, gamma: float) -> _Expected:
+    """The E step, in closed form: everything up to the last click was read, and below it there is no click.
+
+    With T_i = P(no click from place i on | i is read) = (1 − a_i)(1 − γ + γ T_{i+1}), T = 1 past the end.
+    """
+    document, clicked, times = lists.document, lists.clicked, lists.times
+    n, length = document.shape
+    filled = lists.filled
+    a = np.where(filled, attraction[document], 0.0)
+    s = np.where(clicked, satisfaction[document], 0.0)
+    silent = np.ones((n, length + 1))
+    for i in reversed(range(length)):
+        silent[:, i] = np.where(filled[:, i], (1 - a[:, i]) * (1 - gamma + gamma * silent[:, i + 1]), 1.0)
+    below: NDArray[np.int64] = (
+        np.cumsum(clicked[:, ::-1], axis=1)[:, ::-1] - clicked
+    )  # clicks below each place
+    read = np.where(filled & (below + clicked > 0), 1.0, 0.0)
+    read[:, 0] = filled[:, 0]
+    satisfied = np.zeros((n, length))
+    continued = could_continue = 0.0
+    for i in range(length):
+        last = clicked[:, i] & (below[:, i] == 0)
+        quiet = 1 - gamma + gamma * silent[:, i + 1]  # P(no click below | read, not satisfied)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            satisfied[:, i] = np.where(last, s[:, i] / (s[:, i] + (1 - s[:, i]) * quiet), 0.0)
+            reads_on = np.where(below[:, i] > 0, 1.0, gamma * silent[:, i + 1] / quiet)
+        # Not satisfied: could have read on.
+        open_ = read[:, i] * (1 - satisfied[:, i])
+        if i + 1 < length:
+            more = filled[:, i + 1]  # at the end of a list nobody can tell
+            goes_on = np.where(more, open_ * reads_on, 0.0)
+            read[:, i + 1] = np.where(below[:, i] > 0, read[:, i + 1], goes_on)
+            continued += float((times * goes_on).sum())
+            could_continue += float((times * open_)[more].sum())
+    return _Expected(read, satisfied, continued, could_continue)

@@ -1,0 +1,136 @@
+"""`swap_experiment`: propensities from documents that changed places at random."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost.clicks._bootstrap import check_clicked, check_shown, curve_with_intervals, words
+from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.propensities import Propensities
+
+FIRST = 1
+
+
+def swap_experiment(
+    log: ClickLog, arm: ArrayLike | None = None, *, intervals: int = 200, seed: int = 0
+) -> Propensities:
+    """Propensities from an experiment that showed documents at positions chosen at random.
+
+    With arms, p_k / p_1 is the click rate at position k over that at position 1, in the sessions that exchanged the
+    documents of 1 and k or left them with equal probability (Joachims, Swaminathan & Schnabel 2017; RandPair of Wang
+    et al. 2018). Without, every list was shuffled as a whole, and p_k is the click rate at k (RandTopN).
+
+    Parameters
+    ----------
+    log : ClickLog
+        The sessions of the experiment.
+    arm : array of shape (n_rows,), optional
+        For each row, the position k that its session may have exchanged with position 1, exchanged or not; 0 in
+        sessions without experiment.
+    intervals : int
+        Number of resamples of the queries for 95 % intervals; 0 for none.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    Propensities
+
+    Raises
+    ------
+    ValueError
+        If a position has no arm or no clicks, or lists that should be shuffled are not.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries
+    >>> from lambdaboost.clicks import PositionBased, simulate_swaps
+    >>> q = Queries([2, 0, 1] * 20, sizes=[3] * 20)
+    >>> rng = np.random.default_rng(0)
+    >>> log, arm = simulate_swaps(rng.normal(size=60), q, PositionBased(eta=1.0), 1000, rng)
+    >>> swap_experiment(log, arm).covers(Propensities.power(1.0, 3))
+    array([ True,  True,  True])
+
+    """
+    query = log.query_of_row
+    impressions = log.impressions_of_row()
+    counts = log.counts()
+    check_shown(counts.by_position(counts.impressions), log.position_names)
+    if arm is None:
+        _check_shuffled(counts)
+        check_clicked(counts.by_position(counts.clicks), log.position_names)
+        arm_of_row = log.position.astype(np.int64)
+        first = np.zeros(log.n_rows, dtype=np.bool_)
+    else:
+        arm_of_row = _checked_arm(arm, log)
+        first = (log.position == FIRST) & (arm_of_row > 0)
+    kept = first | (log.position == arm_of_row)
+    # Cells: query, arm, and whether the row is at position 1 rather than at that of the arm.
+    k = log.n_positions
+    cell = ((query * k + arm_of_row - 1) * 2 + first)[kept]
+    shape = (log.n_queries, k, 2)
+    clicks = np.bincount(cell, (impressions * log.clicked)[kept], minlength=2 * k * log.n_queries)
+    looks = np.bincount(cell, impressions[kept], minlength=2 * k * log.n_queries)
+    clicks, looks = clicks.reshape(shape), looks.reshape(shape)
+
+    def estimate(times: NDArray[np.float64]) -> NDArray[np.float64]:
+        clicked = np.tensordot(times, clicks, axes=1)
+        rate = clicked / np.tensordot(times, looks, axes=1)
+        if arm is None:
+            return rate[:, 0]
+        ratio = rate[:, 0] / rate[:, 1]
+        ratio[FIRST - 1] = 1.0
+        return ratio
+
+    if arm is not None:
+        others = np.arange(k) != FIRST - 1
+        if (absent := others & (looks.sum(axis=0) == 0).any(axis=1)).any():
+            raise ValueError(
+                f"{words(np.flatnonzero(absent) + 1, log.position_names)} has no arm of the experiment: no session may "
+                "have exchanged it with position 1; take() the rows of the other positions"
+            )
+        clicked = clicks.sum(axis=0).min(axis=1)
+        clicked[~others] = 1
+        check_clicked(clicked, log.position_names, " at either place of its arm")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return curve_with_intervals(estimate, log.n_queries, intervals, seed, log.position_names)
+
+
+def _checked_arm(arm: ArrayLike, log: ClickLog) -> NDArray[np.int64]:
+    given = np.asarray(arm)
+    if given.shape != (log.n_rows,):
+        raise ValueError(f"arm has shape {given.shape}, the log has {log.n_rows} rows: give one for each row")
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"arm must be whole numbers, the position of each session's arm, got {given.dtype}")
+    wrong = (given != 0) & ((given <= FIRST) | (given > log.n_positions))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"arm[{row}] is {given[row]}: give a position from 2 to {log.n_positions}, or 0 for none"
+        )
+    return given.astype(np.int64)
+
+
+def _check_shuffled(counts: Counts) -> None:
+    """Raise if documents of a query clearly differ in where they were shown: Pearson's χ² of document and position."""
+    k = counts.n_positions
+    place = counts.query_index * k + counts.position - 1
+    at_place = np.bincount(place, counts.impressions, minlength=counts.n_queries * k)
+    of_query = at_place.reshape(-1, k).sum(axis=1)
+    of_document = counts.by_document(counts.impressions)
+    kept = counts.impressions > 0
+    n = counts.impressions[kept]
+    expected = at_place[place[kept]] * of_document[counts.index[kept]] / of_query[counts.query_index[kept]]
+    chi2 = (n**2 / expected).sum() - of_query.sum()
+    documents = np.bincount(counts.query_of_document, of_document > 0, minlength=counts.n_queries)
+    positions = (at_place.reshape(-1, k) > 0).sum(axis=1)
+    free = (np.maximum(documents - 1, 0) * np.maximum(positions - 1, 0)).sum()
+    # Shuffled lists have a mean of at most 2 for each degree of freedom, as they show each document once, and more if
+    # some lists are shown again; one fixed list has one for each impression.
+    if free == 0 or chi2 > 10 * free:
+        raise ValueError(
+            "the lists were not shuffled: documents differ in the positions where they were shown; give arm= for "
+            "swaps of two positions, or use intervention_harvesting"
+        )

@@ -1,0 +1,170 @@
+"""`ClickDCG`: the DCG of a ranking, estimated from clicks on another ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import _checks
+from lambdaboost.evaluation.measure import MEASURES, Measure
+from lambdaboost.evaluation.ndcg import dcg
+from lambdaboost.evaluation.ranking import retrieved
+
+Estimator = Literal["ips", "snips", "dr"]
+Floats = NDArray[np.float64]
+
+
+@MEASURES.add
+@dataclass(frozen=True, repr=False)
+class ClickDCG(Measure):
+    r"""DCG with attraction as gain, estimated from clicks on the lists that were shown (counterfactual evaluation).
+
+    A click c on a row shown at a position with propensity p counts as w = 1/p clicks. With r the rank of a document in
+    the ranking that is evaluated and D(r) = 1/log2(1 + r), for each query
+
+    ========= ========================================================================================================
+    estimator value
+    ========= ========================================================================================================
+    "ips"     :math:`\sum_i w_i c_i D(r_i)` (Joachims, Swaminathan and Schnabel 2017, section 4), whose expectation is
+              the DCG of the shown rows with P(click | looked at) as gain
+    "snips"   the same over the mean of :math:`\sum_i w_i c_i` over queries: the mean is the share of the attraction of
+              all shown rows that the ranking discounts, in [0, 1] (self-normalised; Swaminathan and Joachims 2015)
+    "dr"      :math:`\sum_i [m_i + w_i (c_i - p_i m_i)] D(r_i)` with m the source `model`, a prediction of
+              P(click | looked at) (doubly robust; Dudík, Langford and Li 2011; Oosterhuis 2023); a row that was not
+              shown has gain m
+    ========= ========================================================================================================
+
+    Without `clip` and with all rows shown, "dr" equals "ips", since positions are known and not random. With `clip` it
+    replaces what clipping removes by the prediction.
+
+    Undefined where no row was shown, except with "dr"; with "snips", everywhere if there is no click at all.
+
+    Parameters
+    ----------
+    k : int, optional
+        The last rank that counts; None counts all.
+    propensities : Propensities, optional
+        The propensity of each position. None takes all rows as looked at, and reads no positions: the naive estimate,
+        which favours the ranking that was shown.
+    clip : float, optional
+        The highest weight w, ≥ 1: less variance, at the cost of a bias towards rows shown at the top.
+    estimator : {"ips", "snips", "dr"}
+        As above.
+    model : str, optional
+        The label source with the predictions m, in [0, 1]; only with "dr", which needs it.
+    source : str, default "clicks"
+        The label source of the clicks of a row, usually 0 or 1; NaN counts as none.
+    empty : float, default 0.0
+        The value for an undefined query.
+
+    Raises
+    ------
+    ValueError
+        If there are no positions, one is past the curve, or a row was clicked but not shown; or if a prediction is
+        missing or above 1.
+
+    Examples
+    --------
+    >>> from lambdaboost.clicks import Propensities
+    >>> from lambdaboost.datasets import Queries
+    >>> q = Queries([0, 0, 0], sizes=[3], clicks=[1, 0, 1], position=[1, 2, 3])
+    >>> ips = ClickDCG(propensities=Propensities([1.0, 0.5, 0.25]))
+    >>> ips.per_query([3.0, 2.0, 1.0], q)  # a click at position 3 counts four times
+    array([3.])
+    >>> ips.per_query([2.0, 1.0, 3.0], q).round(4)
+    array([4.6309])
+
+    """
+
+    k: int | None = None
+    propensities: Propensities | None = None
+    clip: float | None = None
+    estimator: Estimator = "ips"
+    model: str | None = None
+    source: str = "clicks"
+    empty: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.propensities is not None and not isinstance(self.propensities, Propensities):
+            raise TypeError(
+                f"propensities is {self.propensities!r}: give Propensities((1.0, 0.5, …)), one value for each position"
+            )
+        if self.estimator not in get_args(Estimator):
+            raise ValueError(f"estimator is {self.estimator!r}: give one of {', '.join(get_args(Estimator))}")
+        if (self.model is None) == (self.estimator == "dr"):
+            raise ValueError(
+                f"model is {self.model!r} with estimator={self.estimator!r}: estimator='dr' needs the label source of "
+                "predicted click rates, the others take none"
+            )
+        self._set(k=_checks.cutoff(self.k), source=_checks.source(self.source))
+        if self.model is not None:
+            self._set(model=_checks.source(self.model))
+        if self.clip is not None:
+            remedy = "give the highest weight of a click, a number ≥ 1, or None"
+            clip = _checks.number("clip", self.clip, remedy)
+            if not clip >= 1:
+                raise ValueError(f"clip is {self.clip!r}: {remedy}")
+            self._set(clip=clip)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources of clicks and of predictions."""
+        return (self.source,) if self.model is None else (self.source, self.model)
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether propensities are given."""
+        return self.propensities is not None
+
+    def _per_query(self, scores: Floats, q: Queries) -> Floats:
+        gains, counted = self._gains(q)
+        values = dcg(scores, retrieved(gains, scores, 0.0), q, self.k)
+        return np.where(counted, values, np.nan)
+
+    def _gains(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        """The estimated gain of each document, and whether each query is defined; cached in `q`."""
+        key = self.propensities, self.clip, self.estimator, self.model, self.source, np.isnan(self.empty)
+        return q.memo(("click gains", *key), lambda: self._estimated(q))
+
+    def _estimated(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        # A missing label is no click.
+        clicks = np.nan_to_num(q.source(self.source).astype(np.float64))
+        p = np.ones(q.n_documents) if self.propensities is None else self.propensities.of(q)
+        shown = ~np.isnan(p)
+        unseen = ~shown & (clicks > 0)
+        _checks.refuse_labels(
+            self.source,
+            clicks,
+            unseen,
+            "the row was not shown, so it cannot have been clicked; give its position",
+        )
+        p = np.where(shown, p, 1.0)
+        weight = np.where(shown, np.minimum(1 / p, np.inf if self.clip is None else self.clip), 0.0)
+        some_shown = np.logical_or.reduceat(shown, q.offsets[:-1])
+        if self.model is not None:
+            predicted = self._predicted(q)
+            return predicted + weight * (clicks - p * predicted), np.ones(q.n_queries, dtype=np.bool_)
+        gains = weight * clicks
+        if self.estimator == "ips":
+            return gains, some_shown
+        # Over the same queries as the mean of the measure, of which it is the share.
+        of_query = q.query_weight * (some_shown if np.isnan(self.empty) else 1.0)
+        total = float((of_query * np.add.reduceat(gains, q.offsets[:-1])).sum())
+        if not total > 0:
+            return gains, np.zeros(q.n_queries, dtype=np.bool_)
+        return gains * (float(of_query.sum()) / total), some_shown
+
+    def _predicted(self, q: Queries) -> Floats:
+        assert self.model is not None
+        predicted = q.source(self.model).astype(np.float64)
+        wrong = ~(predicted <= 1)
+        _checks.refuse_labels(
+            self.model, predicted, wrong, "predictions are probabilities of a click, in [0, 1]"
+        )
+        return predicted

@@ -1,0 +1,282 @@
+"""`ClickDCG`: the estimators against their definition, and against the truth of simulated users."""
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+from lambdaboost import ClickDCG, FiniteDifference, LambdaRank, Queries
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.clicks import PositionBased, Propensities, simulate
+from lambdaboost.clicks.simulation import attraction
+from lambdaboost.evaluation import System, compare, parse
+
+CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
+NAN = float("nan")
+BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+def shown(seed=0, n_queries=12):
+    """Scores and queries of clicks at positions, a few rows not shown, with predictions of the click rate."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, n_queries)
+    position = np.concatenate([rng.permutation(size) + 1 for size in sizes]).astype(float)
+    position[position > len(CURVE)] = NAN
+    position[: sizes[0]] = NAN  # a query of which nothing was shown
+    clicks = np.where(np.isnan(position), NAN, rng.random(position.size) < 0.4)
+    weight = rng.random(n_queries) + 0.5
+    rates = rng.random(position.size)
+    q = Queries(np.zeros(position.size), sizes, clicks=clicks, rate=rates, position=position, weight=weight)
+    return rng.permutation(position.size).astype(float), q
+
+
+def by_definition(measure, scores, q):
+    """In loops over queries and ranks."""
+    values, clicked = [], []
+    for a, b in zip(q.offsets[:-1], q.offsets[1:], strict=True):
+        order = sorted(range(a, b), key=lambda i: -scores[i])
+        value, total, any_shown = 0.0, 0.0, False
+        for r, i in enumerate(order, start=1):
+            c, place = np.nan_to_num(float(q.labels["clicks"][i])), int(q.position[i])
+            p = CURVE.values[place - 1] if place else NAN
+            w = min(1 / p, measure.clip or 1e300) if place else 0.0
+            m = float(q.labels[measure.model][i]) if measure.model else 0.0
+            any_shown |= place > 0
+            total += w * c
+            if measure.k is None or r <= measure.k:
+                value += (m + (w * (c - p * m) if place else 0.0)) / np.log2(1 + r)
+        values.append(value if any_shown or measure.model else NAN)
+        clicked.append(total)
+    values = np.array(values)
+    if measure.estimator == "snips":
+        counted = ~np.isnan(values) if np.isnan(measure.empty) else np.ones(values.size)
+        values = values / (q.query_weight * counted * clicked).sum() * (q.query_weight * counted).sum()
+    return np.where(np.isnan(values), measure.empty, values)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize("clip", [None, 3])
+@pytest.mark.parametrize("empty", [0.0, NAN])
+@pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
+def test_agrees_with_the_definition(k, clip, empty, estimator):
+    model = "rate" if estimator == "dr" else None
+    measure = ClickDCG(k, CURVE, clip, estimator, model, empty=empty)
+    for seed in range(3):
+        scores, q = shown(seed)
+        np.testing.assert_allclose(
+            measure.per_query(scores, q), by_definition(measure, scores, q), rtol=1e-12, atol=1e-12
+        )
+    assert parse(repr(measure)) == measure
+
+
+def test_without_bias_all_clicks_count_alike():
+    scores, q = shown()
+    flat = ClickDCG(propensities=Propensities([1.0] * 4), empty=NAN).per_query(scores, q)
+    assert np.isnan(flat[0]) and not np.isnan(flat[1:]).any()
+    np.testing.assert_array_equal(np.nan_to_num(flat), ClickDCG().per_query(scores, q))
+    assert not ClickDCG().reads_positions
+
+
+def test_doubly_robust_equals_ips_where_nothing_is_clipped_or_left_out():
+    rng = np.random.default_rng(0)
+    position = np.tile([1, 2, 3, 4], 5)
+    clicks, rate = (rng.random(20) < 0.5).astype(float), rng.random(20)
+    q = Queries(np.zeros(20), [4] * 5, clicks=clicks, rate=rate, position=position)
+    scores = rng.random(20)
+    ips, dr = ClickDCG(propensities=CURVE), ClickDCG(propensities=CURVE, estimator="dr", model="rate")
+    np.testing.assert_allclose(ips.per_query(scores, q), dr.per_query(scores, q), rtol=1e-12)
+    share = ClickDCG(propensities=CURVE, estimator="snips")
+    assert 0 < share(scores, q) < 1
+    assert share(scores, q) == pytest.approx(ips(scores, q) / np.sum(clicks / CURVE.at(position)) * 5)
+    none = Queries(np.zeros(4), [4], clicks=np.zeros(4), position=[1, 2, 3, 4])
+    assert np.isnan(ClickDCG(propensities=CURVE, estimator="snips", empty=NAN)(np.arange(4.0), none))
+    assert ips(np.arange(4.0), none) == 0
+
+
+# Simulated users: the truth is known.
+
+ETA, SESSIONS, K = 1.0, 40, 8
+
+
+def simulated(seed, users=0):
+    """Sessions of 50 queries on the lists of a weak ranker; scores of another; and what its DCG is in truth."""
+    rng = np.random.default_rng(seed)
+    grades = rng.integers(0, 5, 50 * K)
+    docs = Queries(grades, [K] * 50)
+    weak = grades + rng.normal(0, 4, grades.size)
+    users = np.random.default_rng((seed, users))
+    log = simulate(weak, docs, PositionBased(eta=ETA), SESSIONS, users, k=K)
+    rows = np.asarray(log.document)
+    truth = attraction((2.0**grades - 1) / 15, 0.1)
+    model = np.clip(truth + 0.05 * np.sin(np.arange(truth.size)), 0.01, 1)  # about right
+    sessions = Queries(
+        log.clicked,
+        np.full(50 * SESSIONS, K),
+        clicks=log.clicked,
+        position=log.position,
+        model=model[rows],
+        truth=truth[rows],
+    )
+    better = (grades + rng.normal(0, 1, grades.size))[rows]
+    return sessions, weak[rows], better
+
+
+def true_value(scores, sessions):
+    """The DCG of attraction, which no click is needed for: the clicks of users who look at everything."""
+    return ClickDCG(source="truth")(scores, sessions)
+
+
+def test_unbiased_within_its_interval_while_raw_clicks_are_not():
+    sessions, weak, better = simulated(1)
+    curve = PositionBased(eta=ETA).propensities(K)
+    truth = true_value(better, sessions)
+    for measure in (
+        ClickDCG(propensities=curve),
+        ClickDCG(propensities=curve, clip=3, estimator="dr", model="truth"),
+    ):
+        values = measure.per_query(better, sessions)
+        error = values.std() / np.sqrt(values.size)
+        assert abs(values.mean() - truth) < 3 * error < 0.2 * truth
+    share = ClickDCG(propensities=curve, estimator="snips")(better, sessions)
+    whole = sessions.labels["truth"].astype(float).sum() / sessions.n_queries
+    assert share == pytest.approx(truth / whole, rel=0.05)
+    naive = ClickDCG().per_query(better, sessions)
+    assert naive.mean() + 10 * naive.std() / np.sqrt(naive.size) < truth
+    # Raw clicks see too small an advantage over the ranker that was shown; the corrected interval holds the true one.
+    gain = truth - true_value(weak, sessions)
+    systems = System("weak", weak, sessions), System("better", better, sessions)
+    found = compare(*systems, measures=[ClickDCG(propensities=curve), ClickDCG()])
+    ips, raw = (found["better", measure] for measure in (ClickDCG(propensities=curve), ClickDCG()))
+    low, high = ips.interval()
+    assert low < gain < high
+    assert raw.interval()[1] < gain
+
+
+def test_clipping_and_predictions_lower_the_variance():
+    """Over many logs of the same lists: clipping lowers variance and adds bias, of which a prediction removes most."""
+    curve = PositionBased(eta=ETA).propensities(K)
+    measures = {
+        "ips": ClickDCG(propensities=curve),
+        "clipped": ClickDCG(propensities=curve, clip=2),
+        "dr": ClickDCG(propensities=curve, clip=2, estimator="dr", model="model"),
+        "snips": ClickDCG(propensities=curve, estimator="snips"),
+    }
+    errors = {name: [] for name in measures}
+    for users in range(30):
+        sessions, _, better = simulated(1, users)
+        truth = true_value(better, sessions)
+        whole = sessions.labels["truth"].astype(float).sum() / sessions.n_queries
+        for name, measure in measures.items():
+            errors[name].append(measure(better, sessions) * (whole if name == "snips" else 1) / truth - 1)
+    spread = {name: np.std(e) for name, e in errors.items()}
+    bias = {name: abs(np.mean(e)) for name, e in errors.items()}
+    assert spread["dr"] == pytest.approx(spread["clipped"], rel=1e-4)
+    assert spread["clipped"] < 0.8 * spread["ips"]
+    assert spread["snips"] < spread["ips"]
+    assert bias["clipped"] > 0.2
+    assert bias["dr"] < bias["clipped"] / 5
+    assert bias["ips"] < 3 * spread["ips"] / np.sqrt(30)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "arguments"),
+    [
+        (TypeError, r"propensities is \[1.0\]: give Propensities", {"propensities": [1.0]}),
+        (ValueError, "estimator is 'ipw': give one of ips, snips, dr", {"estimator": "ipw"}),
+        (ValueError, "estimator='dr' needs the label source", {"estimator": "dr"}),
+        (ValueError, "the others take none", {"model": "rate"}),
+        (ValueError, "clip is 0.5: give the highest weight of a click, a number ≥ 1", {"clip": 0.5}),
+        (ValueError, "clip is nan", {"clip": NAN}),
+        (TypeError, "clip is 'much'", {"clip": "much"}),
+    ],
+)
+def test_wrong_arguments(error, message, arguments):
+    with pytest.raises(error, match=message) as raised:
+        ClickDCG(**arguments)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("message", "given"),
+    [
+        ("no positions here: give the rank", {}),
+        ("position 9 is past the curve, whose last position is 4", {"position": [9, 1]}),
+        (r"clicks\[1\] is 1: the row was not shown, so it cannot have been clicked", {"position": [1, None]}),
+        ("positions are categories", {"position": ["top", "side"]}),
+    ],
+)
+def test_wrong_positions(message, given):
+    q = Queries([0, 0], sizes=[2], clicks=[0, 1], **given)
+    with pytest.raises(ValueError, match=message) as raised:
+        ClickDCG(propensities=CURVE)([1.0, 0.0], q)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("rate", [[0.5, NAN], [0.5, 1.5]])
+def test_wrong_predictions(rate):
+    q = Queries([0, 0], sizes=[2], clicks=[0, 1], rate=rate, position=[1, 2])
+    with pytest.raises(ValueError, match=r"rate\[1\] is .*: predictions are probabilities of a click"):
+        ClickDCG(propensities=CURVE, estimator="dr", model="rate")([1.0, 0.0], q)
+
+
+def test_propensities_by_name():
+    side = Propensities([0.5, 1.0], names=["side", "top"])
+    q = Queries([0, 0], sizes=[2], clicks=[1, 1], position=["top", "side"])
+    assert ClickDCG(1, side)([0.0, 1.0], q) == 2
+
+
+@BOTH
+def test_a_measure_of_every_round(engine):
+    rng = np.random.default_rng(0)
+    X, sizes = rng.random((200, 4)), [4] * 50
+    clicks, position = (rng.random(200) < X[:, 0] / 2).astype(float), np.tile([1, 2, 3, 4], 50)
+    measure = ClickDCG(3, CURVE)
+    package = lb_lightgbm if engine == "lightgbm" else lb_xgboost
+    make = lb_lightgbm.Dataset if engine == "lightgbm" else lb_xgboost.DMatrix
+
+    def data(**more):
+        return make(X, clicks, group=sizes, sources={"clicks": clicks}, **more)
+
+    def train(data, valid):
+        if engine == "lightgbm":
+            history = {}
+            booster = package.train(
+                {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1}, data, 3, valid_sets=[valid], feval=measure,
+                callbacks=[lgb.record_evaluation(history)],
+            )  # fmt: skip
+            return booster.predict(X), history["valid_0"]
+        history = {}
+        booster = package.train(
+            {"nthread": 1}, data, 3, evals=[(valid, "valid")], custom_metric=measure, evals_result=history,
+            verbose_eval=False,
+        )  # fmt: skip
+        return booster.predict(xgb.DMatrix(X)), history["valid"]
+
+    scores, history = train(data(position=position), data(position=position))
+    q = Queries(clicks, sizes, clicks=clicks, position=position)
+    (values,) = history.values()
+    assert values[-1] == pytest.approx(measure(scores, q), rel=1e-6)
+    with pytest.raises(ValueError, match="no positions here"):
+        train(data(), data())
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        qid=np.repeat(np.arange(50), 4), rank=position, clicks=clicks
+    )
+    quiet = {"n_estimators": 2, "n_jobs": 1} | ({"verbose": -1} if engine == "lightgbm" else {})
+    ranker = package.LambdaRanker(objective=LambdaRank(), position="rank", sources=["clicks"], **quiet)
+    with pytest.warns(UserWarning, match="position: this objective does not read"):
+        ranker.fit(frame, clicks)
+    assert measure(ranker, frame, clicks) == pytest.approx(measure(ranker.predict(frame), q))
+    with pytest.raises(ValueError, match="X has no column 'rank', which position= names"):
+        measure(ranker, frame.drop(columns="rank"), clicks)
+
+
+def test_an_objective_of_it_reads_positions():
+    objective = FiniteDifference(ClickDCG(propensities=CURVE))
+    assert objective.reads_positions and objective.sources == ("clicks",)
+    q = Queries([0, 0], sizes=[2], clicks=[0, 1], position=[1, 2])
+    grad, _ = objective.gradient([0.0, 0.0], q)
+    assert grad[1] < 0
+    with pytest.raises(ValueError, match="no positions here"):
+        objective.gradient([0.0, 0.0], Queries([0, 0], sizes=[2], clicks=[0, 1]))

@@ -12,7 +12,7 @@ from experiments.clicks.folds import FOLDS
 from experiments.clicks.logs import USERS
 from experiments.clicks.report import write_report
 from experiments.clicks.results import Results
-from experiments.clicks.study import Study, Task
+from experiments.clicks.study import QUICK, Effort, Study, Task
 from experiments.common.data import Data, one_fold
 from experiments.common.folders import read_folder
 from experiments.common.script import at_least, note, out_folder, parser, run
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     names = [options.data, *options.more]
     data = {d.name: d for name in names for d in [_read(name, options)]}
     users = QUICK_USERS if options.quick else tuple(USERS)
-    folds = 1 if options.quick else FOLDS
+    folds, effort = (1, QUICK) if options.quick else (FOLDS, Effort())
     out = out_folder(options)
     note(f"{len(data) * len(users) * folds} runs; finished ones are kept in {out / 'runs'}")
     outcomes = {}
@@ -38,12 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> Results:
             for kind in users
             for fold in range(folds)
         }
-        with Workers(out / "runs", options.workers, partial(Study, one, options.seed)) as pool:
+        with Workers(out / "runs", options.workers, partial(Study, one, effort, options.seed)) as pool:
             found = pool.run(tasks, lambda: None)
         outcomes |= {(name, task.users, task.fold): found[key] for key, task in tasks.items()}
         note(f"{name}: done")
     results = Results(outcomes)
-    write_report(results, [f"### {name}\n\n{one.markdown()}" for name, one in data.items()], out)
+    write_report(results, effort, [f"### {name}\n\n{one.markdown()}" for name, one in data.items()], out)
     note(f"written: {out / 'report.md'}")
     return results
 

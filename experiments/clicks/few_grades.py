@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.clicks.logs import Log
-from experiments.clicks.rankers import CLIP, Scores, predicted, session_data
-from lambdaboost import CNDCG, InversePropensity, LambdaRank, Queries, graded
-from lambdaboost.clicks import Propensities
+from experiments.clicks.rankers import Scores, predicted, rates, session_data
+from lambdaboost import LambdaRank, Queries, graded
+from lambdaboost.clicks import ClickLog, Propensities
 from lambdaboost.datasets import Collection
 
 SHARES = (0.01, 0.05, 0.25)
-PRIOR = (1.0, 9.0)  # one click in ten looks, as a document of the worst grade has
-WEIGHT = 0.5
-CLICKS, SESSION_CLICKS, GRADES, BOTH = "clicks alone", "clicks alone, by session", "grades alone", "graded()"
+WEIGHTS = (0.1, 0.5)  # the default first
+GRADES, BOTH = "grades alone", "graded"
 
 
 def by_share(
-    log: Log, sessions: Collection, curve: Propensities, training: Collection, test: Collection, seed: int
+    log: ClickLog, curve: Propensities, training: Collection, test: Collection, rounds: int, seed: int
 ) -> dict[str, Scores]:
     """Scores of the test documents by each ranker, named after what it saw."""
     q, X = training.queries, test.features
-    rates = log.sessions.labels(q.query_of_row, np.arange(q.n_documents), PRIOR, curve).clip(0, 1)
-    clicks_alone = LambdaRank(CNDCG(source="clicks"))
-    in_sessions = InversePropensity(LambdaRank(), curve, clip=CLIP)
-    scores = {SESSION_CLICKS: predicted(in_sessions, session_data(sessions), X)}
+    clicks = rates(log, curve, q)
     order = np.random.default_rng(seed).permutation(q.n_queries)
+    scores = {}
     for share in SHARES:
         few = np.sort(order[: max(1, round(share * q.n_queries))])
+        scores[named(GRADES, share)] = predicted(LambdaRank(), session_data(training.take(few)), X, rounds)
         known = np.isin(q.query_of_row, few)
-        labels = Queries(np.where(known, q.relevance, np.nan), q.sizes, clicks=rates)
+        labels = Queries(np.where(known, q.relevance, np.nan), q.sizes, clicks=clicks)
         data = session_data(Collection(training.features, labels))
-        if CLICKS not in scores:
-            scores[CLICKS] = predicted(clicks_alone, data, X)
-        scores[named(GRADES, share)] = predicted(LambdaRank(), session_data(training.take(few)), X)
-        scores[named(BOTH, share)] = predicted(graded(WEIGHT), data, X)
+        for weight in WEIGHTS:
+            scores[named(f"{BOTH}({weight:g})", share)] = predicted(graded(weight), data, X, rounds)
     return scores
 
 

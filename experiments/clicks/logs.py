@@ -28,7 +28,6 @@ USERS: Mapping[str, UserModel] = MappingProxyType(
 )
 UNBIASED_USERS = "position, η = 0"
 SHOWN = 10
-SESSIONS = 10_000  # of a fold, shared equally among its training queries
 IN_SWAPS = 0.2  # sessions of the swap experiment, on top of them
 PRODUCTION_RANKERS, GRADED_FOR_EACH = 3, 10
 WEAK = {"num_leaves": 5, "min_data_in_leaf": 5}
@@ -55,17 +54,18 @@ def production(training: Collection, *others: Collection, seed: int) -> list[NDA
     return [np.array(scores) for scores in zip(*found, strict=True)]
 
 
-def logged(scores: NDArray[np.float64], training: Collection, users: UserModel, seed: int) -> Log:
-    """The log of all sessions, each served by one of the rankers."""
+def logged(
+    scores: NDArray[np.float64], training: Collection, users: UserModel, sessions: int, seed: int
+) -> Log:
+    """The log of all sessions, shared equally among the queries, each served by one of the rankers."""
     rng, q = np.random.default_rng(seed), training.queries
-    each = max(1, SESSIONS // q.n_queries)
-    sessions = simulate(scores, q, users, each, rng, SHOWN)
+    each = max(1, sessions // q.n_queries)
+    log = simulate(scores, q, users, each, rng, SHOWN)
     swaps = simulate_swaps(scores, q, users, max(1, round(IN_SWAPS * each)), rng, SHOWN)
-    return Log(sessions, *swaps)
+    return Log(log, *swaps)
 
 
 def as_lists(log: ClickLog, training: Collection) -> Collection:
     """Each session a list of the documents shown, in the order shown, with clicks as labels."""
-    from lambdaboost import Queries
-    sizes = np.bincount(log.session)
-    return Collection(training.features[log.document], Queries(log.clicked, sizes, position=log.position))
+    lists = log.sessions()
+    return Collection(training.features[lists.document], lists.queries)

@@ -10,14 +10,15 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from lambdaboost import InversePropensity, LambdaRank, PositionGAM, UnbiasedLambdaRank
-from lambdaboost.clicks import Propensities
+from lambdaboost import CNDCG, InversePropensity, LambdaRank, PositionGAM, Queries, UnbiasedLambdaRank
+from lambdaboost.clicks import ClickLog, Propensities
 from lambdaboost.datasets import Collection
 from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import Objective
 
-ROUNDS, RATE, LEAVES = 100, 0.1, 15
+RATE, LEAVES = 0.1, 15
 CLIP = 20.0
+PRIOR = (1.0, 9.0)  # of rates: one click in ten looks, as a document of the worst grade has
 LIGHTGBM = {
     "verbosity": -1,
     "num_threads": 1,
@@ -38,35 +39,56 @@ XGBOOST = {
     "disable_default_eval_metric": True,
 }
 
-NAIVE, IPS = "clicks as labels", "InversePropensity, "
+NAIVE, RATES = "clicks as labels", "click rates as labels"
+IPS, DEBIASED = "InversePropensity, ", "debiased rates, "
 TRUE, SWAPS, HARVESTED, EM = "true curve", "swap experiment", "harvested", "regression EM"
 UNBIASED, GAM = "UnbiasedLambdaRank", "PositionGAM"
 LIGHTGBM_OWN, XGBOOST_OWN = "LightGBM's position", "XGBoost's lambdarank_unbiased"
 CEILING, PRODUCTION = "all grades", "production"
-ESTIMATED = (IPS + SWAPS, IPS + HARVESTED, IPS + EM, UNBIASED, GAM)
+ESTIMATED = (IPS + SWAPS, IPS + HARVESTED, IPS + EM, UNBIASED, GAM, DEBIASED + HARVESTED)
 ENGINES = (LIGHTGBM_OWN, XGBOOST_OWN)
 
 Scores = NDArray[np.float64]
 
 
 def by_remedy(
-    sessions: Collection, curves: Mapping[str, Propensities], whole: Collection, test: Collection
+    log: ClickLog,
+    sessions: Collection,
+    curves: Mapping[str, Propensities],
+    training: Collection,
+    test: Collection,
+    rounds: int,
 ) -> dict[str, Scores]:
-    """Scores of the test documents by every ranker; `whole` has the grades that the others do not see."""
+    """Scores of the test documents by every ranker; only the last sees the grades of `training`."""
     X = test.features
     data = session_data(sessions)
     naive = session_data(sessions, positions=False)
-    scores = {NAIVE: predicted(LambdaRank(), naive, X)}
+    scores = {NAIVE: predicted(LambdaRank(), naive, X, rounds)}
     objectives: dict[str, Objective] = {}
     for name, curve in curves.items():
         objectives[IPS + name] = InversePropensity(LambdaRank(), curve, clip=CLIP)
     objectives |= {UNBIASED: UnbiasedLambdaRank(), GAM: PositionGAM(LambdaRank())}
-    scores |= {name: predicted(objective, data, X) for name, objective in objectives.items()}
-    own = lgb.train(LIGHTGBM | {"objective": "lambdarank"}, data, ROUNDS)
+    scores |= {name: predicted(objective, data, X, rounds) for name, objective in objectives.items()}
+    own = lgb.train(LIGHTGBM | {"objective": "lambdarank"}, data, rounds)
     scores[LIGHTGBM_OWN] = own.predict(X, raw_score=True)
-    scores[XGBOOST_OWN] = _xgboost(sessions, X)
-    scores[CEILING] = predicted(LambdaRank(), session_data(whole), X)
+    scores[XGBOOST_OWN] = _xgboost(sessions, X, rounds)
+    scores[RATES] = by_rates(log, None, training, X, rounds)
+    scores[DEBIASED + HARVESTED] = by_rates(log, curves[HARVESTED], training, X, rounds)
+    scores[CEILING] = predicted(LambdaRank(), session_data(training), X, rounds)
     return scores
+
+
+def rates(log: ClickLog, curve: Propensities | None, q: Queries) -> Scores:
+    """The smoothed click rate of every training document, of looks where a curve is given; NaN if never shown."""
+    return log.labels(q.query_of_row, np.arange(q.n_documents), PRIOR, curve).clip(0, 1)
+
+
+def by_rates(log: ClickLog, curve: Propensities | None, training: Collection, X: Any, rounds: int) -> Scores:
+    """Scores of the test documents by a ranker of click rates."""
+    q = training.queries
+    labels = Queries(np.zeros(q.n_documents), q.sizes, clicks=rates(log, curve, q))
+    data = session_data(Collection(training.features, labels))
+    return predicted(LambdaRank(CNDCG(source="clicks")), data, X, rounds)
 
 
 def session_data(collection: Collection, positions: bool = True) -> Dataset:
@@ -85,16 +107,16 @@ def session_data(collection: Collection, positions: bool = True) -> Dataset:
     )
 
 
-def predicted(objective: Objective, data: Dataset, X: Any, **settings: Any) -> Scores:
+def predicted(objective: Objective, data: Dataset, X: Any, rounds: int) -> Scores:
     """Scores of test documents by a ranker trained with an objective."""
-    booster = train(LIGHTGBM, data, ROUNDS, objective=objective, **settings)
+    booster = train(LIGHTGBM, data, rounds, objective=objective)
     return np.asarray(booster.predict(X, raw_score=True, num_threads=1))
 
 
-def _xgboost(sessions: Collection, X: Any) -> Scores:
+def _xgboost(sessions: Collection, X: Any, rounds: int) -> Scores:
     q = sessions.queries
     # Documents come in the order in which they were shown, as XGBoost requires.
     data = xgb.QuantileDMatrix(sessions.features, q.relevance, group=q.sizes, nthread=1)
     params = XGBOOST | {"objective": "rank:ndcg", "lambdarank_unbiased": True}
-    booster = xgb.train(params, data, ROUNDS)
+    booster = xgb.train(params, data, rounds)
     return np.asarray(booster.predict(xgb.DMatrix(X, nthread=1), output_margin=True), dtype=np.float64)

@@ -9,61 +9,79 @@ from typing import Any
 import numpy as np
 
 from experiments.clicks import few_grades, logs, rankers
-from experiments.clicks.few_grades import BOTH, CLICKS, GRADES, SESSION_CLICKS, named
+from experiments.clicks.few_grades import BOTH, GRADES, WEIGHTS, named
 from experiments.clicks.logs import SHOWN, UNBIASED_USERS, USERS
-from experiments.clicks.rankers import CEILING, ENGINES, ESTIMATED, IPS, NAIVE, PRODUCTION, TRUE
+from experiments.clicks.rankers import (
+    CEILING,
+    DEBIASED,
+    ENGINES,
+    ESTIMATED,
+    HARVESTED,
+    IPS,
+    NAIVE,
+    PRODUCTION,
+    RATES,
+    TRUE,
+)
 from experiments.clicks.results import Results
-from experiments.clicks.study import FEW_GRADES_BY, FEW_GRADES_WITH, MEASURE
+from experiments.clicks.study import FEW_GRADES_BY, FEW_GRADES_WITH, MEASURE, Effort
 from experiments.common import report
 from experiments.common.report import legend, points, table
 from experiments.common.verdicts import RULE, finding, marked
 from lambdaboost.evaluation import Significance
 
-HEAD = f"""\
+HEAD = """\
 Rankers trained on simulated clicks, tested on grades that they do not see: `python -m experiments.clicks`.
 
-{logs.PRODUCTION_RANKERS} weak production rankers ({logs.GRADED_FOR_EACH} graded queries each) show their {SHOWN} best \
-documents in {logs.SESSIONS:,} sessions a fold, on the training queries. Every ranker has {rankers.ROUNDS} rounds at rate \
-{rankers.RATE:g} and {rankers.LEAVES} leaves; nothing is tuned. LightGBM trains all but XGBoost's own. Weights are clipped \
-at {rankers.CLIP:g}. NDCG@10 of all documents of each test query, over the five folds; queries without a relevant document \
-do not count."""
+{} weak production rankers ({} graded queries each) show their {} best documents in {:,} sessions a fold, on the
+training queries. Every ranker has {} rounds at rate {:g} and {} leaves; nothing is tuned. LightGBM trains all but
+XGBoost's own. Weights are clipped at {:g}. NDCG@10 of all documents of each test query, over the five folds; queries
+without a relevant document do not count."""
 
 
-def write_report(results: Results, data: Sequence[str], out: Path) -> None:
+def write_report(results: Results, effort: Effort, data: Sequence[str], out: Path) -> None:
     """Write report.md and the picture of the curves."""
-    sections = [_few_grades(results), _findings(results), _remedies(results), _curves(results)]
+    sections = [_few_grades(results), findings(results), _remedies(results), _curves(results)]
     sections += [_of_data_sets(results), "## Data\n\n" + "\n\n".join(data)]
-    report.write(out, "Clicks with position bias", HEAD, sections)
+    head = HEAD.format(
+        logs.PRODUCTION_RANKERS,
+        logs.GRADED_FOR_EACH,
+        SHOWN,
+        effort.sessions,
+        effort.rounds,
+        rankers.RATE,
+        rankers.LEAVES,
+        rankers.CLIP,
+    )
+    report.write(out, "Clicks with position bias", head, sections)
     _draw_curves(results, out / "curves.png")
 
 
 def _few_grades(results: Results) -> str:
-    users = FEW_GRADES_WITH
-    header = ["", "production", "clicks", "clicks, by session", "grades", "graded()", "all grades"]
-    header += ["graded() − better alone", "of the way to all grades"]
+    users, clicks, systems = FEW_GRADES_WITH, DEBIASED + HARVESTED, [f"{BOTH}({w:g})" for w in WEIGHTS]
+    header = ["", "production", "clicks", "grades", *systems, "all grades"]
+    header += [f"{systems[0]} − better alone", "of the way to all grades"]
     rows = []
     for share in few_grades.SHARES:
-        both, grades = named(BOTH, share), named(GRADES, share)
-        better = results.best((CLICKS, SESSION_CLICKS, grades), users)
+        both, grades = [named(system, share) for system in systems], named(GRADES, share)
+        better = results.best((clicks, grades), users)
         for data_set in (None, *results.data_sets):
-            means = {
-                name: results.mean(name, users, data_set)
-                for name in (PRODUCTION, CLICKS, SESSION_CLICKS, grades, both, CEILING)
-            }
-            found = _significance(results, better, both, users, data_set)
-            way = (means[both] - means[better]) / (means[CEILING] - means[better])
+            shown = (PRODUCTION, clicks, grades, *both, CEILING)
+            means = {name: results.mean(name, users, data_set) for name in shown}
+            found = _significance(results, better, both[0], users, data_set)
+            missing = means[CEILING] - means[better]
             rows.append(
                 [
                     f"{100 * share:g} % of the grades, {data_set or '**pooled**'}",
                     *(f"{100 * mean:.2f}" for mean in means.values()),
                     points(found.difference, found.p),
-                    f"{100 * way:.0f} %" if means[CEILING] > means[better] else "–",
+                    f"{100 * (means[both[0]] - means[better]) / missing:.0f} %" if missing > 0 else "–",
                 ]
             )
     caption = (
-        f"Users: {users}; clicks debiased by the {FEW_GRADES_BY} curve. graded({few_grades.WEIGHT:g}) sees the grades of "
-        "a share of the training queries and the clicks of all. The better alone is that with the higher pooled mean. "
-        "p: paired t-test over test queries, not corrected."
+        f"Users: {users}; clicks: rates debiased by the {FEW_GRADES_BY} curve. graded(w) sees the grades of a share of "
+        "the training queries and the clicks of all. The better alone is that with the higher pooled mean. p: paired "
+        "t-test over test queries, not corrected."
     )
     return "## A few grades plus clicks\n\n" + table(header, rows, caption)
 
@@ -75,12 +93,15 @@ def _significance(
     return found.significance[system, MEASURE]
 
 
-def _findings(results: Results) -> str:
+def findings(results: Results) -> str:
     biased = [users for users in results.users if users != UNBIASED_USERS]
-    best = max(ESTIMATED, key=lambda system: np.mean([results.mean(system, users) for users in biased]))
+    always = [
+        system for system in ESTIMATED if all(system in results.systems(users) for users in results.users)
+    ]
+    best = max(always, key=lambda system: np.mean([results.mean(system, users) for users in biased]))
     lines = [
-        f"## Findings, pooled\n\nThe estimator with the highest mean over users with a bias is {best}; it was chosen by "
-        "these same figures. p-values are not corrected.\n"
+        f"## Findings, pooled\n\nThe estimator with the highest mean over users with a bias is {best}; it was chosen "
+        "by these same figures. p-values are not corrected.\n"
     ]
     for users in biased:
         found = _significance(results, NAIVE, best, users)
@@ -100,18 +121,17 @@ def _findings(results: Results) -> str:
 
 
 def _remedies(results: Results) -> str:
-    systems = [s for s in (NAIVE, IPS + TRUE, *ESTIMATED, *ENGINES, CEILING, PRODUCTION)]
     caption = "▲ better, ▼ worse than clicks as labels. " + RULE.format("the rankers of a column")
-    return "## Remedies, pooled\n\n" + _table(results, systems, None) + "\n\n" + caption
+    return "## Remedies, pooled\n\n" + _table(results, None) + "\n\n" + caption
 
 
 def _of_data_sets(results: Results) -> str:
-    systems = [s for s in (NAIVE, IPS + TRUE, *ESTIMATED, *ENGINES, CEILING, PRODUCTION)]
-    parts = [f"### {name}\n\n{_table(results, systems, name)}" for name in results.data_sets]
+    parts = [f"### {name}\n\n{_table(results, name)}" for name in results.data_sets]
     return "## Remedies, by data set\n\n" + "\n\n".join(parts)
 
 
-def _table(results: Results, systems: Sequence[str], data_set: str | None) -> str:
+def _table(results: Results, data_set: str | None) -> str:
+    systems = (NAIVE, RATES, IPS + TRUE, *ESTIMATED, *ENGINES, CEILING, PRODUCTION)
     columns = {}
     for users in results.users:
         there = [s for s in systems if s in results.systems(users)]
@@ -121,7 +141,9 @@ def _table(results: Results, systems: Sequence[str], data_set: str | None) -> st
             cells[s] = marked(f"{100 * results.mean(s, users, data_set):.2f}", found[s, MEASURE])
         columns[users] = cells
     rows = [[s, *(columns[users].get(s, "–") for users in results.users)] for s in systems]
-    return table(["", *results.users], rows)
+    return table(
+        ["", *results.users], rows, "–: no such curve, or too few clicks to estimate it in every fold."
+    )
 
 
 def _curves(results: Results) -> str:
@@ -133,8 +155,8 @@ def _curves(results: Results) -> str:
             cells = ["{} of {}".format(*results.covered(name, truth, users)) for name in estimates]
             rows.append([users, *cells])
     caption = (
-        "Positions 2 to 10, over data sets and folds, at which the 95 % interval (over resampled queries) holds the true "
-        "value."
+        "Positions 2 to 10, over data sets and folds, at which the 95 % interval (over resampled queries) holds the "
+        "true value."
     )
     return "## Recovered curves\n\n![](curves.png)\n\n" + table(["", *estimates], rows, caption)
 
@@ -151,6 +173,8 @@ def _panel(results: Results, users: str) -> Any:
         axes.plot(rank, USERS[users].propensities(SHOWN).values, color="black", label="true")
         names = [name.removeprefix(IPS) for name in ESTIMATED if name.startswith(IPS)]
         for shift, (name, colour) in enumerate(zip(names, report.COLOURS, strict=False)):
+            if f"curve {name}" not in outcome:
+                continue
             values, low, high = outcome[f"curve {name}"]
             error = np.maximum([values - low, high - values], 0)
             axes.errorbar(

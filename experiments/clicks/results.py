@@ -40,7 +40,9 @@ class Results:
     def systems(self, users: str) -> list[str]:
         """Names of the rankers of every fold."""
         held = [{name for name in outcome if name.startswith("NDCG ")} for outcome in self.of(users)]
-        return [name.removeprefix("NDCG ") for name in self.of(users)[0] if all(name in names for names in held)]
+        return [
+            name.removeprefix("NDCG ") for name in self.of(users)[0] if all(name in names for names in held)
+        ]
 
     def figures(self, system: str, users: str, data_set: str | None = None) -> NDArray[np.float64]:
         """NDCG@10 of all test queries by one ranker; NaN for queries without a relevant document."""
@@ -68,7 +70,7 @@ class Results:
         held = [
             (curve[1, 1:] <= true) & (true <= curve[2, 1:])
             for outcome in self.of(users)
-            for curve in [outcome[f"curve {estimate}"]]
+            if (curve := outcome.get(f"curve {estimate}")) is not None
             for true in [truth[1 : curve.shape[1]]]
         ]
         return int(sum(part.sum() for part in held)), sum(part.size for part in held)

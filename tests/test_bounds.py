@@ -9,7 +9,7 @@ import naive_measures
 import numba
 import numpy as np
 import pytest
-from rules import RULES
+from rules import CURVE, RULES
 
 from lambdaboost import (
     CNDCG,
@@ -17,6 +17,7 @@ from lambdaboost import (
     MRR,
     NDCG,
     ClickTier,
+    InversePropensity,
     LambdaLoss,
     LambdaRank,
     NormalizedPairs,
@@ -46,6 +47,7 @@ def at_cutoff(k):
         NormalizedPairs(MRR(k)),
         NormalizedPairs(over="top", k=k),
         ClickTier(CNDCG(k)),
+        InversePropensity(LambdaRank(NDCG(k)), CURVE),
         StructuredHinge(MRR(), clip=k),
         StructuredHinge(NDCG(k)),
     ]

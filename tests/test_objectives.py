@@ -268,7 +268,9 @@ def test_number_check_is_shared():
 # What has no λ of its own formula to compare with, and where its tests are.
 ELSEWHERE = {
     "FiniteDifference": "test_slopes_on_engines.py",
+    "PositionGAM": "test_unbiased_objectives.py",
     "SPSA": "test_spsa.py",
+    "UnbiasedLambdaRank": "test_unbiased_objectives.py",
     "XENDCG": "test_xendcg.py",
 }
 

@@ -226,6 +226,17 @@ def test_wrong_arguments():
         intervention_harvesting(counted([("x", 1, 5, 10), ("x", 2, 4, 10)]))
 
 
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_click_on_everything_is_no_bias(name):
+    curve = ESTIMATORS[name](
+        counted(
+            [("x", 1, 9, 9), ("x", 2, 4, 4), ("y", 2, 5, 5), ("y", 3, 7, 7), ("z", 1, 2, 2), ("z", 3, 2, 2)]
+        ),
+        intervals=0,
+    )
+    np.testing.assert_allclose(curve.values, [1, 1, 1], rtol=1e-5)
+
+
 def test_categories_keep_their_names():
     log = log_of(1.0, 100)
     names = np.array(["", "top", "upper", "middle", "low", "lower", "foot"])

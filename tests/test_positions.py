@@ -232,7 +232,7 @@ def test_positions_are_set_later_and_reach_lightgbms_own_objective():
     )
     assert not np.array_equal(lgb.train(params, dataset("lightgbm", None), 4).predict(X), own)
     data.set_position(None)
-    assert queries_of(data).position is None
+    assert queries_of(data).position is None and data.get_field("position") is None
     valid = data.create_valid(X, Q0.relevance, group=Q0.sizes, position=RANKS)
     assert np.array_equal(queries_of(valid.construct()).position, CODES)
 

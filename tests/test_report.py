@@ -15,6 +15,7 @@ import pytest
 
 from lambdaboost import CNDCG, MAP, NDCG, Blend, LambdaRank, Linear, Queries, SigmoidLocal, graded
 from lambdaboost.cli.run import run
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
@@ -409,6 +410,24 @@ def test_report_command(capsys, folder, tmp_path):
         "MAP",
     )
     assert code == 0 and "plain against xgboost" in checked(out)[0]
+
+
+def test_report_command_draws_propensities(capsys, folder, tmp_path):
+    out, curve = tmp_path / "page.html", tmp_path / "harvested.json"
+    Propensities([1.0, 0.5], [1.0, 0.4], [1.0, 0.6]).save(curve)
+    command = ("report", folder / "test.txt", "--scores", folder / "own.txt", "--out", out)
+    code, _, err = call(capsys, *command, "--propensities", curve, "--propensities", f"again={curve}")
+    assert (code, err) == (0, "")
+    _, page = checked(out)
+    shown = "\n".join(page.texts)
+    for expected in ("Propensities by position", "harvested", "again"):
+        assert expected in shown, expected
+    code, _, err = call(capsys, *command, "--propensities", curve, "--propensities", curve)
+    assert code != 0 and "--propensities has two curves 'harvested'" in err
+    code, _, err = call(capsys, *command, "--propensities", tmp_path / "none.json")
+    assert code != 0 and "none.json: No such file or directory; check the path" in err
+    code, _, err = call(capsys, *command, "--propensities", folder / "own.txt")
+    assert code != 0 and "is not a saved curve of propensities" in err
 
 
 def test_report_of_models_agrees_with_evaluate(capsys, folder, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rules import RULES
 
-from lambdaboost import MAP, MRR, NDCG, LambdaRank, Queries, RankNet
+from lambdaboost import MAP, MRR, NDCG, LambdaRank, PositionGAM, Queries, RankNet, UnbiasedLambdaRank
 from lambdaboost.objectives import (
     OBJECTIVES,
     SPSA,
@@ -22,6 +22,9 @@ FURTHER = [
     FiniteDifference(NDCG(5)),
     SPSA(NDCG(5)),
     GradientStep(PairwiseHinge()),
+    PositionGAM(LambdaRank()),
+    PositionGAM(RankNet()),
+    UnbiasedLambdaRank(),
     Combo((StructuredHinge(MAP()), PairwiseHinge())),
     *(StructuredHinge(metric) for metric in (NDCG(), NDCG(k=3), MRR())),
     *(StructuredHinge(NDCG(k=5), clip=False, feature_map=name) for name in ("po", "dorm")),

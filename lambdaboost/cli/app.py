@@ -418,6 +418,14 @@ def report(
             help="A column by whose values queries are grouped; may be repeated.",
         ),
     ] = None,
+    propensities: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--propensities",
+            metavar="[NAME=]FILE",
+            help="A curve of position bias that Propensities.save wrote, to be drawn; may be repeated.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
     out: Annotated[Path, typer.Option("--out", metavar="PAGE", help="HTML file to write.")] = PAGE,
 ) -> None:
@@ -438,6 +446,7 @@ def report(
         tuple(measure or ()),
         Columns.parse(source or (), drop or (), query, label, position=position),
         tuple(segment or ()),
+        tuple(propensities or ()),
         seed,
         out,
     )

@@ -17,6 +17,7 @@ from lambdaboost.cli.data_file import DataFile, shown
 from lambdaboost.cli.evaluate import read_scores
 from lambdaboost.cli.measuring import check_measures, parse_measures
 from lambdaboost.cli.model_file import LoadedModel
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._files import check_place, sha256
 from lambdaboost.diagnostics import Recorder, pictures, replay
@@ -89,6 +90,7 @@ def run_report(
     measure_texts: tuple[str, ...],
     options: Columns,
     segments: tuple[str, ...],
+    propensities_texts: tuple[str, ...],
     seed: int,
     out: Path,
 ) -> None:
@@ -101,6 +103,7 @@ def run_report(
         ],
         baseline,
     )
+    curves = _curves(propensities_texts)
     measures = parse_measures(measure_texts)
     models = {g: _model(g, options) for g in given if g.option == "--model"}
     columns = _labels(options, models)
@@ -129,7 +132,7 @@ def run_report(
                 for r in ranked
                 if r.model and r.model.about.get("history")
             },
-            diagnostics=_diagnostics(ranked, rows, shuffled),
+            diagnostics=_diagnostics(ranked, rows, shuffled) | pictures(propensities=curves),
             importance={r.given.name: _importance(r.model, file) for r in ranked if r.model},
             segments={name: segment_of_queries(file, name, q) for name in segments},
             documents=(_document_names(file) if file.documents is None else file.documents)[rows],
@@ -222,6 +225,18 @@ def _ranked(given: Given, model: LoadedModel | None, file: DataFile, q: Queries)
     if model.columns.sources:
         facts["label sources, not features"] = tuple(map(str, model.columns.sources))
     return Ranked(given, model.scores_of(features), facts, model, features)
+
+
+def _curves(texts: tuple[str, ...]) -> dict[str, Propensities]:
+    """Curves of position bias by name."""
+    curves: dict[str, Propensities] = {}
+    for given in (Given.parse("--propensities", text) for text in texts):
+        if given.name in curves:
+            raise ValueError(
+                f"--propensities has two curves {given.name!r}: name them, such as {given.name}2=FILE"
+            )
+        curves[given.name] = Propensities.load(given.path)
+    return curves
 
 
 def _diagnostics(

@@ -42,6 +42,12 @@ def curve_with_intervals(
     """
     resamples = checked_intervals(intervals, n_queries)
     found = estimate(np.ones(n_queries))
+    if not (np.isfinite(found) & (found > 0)).all():
+        bad = np.flatnonzero(~(np.isfinite(found) & (found > 0))) + 1
+        raise ValueError(
+            f"the log does not determine the propensity of {words(bad, names)}: too few clicks connect it with the "
+            "others; give more sessions, or take() the rows of the other positions"
+        )
     best = int(np.argmax(found))
     values = tuple((found / found[best]).tolist())
     if not resamples:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 STEPS = 60
 TOLERANCE = 1e-7  # of log p
-LARGEST_RATE = 1 - 1e-9
+LARGEST_RATE = 1 - 1e-12
 
 
 def largest_likelihood(
@@ -45,6 +45,8 @@ def largest_likelihood(
     from scipy import sparse
 
     k, n_groups = start.size, weight.size
+    # A rate of 1 everywhere would have no curvature.
+    trials = trials * (1 + 1e-7)
     of_row = weight[group]
     a = start - start[0]
     r = np.full(n_groups, np.nan)
@@ -81,7 +83,7 @@ def _relevance(
     bound = LARGEST_RATE / largest
     if np.isnan(r).any():
         r = clicked / np.bincount(group, trials * p, minlength=n_groups)
-    r = np.minimum(r, (1 + bound * largest) / 2 / largest * LARGEST_RATE)
+    r = np.minimum(r, 0.999 * bound)
     for _ in range(STEPS):
         rate = np.minimum(p * r[group], LARGEST_RATE)
         odds = (trials - clicks) * rate / (1 - rate)

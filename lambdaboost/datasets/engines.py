@@ -116,11 +116,9 @@ def _xgboost_parts(data: Any, names: Sequence[str]) -> Parts:
 
 def positions_in(data: Any) -> Positions | None:
     """The positions of a data set of either engine, or of a LightGBM subset at any depth; None for anything else."""
-    if "positions" in getattr(data, "__dict__", ()):
-        found: Positions | None = data.positions
-        return found
-    if not is_lightgbm(data):
-        return None
+    known: Positions | None = getattr(data, "__dict__", {}).get("positions")
+    if known is not None or not is_lightgbm(data):
+        return known
     field = data.get_field("position")
     if field is not None:
         return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))

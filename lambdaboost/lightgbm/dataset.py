@@ -41,7 +41,8 @@ class Dataset(lgb.Dataset):
         Further labels by name, ≥ 0, or NaN if missing: ``{"clicks": ctr}``.
     position : array of shape (n_rows,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
-        LightGBM's own position field is set to the same, with 0 for rows that were not shown; LightGBM numbers it anew.
+        LightGBM's own position field is set to the same, with 0 for rows that were not shown; LightGBM numbers it
+        anew, and `save_binary` does not keep it.
 
     Attributes
     ----------
@@ -126,6 +127,8 @@ class Dataset(lgb.Dataset):
         if position is not None and position is self.position:
             return super().set_position(position)
         self.positions = None if position is None else positions_of("position", position)
+        if self.positions is None and is_constructed(self):
+            self.set_field("position", None)
         return super().set_position(None if self.positions is None else self.positions.codes)
 
     def create_valid(

@@ -27,6 +27,7 @@ from lambdaboost.objectives.listnet import ListNet
 from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
+from lambdaboost.objectives.position_gam import PositionGAM
 from lambdaboost.objectives.ranknet import RankNet
 from lambdaboost.objectives.recipes import graded, iteration_dependent
 from lambdaboost.objectives.schedules import Constant, Exponential, Linear
@@ -34,6 +35,7 @@ from lambdaboost.objectives.scorecard import Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 from lambdaboost.objectives.spsa import SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge
+from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG
 
 __all__ = [
@@ -61,10 +63,12 @@ __all__ = [
     "Objective",
     "OrdinalMcRank",
     "PairwiseHinge",
+    "PositionGAM",
     "RankNet",
     "Scorecard",
     "SigmoidLocal",
     "StructuredHinge",
+    "UnbiasedLambdaRank",
     "graded",
     "iteration_dependent",
     "parse",

@@ -137,7 +137,9 @@ class InversePropensities(Value):
 
     def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
         """The factors of some queries, the same in every round."""
-        found: Factors | Unfactored = q.memo(self, lambda: self._of(q))
+        # The identity names the curve as long as it lives, and what is kept holds it: its hash takes all values.
+        key = ("inverse propensities", self.source, id(self.propensities), self.clip, self.self_normalized)
+        found: Factors | Unfactored = q.memo(key, lambda: (self._of(q), self.propensities))[0]
         return found
 
     def _of(self, q: Queries) -> Factors | Unfactored:

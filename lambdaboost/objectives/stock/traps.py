@@ -20,8 +20,8 @@ _BOOSTING = ("boosting", "boosting_type", "boost")
 _METRIC = ("metric", "metrics", "metric_types")
 _FREQUENCY = ("bagging_freq", "subsample_freq")
 POSITION = (
-    "position: this objective does not read the positions of the data, so here they do nothing; leave position out, or "
-    "train with an objective that corrects for them, such as LightGBM's own lambdarank"
+    "position: this objective does not read the positions of the data, so training ignores them; train with one that "
+    "does, such as LightGBM's own lambdarank, or leave position out if no measure needs it"
 )
 RENUMBERED = (
     "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they are "

@@ -1,0 +1,137 @@
+"""UnbiasedLambdaRank: LambdaRank whose pairs are corrected by a position bias that it estimates itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._value import Value
+from lambdaboost.clicks import Propensities
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
+from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.kernels.pair_costs import pair_costs, position_ratios, sampled
+from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.swaps.registry import check_swap
+
+LAST = 200  # positions from here on share one ratio
+
+
+@OBJECTIVES.add
+@dataclass(frozen=True, repr=False)
+class UnbiasedLambdaRank(Objective):
+    r"""LambdaRank of clicks with dual position bias (Hu, Wang, Peng and Li 2019): Unbiased LambdaMART.
+
+    :math:`\lambda = |\Delta Z|\,\rho / (t^+_k\,t^-_l)` for a better document at position k and a worse at l, μ in the
+    same way. The ratios of bias of clicked and of other documents minimise the cost of the round's scores,
+
+    .. math:: \sum_{k,l} \frac{C_{kl}}{t^+_k\,t^-_l}, \quad C_{kl} = \sum_{(i, j) \in (k, l)} |\Delta Z|
+        \log(1 + e^{-(s_i - s_j)}),
+
+    with a penalty :math:`\lVert t \rVert_p` on each (eqs. 30-31), by alternating minimisation. They start anew in every
+    round, so that the objective has no state; `XGBoost <https://xgboost.readthedocs.io>`_'s ``lambdarank_unbiased``
+    takes one such step a round. Where there are many pairs, C is that of a fixed sample of queries.
+
+    Parameters
+    ----------
+    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or Spearman
+        The measure Z of the clicks, such as ``CNDCG()``, or ``NDCG()`` where relevance holds them.
+    regularization : float
+        The paper's p, ≥ 0, XGBoost's ``lambdarank_bias_norm``: 0 for none, higher for ratios nearer 1.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries, UnbiasedLambdaRank
+    >>> q = Queries([1, 0, 0, 1, 1, 0], sizes=[2, 2, 2], position=[1, 2, 1, 2, 1, 2])
+    >>> clicked, other = UnbiasedLambdaRank(regularization=0.0).bias([0.0] * 6, q)
+    >>> clicked
+    Propensities(values=(1.0, 1.0))
+
+    """
+
+    reads_positions: ClassVar[bool] = True
+
+    metric: Measure = NDCG()
+    regularization: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_swap("metric", self.metric)
+        if isinstance(self.metric, PairAccuracy):
+            raise TypeError(
+                f"metric is {self.metric!r}, whose pair weights need more than two ranks: choose another measure"
+            )
+        check_number("regularization", self.regularization, 0)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        return (self.metric.source,)
+
+    @property
+    def rule(self) -> PairRule:
+        """The pairs, swap, force and factors."""
+        ratios = PositionRatios(self.metric, self.regularization)
+        return PairRule(self.metric.source, self.metric, factors=ratios)
+
+    def bias(self, scores: ArrayLike, q: Queries) -> tuple[Propensities, Propensities]:
+        """t⁺ and t⁻ by position at these scores, each relative to its largest."""
+        plus, minus = PositionRatios(self.metric, self.regularization).ratios(q.scores(scores), q)
+        return _curve(plus, q), _curve(minus, q)
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+        """λ and μ of every document."""
+        return self.rule.lambdas(scores, q)
+
+
+def _curve(t: Floats, q: Queries) -> Propensities:
+    names = q.position_names
+    return Propensities(tuple((t / t.max()).tolist()), names=None if names is None else names[: t.size])
+
+
+@dataclass(frozen=True, repr=False)
+class PositionRatios(Value):
+    """1/t⁺ of the better document of a pair and 1/t⁻ of the worse."""
+
+    metric: Measure
+    regularization: float
+
+    def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
+        """The factors at the scores of a round."""
+        plus, minus = self.ratios(scores, q)
+        place = _places(q, self.metric.source)
+        return Factors((1 / plus).astype(np.float32)[place], (1 / minus).astype(np.float32)[place])
+
+    def ratios(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        """t⁺ and t⁻ by position, the first 1."""
+        source = self.metric.source
+        of, rows = sampled(q, source)
+        place = _places(q, source)
+        n_places = int(place.max()) + 1
+        if rows is not None:
+            scores, place = scores[rows], place[rows]
+        costs = pair_costs(PairRule(source, self.metric), scores, of, place, n_places)
+        return position_ratios(costs, self.regularization)
+
+
+def _places(q: Queries, source: str) -> NDArray[np.int32]:
+    """The position of each document from 0, at most LAST − 1; all with a label have one."""
+
+    def build() -> NDArray[np.int32]:
+        position, labels = q.required_position(), q.source(source)
+        missing = (position == 0) & ~np.isnan(labels)
+        if missing.any():
+            row = int(missing.argmax())
+            raise ValueError(
+                f"{source}[{row}] is {labels[row]:g}, but the row has no position: "
+                "give the position at which it was shown, or NaN as its label"
+            )
+        return np.clip(position - 1, 0, LAST - 1)
+
+    found: NDArray[np.int32] = q.memo(("places", source), build)
+    return found

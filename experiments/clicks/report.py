@@ -94,6 +94,7 @@ def _significance(
 
 
 def findings(results: Results) -> str:
+    """The section on what the estimators bring, a line for each claim."""
     biased = [users for users in results.users if users != UNBIASED_USERS]
     always = [
         system for system in ESTIMATED if all(system in results.systems(users) for users in results.users)

@@ -1,0 +1,1 @@
+"""Rankers trained on simulated clicks with position bias, and tested on the hidden grades."""

@@ -1,0 +1,71 @@
+"""Logs of simulated users of weak production rankers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.clicks.rankers import LIGHTGBM, session_data
+from lambdaboost import LambdaRank
+from lambdaboost.clicks import Cascade, ClickLog, PositionBased, TrustBias, simulate, simulate_swaps
+from lambdaboost.clicks.simulation import UserModel
+from lambdaboost.datasets import Collection
+from lambdaboost.lightgbm import train
+
+USERS: Mapping[str, UserModel] = MappingProxyType(
+    {
+        "position, η = 0": PositionBased(0.0),
+        "position, η = 0.5": PositionBased(0.5),
+        "position, η = 1": PositionBased(1.0),
+        "position, η = 2": PositionBased(2.0),
+        "cascade": Cascade(),
+        "trust": TrustBias(1.0),
+    }
+)
+UNBIASED_USERS = "position, η = 0"
+SHOWN = 10
+IN_SWAPS = 0.2  # sessions of the swap experiment, on top of them
+PRODUCTION_RANKERS, GRADED_FOR_EACH = 3, 10
+WEAK = {"num_leaves": 5, "min_data_in_leaf": 5}
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """What users did on the training queries of a fold, and the swap experiment of some of them."""
+
+    sessions: ClickLog
+    swaps: ClickLog
+    arm: NDArray[np.int64]
+
+
+def production(training: Collection, *others: Collection, seed: int) -> list[NDArray[np.float64]]:
+    """Scores by weak rankers, each trained on a few graded queries: for each collection (n_rankers, n_documents)."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(PRODUCTION_RANKERS):
+        few = rng.permutation(training.queries.n_queries)[:GRADED_FOR_EACH]
+        data = session_data(training.take(np.sort(few)))
+        booster = train(LIGHTGBM | WEAK, data, 10, objective=LambdaRank(), leaves="gradient")
+        found.append([booster.predict(part.features, raw_score=True) for part in (training, *others)])
+    return [np.array(scores) for scores in zip(*found, strict=True)]
+
+
+def logged(
+    scores: NDArray[np.float64], training: Collection, users: UserModel, sessions: int, seed: int
+) -> Log:
+    """The log of all sessions, shared equally among the queries, each served by one of the rankers."""
+    rng, q = np.random.default_rng(seed), training.queries
+    each = max(1, sessions // q.n_queries)
+    log = simulate(scores, q, users, each, rng, SHOWN)
+    swaps = simulate_swaps(scores, q, users, max(1, round(IN_SWAPS * each)), rng, SHOWN)
+    return Log(log, *swaps)
+
+
+def as_lists(log: ClickLog, training: Collection) -> Collection:
+    """Each session a list of the documents shown, in the order shown, with clicks as labels."""
+    lists = log.sessions()
+    return Collection(training.features[lists.document], lists.queries)

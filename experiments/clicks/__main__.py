@@ -16,7 +16,7 @@ from experiments.clicks.study import QUICK, Effort, Study, Task
 from experiments.common.data import Data, one_fold
 from experiments.common.folders import read_folder
 from experiments.common.script import at_least, note, out_folder, parser, run
-from experiments.common.workers import Workers
+from experiments.common.workers import Outcome, Workers
 from lambdaboost.datasets import web_search_log
 
 QUICK_USERS = ("position, η = 0", "position, η = 1")
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     folds, effort = (1, QUICK) if options.quick else (FOLDS, Effort())
     out = out_folder(options)
     note(f"{len(data) * len(users) * folds} runs; finished ones are kept in {out / 'runs'}")
-    outcomes = {}
+    outcomes: dict[tuple[str, str, int], Outcome] = {}
     for name, one in data.items():
         tasks = {
             f"{one.digest[:8]}-{options.seed}-{fold}-{_file_name(kind)}": Task(fold, kind)

@@ -20,8 +20,8 @@ def five_folds(data: Data, seed: int) -> Iterator[tuple[Collection, Collection]]
         return
     whole = data.joined(tuple(data.parts))
     part = np.random.default_rng(seed).permutation(whole.queries.n_queries) % FOLDS
-    for fold in range(FOLDS):
-        yield _graded(whole.take(np.flatnonzero(part != fold))), whole.take(np.flatnonzero(part == fold))
+    for tested in range(FOLDS):
+        yield _graded(whole.take(np.flatnonzero(part != tested))), whole.take(np.flatnonzero(part == tested))
 
 
 def _graded(collection: Collection) -> Collection:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from experiments.clicks.rankers import LIGHTGBM, session_data
 from lambdaboost import LambdaRank
-from lambdaboost.clicks import Cascade, ClickLog, PositionBased, TrustBias, simulate, simulate_swaps
+from lambdaboost.clicks import (
+    Cascade,
+    ClickLog,
+    PositionBased,
+    Propensities,
+    TrustBias,
+    simulate,
+    simulate_swaps,
+)
 from lambdaboost.clicks.simulation import UserModel
 from lambdaboost.datasets import Collection
 from lambdaboost.lightgbm import train
@@ -40,6 +48,11 @@ class Log:
     sessions: ClickLog
     swaps: ClickLog
     arm: NDArray[np.int64]
+
+
+def true_curve(users: UserModel) -> Propensities | None:
+    """The probability that these users look at each position; None where it depends on what is shown."""
+    return users.propensities(SHOWN) if isinstance(users, PositionBased | TrustBias) else None
 
 
 def production(training: Collection, *others: Collection, seed: int) -> list[NDArray[np.float64]]:

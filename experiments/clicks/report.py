@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.clicks import few_grades, logs, rankers
 from experiments.clicks.few_grades import BOTH, GRADES, WEIGHTS, named
-from experiments.clicks.logs import SHOWN, UNBIASED_USERS, USERS
+from experiments.clicks.logs import SHOWN, UNBIASED_USERS, USERS, true_curve
 from experiments.clicks.rankers import (
     CEILING,
     DEBIASED,
@@ -151,9 +151,10 @@ def _curves(results: Results) -> str:
     estimates = [name.removeprefix(IPS) for name in ESTIMATED if name.startswith(IPS)]
     rows = []
     for users in results.users:
-        if hasattr(USERS[users], "propensities"):
-            truth = np.array(USERS[users].propensities(SHOWN).values)
-            cells = ["{} of {}".format(*results.covered(name, truth, users)) for name in estimates]
+        if (truth := true_curve(USERS[users])) is not None:
+            cells = [
+                "{} of {}".format(*results.covered(name, np.array(truth.values), users)) for name in estimates
+            ]
             rows.append([users, *cells])
     caption = (
         "Positions 2 to 10, over data sets and folds, at which the 95 % interval (over resampled queries) holds the "
@@ -163,7 +164,7 @@ def _curves(results: Results) -> str:
 
 
 def _draw_curves(results: Results, path: Path) -> None:
-    drawn = [users for users in results.users if hasattr(USERS[users], "propensities")]
+    drawn = [users for users in results.users if true_curve(USERS[users]) is not None]
     report.draw(path, *(_panel(results, users) for users in drawn), width=3.6)
 
 
@@ -171,7 +172,7 @@ def _panel(results: Results, users: str) -> Any:
     def draw(axes: Any) -> None:
         outcome = results.of(users)[0]
         rank = np.arange(1, SHOWN + 1)
-        axes.plot(rank, USERS[users].propensities(SHOWN).values, color="black", label="true")
+        axes.plot(rank, true_curve(USERS[users]).values, color="black", label="true")  # type: ignore[union-attr]
         names = [name.removeprefix(IPS) for name in ESTIMATED if name.startswith(IPS)]
         for shift, (name, colour) in enumerate(zip(names, report.COLOURS, strict=False)):
             if f"curve {name}" not in outcome:

@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.clicks.few_grades import by_share
 from experiments.clicks.folds import five_folds
-from experiments.clicks.logs import SHOWN, USERS, as_lists, logged, production
+from experiments.clicks.logs import USERS, as_lists, logged, production, true_curve
 from experiments.clicks.rankers import EM, HARVESTED, PRODUCTION, SWAPS, TRUE, by_remedy
 from experiments.common.data import Data
 from experiments.common.workers import Outcome
@@ -67,8 +67,8 @@ class Study:
         for name, estimate in estimated.items():
             with suppress(ValueError):  # too few clicks far down
                 curves[name] = estimate()
-        if hasattr(users, "propensities"):
-            curves[TRUE] = users.propensities(SHOWN)
+        if (truth := true_curve(users)) is not None:
+            curves[TRUE] = truth
         found = by_remedy(log.sessions, sessions, curves, training, test, rounds)
         if task.users == FEW_GRADES_WITH:
             found |= by_share(log.sessions, curves[FEW_GRADES_BY], training, test, rounds, seed)

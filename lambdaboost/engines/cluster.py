@@ -7,7 +7,7 @@ from typing import Any
 
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.objectives import GradientStep, Objective, PositionGAM, UnbiasedLambdaRank
 
 CHECKPOINT = (
     "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
@@ -41,6 +41,11 @@ def _refuse_sums_over_all(objective: Objective) -> None:
         raise ValueError(
             f"{objective!r} divides by the standard deviation of all λ, and no worker has all of them: "
             "use normalize='query'"
+        )
+    if isinstance(objective, UnbiasedLambdaRank | PositionGAM):
+        raise ValueError(
+            f"{objective!r} estimates the bias of positions from all queries, and no worker has all of them: estimate "
+            "it from the log first, and use InversePropensity"
         )
     for part in fields(objective):  # type: ignore[arg-type]
         value = getattr(objective, part.name)

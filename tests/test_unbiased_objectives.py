@@ -226,7 +226,7 @@ def test_rounds_of_lightgbms_bias_at_fixed_scores_end_at_the_gams():
     scores, q = sessions(300)
     objective, bias = LambdaRank(convention="lightgbm", norm=False), lightgbm_positions.start(q)
     for _ in range(150):
-        _, bias = lightgbm_positions.step(bias, scores, q, objective, 0.3, 0.01)
+        _, bias = lightgbm_positions.step(bias, scores, q, objective.gradient, 0.3, 0.01)
     np.testing.assert_allclose(PositionGAM(objective, 0.01).bias(scores, q), bias - bias[0], rtol=0.04)
 
 
@@ -383,7 +383,7 @@ def test_rounds_of_lightgbms_position_training(log, regularization, weighted):
     def replayed(scores, _):
         nonlocal bias
         objective = LambdaRank(convention="lightgbm")
-        derivatives, bias = lightgbm_positions.step(bias, scores, q, objective, 0.2, regularization)
+        derivatives, bias = lightgbm_positions.step(bias, scores, q, objective.gradient, 0.2, regularization)
         return derivatives
 
     plain = lgb.Dataset(X, q.relevance, group=q.sizes)

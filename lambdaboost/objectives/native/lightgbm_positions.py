@@ -7,14 +7,16 @@ that grows over the rounds, which is why no `Objective` is like it; `PositionGAM
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.native.queries import Derivatives
 
 DAMPING = 0.001
+Gradient = Callable[[NDArray[np.float64], Queries], Derivatives]
 
 
 def start(q: Queries) -> NDArray[np.float32]:
@@ -26,7 +28,7 @@ def step(
     bias: NDArray[np.float32],
     scores: NDArray[np.float64],
     q: Queries,
-    objective: Objective,
+    gradient: Gradient,
     learning_rate: float,
     regularization: float = 0.0,
 ) -> tuple[Derivatives, NDArray[np.float32]]:
@@ -38,14 +40,14 @@ def step(
         As `start` or the round before gave it.
     scores, q
         Scores without the bias, and queries with the position of each row.
-    objective : Objective
-        ``LambdaRank(convention="lightgbm")`` with the options of the training.
+    gradient : function of scores and queries
+        ``LambdaRank(convention="lightgbm").gradient``, with the options of the training.
     learning_rate, regularization : float
         LightGBM's ``learning_rate`` and ``lambdarank_position_bias_regularization``.
 
     """
     place = q.required_position() - 1
-    grad, hess = objective.gradient(scores + bias[place].astype(np.float64), q)
+    grad, hess = gradient(scores + bias[place].astype(np.float64), q)
     count = np.bincount(place, minlength=bias.size)
     slope = (
         np.bincount(place, -grad.astype(np.float64), bias.size)

@@ -51,6 +51,7 @@ class PositionGAM(Objective):
     """
 
     reads_positions: ClassVar[bool] = True
+    ranks_ties_by_row: ClassVar[bool] = False  # equal scores differ by the bias of their positions
 
     objective: Objective
     regularization: float = 0.0
@@ -67,11 +68,6 @@ class PositionGAM(Objective):
     def curvature_changes_sign(self) -> bool:  # type: ignore[override]
         """Whether μ can be negative."""
         return self.objective.curvature_changes_sign
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.ranks_ties_by_row
 
     @property
     def sources(self) -> tuple[str, ...]:

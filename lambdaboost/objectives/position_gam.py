@@ -14,7 +14,7 @@ from lambdaboost.objectives.base.objective import Floats, Objective, check_objec
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
 
-DOCUMENTS = 50_000  # the bias is that of sampled queries of about so many
+DOCUMENTS = 20_000  # the bias is that of sampled queries of about so many
 STEPS = 12
 CLOSE = 1e-3  # a step that short is the last
 

@@ -18,7 +18,7 @@ from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.pair_rule import Floats, PairRule
 from lambdaboost.objectives.kernels.pair_weight import Dcg, TwoFloatDcg, gap, rank_terms, step
 
-PAIRS = 200_000  # sampled queries have about so many
+PAIRS = 50_000  # sampled queries have about so many
 PARTS = 64  # sums that are added in the end, whatever the number of threads
 FIGURES = 1 << 20  # of all parts together
 ROUNDS = 200  # of the alternating minimisation, at most

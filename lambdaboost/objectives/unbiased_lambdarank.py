@@ -56,8 +56,8 @@ class UnbiasedLambdaRank(Objective):
     >>> from lambdaboost import Queries, UnbiasedLambdaRank
     >>> q = Queries([1, 0, 0, 1, 1, 0], sizes=[2, 2, 2], position=[1, 2, 1, 2, 1, 2])
     >>> clicked, other = UnbiasedLambdaRank(regularization=0.0).bias([0.0] * 6, q)
-    >>> clicked
-    Propensities(values=(1.0, 1.0))
+    >>> clicked  # two clicks at the first position, one at the second
+    Propensities(values=(1.0, 0.5))
 
     """
 

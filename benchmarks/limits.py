@@ -4,7 +4,7 @@ Usage: python -m benchmarks.limits, which needs perf, objdump and llvm-mca (see 
 
 One thread, least processor time of alternating runs. The clock comes from a chain of dependent one-cycle operations. A
 kernel that fills vector lanes is compared with what the ports allow its hottest loop; one that follows its data step by
-step with itself on data whose branches the processor foresees.
+step with itself on data whose branches the processor predicts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lambdaboost.datasets.kernels import letor
 from lambdaboost.evaluation import Measure, _correlation, _pairs, ranking
 from lambdaboost.objectives import Objective, approx_ndcg
 from lambdaboost.objectives.inference import pairs as hinge_pairs
-from lambdaboost.objectives.kernels import gradient, noisy_pairs, short_lists, tree
+from lambdaboost.objectives.kernels import noisy_pairs, query, short_lists, tree
 
 CHAIN_CYCLES = 6  # of three shifts and three exclusive ors, each of which waits for the one before
 HEADS = (
@@ -95,9 +95,9 @@ RANKS = Unit("pair", _any_pairs, "vcmpltpd", 8)
 CHANCES = Unit("pair, one with gain", _pairs_with_gain, "cmpb", 1)
 DOCUMENTS = Unit("document", lambda q: q.n_documents, "vaddsd", 1 / 3)
 CASES = (
-    Case("tiles", LambdaRank(), gradient._block_of_queries, 100, 1200, PAIRS),
-    Case("tiles", LambdaRank(), gradient._block_of_queries, 1000, 120, PAIRS),
-    Case("two by two", LambdaRank(PairAccuracy()), gradient._block_of_queries, 100, 1200, PAIRS),
+    Case("tiles", LambdaRank(), query.block_of_queries, 100, 1200, PAIRS),
+    Case("tiles", LambdaRank(), query.block_of_queries, 1000, 120, PAIRS),
+    Case("two by two", LambdaRank(PairAccuracy()), query.block_of_queries, 100, 1200, PAIRS),
     Case("lanes", LambdaRank(), short_lists._block_of_batches, 2500, 40, SLOTS),
     Case("lanes", LambdaRank(), short_lists._block_of_batches, 10_000, 10, SLOTS),
     Case("tree", LambdaRank(), tree._block_of_lists, 1, 100_000, None),
@@ -148,13 +148,13 @@ def _of_ports(case: Case, clock: float) -> tuple[str, ...]:
 
 
 class Steps(NamedTuple):
-    """A kernel that goes step by step: its call as it is, and on data without surprises."""
+    """A kernel that goes step by step: its call on usual data, and on data whose branches are predicted."""
 
     name: str
     unit: str
     units: int
     usual: Callable[[], Any]
-    foreseen: Callable[[], Any]
+    regular: Callable[[], Any]
 
 
 def _steps() -> Iterator[Steps]:
@@ -245,11 +245,11 @@ def main() -> None:
     with _threads.using(1):
         print(table(HEADS, [_of_ports(case, clock) for case in CASES]), end="\n\n", flush=True)
         rows = []
-        for name, unit, units, usual, foreseen in _steps():
-            cycles = (f"{seconds * clock / units:.1f}" for seconds in least(usual, foreseen, repetitions=50))
+        for name, unit, units, usual, regular in _steps():
+            cycles = (f"{seconds * clock / units:.1f}" for seconds in least(usual, regular, repetitions=50))
             rows.append((name, unit, *cycles))
         print(
-            table(("kernel, and what is foreseen", "cycles a", "usual", "foreseen"), rows),
+            table(("kernel, and its regular data", "cycles a", "usual", "regular"), rows),
             end="\n\n",
             flush=True,
         )

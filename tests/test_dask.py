@@ -32,6 +32,7 @@ distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
 from lambdaboost.dask import train_lightgbm, train_xgboost  # noqa: E402
+from lambdaboost.dask._objective import Lasting  # noqa: E402
 from lambdaboost.dask._parts import on  # noqa: E402
 from lambdaboost.dask._results import as_worker, identities, results  # noqa: E402
 
@@ -112,6 +113,16 @@ def scores(engine, booster, X=X):
 
 
 # The model.
+
+
+@pytest.mark.parametrize(
+    "objective", [RankNet(), OBJECTIVE, GradientStep(FiniteDifference(ClickDCG(5)))], ids=repr
+)
+def test_on_workers_an_objective_reads_what_it_does_alone(objective):
+    """RankNet takes labels below 0, on workers too."""
+    lasting = Lasting(objective)
+    for name in ("sources", "allows_negative", "reads_positions", "ranks_ties_by_row"):
+        assert getattr(lasting, name) == getattr(objective, name)
 
 
 @ENGINE

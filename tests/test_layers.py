@@ -227,7 +227,7 @@ def test_four_files_lead_to_the_line_that_computes_lambda():
     }
     files = [next((PACKAGE / "objectives").rglob(f"{name}.py")) for name in walk]
     for file, called, following in zip(files, walk.values(), files[1:], strict=False):
-        assert f"{called}(" in file.read_text(encoding="utf-8")
+        assert re.search(rf"^ .*\b{called}[(,]", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert re.search(rf"(class|def) {called}\b", following.read_text(encoding="utf-8"))
     assert "def _tile(" in files[-1].read_text(encoding="utf-8")
 

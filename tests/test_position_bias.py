@@ -179,7 +179,7 @@ def counted(rows):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_log_of_one_ranker_does_not_tell_the_curve(name):
-    with pytest.raises(ValueError, match="position and relevance cannot be told apart") as raised:
+    with pytest.raises(ValueError, match="position and relevance cannot be separated") as raised:
         ESTIMATORS[name](log_of(1.0, 20, rankers=SCORE))
     assert "\n" not in str(raised.value)
 
@@ -192,7 +192,7 @@ APART = [("x", 1, 5, 10), ("x", 2, 4, 10), ("y", 3, 3, 10), ("y", 4, 2, 10)]
     [
         ("all-pairs", APART, "no document connects positions 1, 2 with positions 3, 4"),
         ("em", APART, "no document with clicks connects positions 1, 2 with positions 3, 4"),
-        ("adjacent", APART, "no document was shown at both of positions 2, 3: use method='all-pairs'"),
+        ("adjacent", APART, "no document was shown both at position 2 and at position 3: use method='all-pairs'"),
         ("pivot", APART, "no document was shown both at position 1 and at positions 3, 4: use method='all-pairs'"),
         ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2 has no click on a document"),
         ("pivot", [("x", 1, 0, 10), ("x", 2, 5, 10)], "position 1 has no click on a document"),

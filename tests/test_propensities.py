@@ -1,12 +1,13 @@
 """`Propensities`: the value that estimators return and objectives and measures read."""
 
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
+from lambdaboost.datasets.positions import Positions
 
 CURVE = Propensities((1.0, 0.5, 0.25), (1.0, 0.4, 0.2), (1.0, 0.6, 0.3))
 
@@ -86,15 +87,16 @@ def test_named_positions():
         curve.at(["top", "foot"])
 
 
-def queries(position, names=None):
-    position = None if position is None else np.array(position, dtype=np.int32)
-    return SimpleNamespace(position=position, position_names=names)
+def queries(codes, names=None):
+    return Queries(
+        [0] * len(codes), sizes=[len(codes)], position=Positions(np.array(codes, dtype=np.int32), names)
+    )
 
 
 def test_of_queries_is_nan_where_a_document_was_not_shown():
     np.testing.assert_array_equal(CURVE.of(queries([0, 2, 1])), [np.nan, 0.5, 1.0])
-    with pytest.raises(ValueError, match="the queries have no positions"):
-        CURVE.of(queries(None))
+    with pytest.raises(ValueError, match="no positions here: give the rank"):
+        CURVE.of(Queries([0], sizes=[1]))
     with pytest.raises(ValueError, match="past the curve"):
         CURVE.of(queries([1, 4]))
 

@@ -34,8 +34,7 @@ from lambdaboost._threads import using
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
 from lambdaboost.lightgbm import Dataset, train
-from lambdaboost.objectives import parse
-from lambdaboost.objectives.kernels import pair_costs
+from lambdaboost.objectives import parse, unbiased_lambdarank
 from lambdaboost.objectives.native import lightgbm_positions, xgboost_unbiased
 
 SIZES = [1, 2, 5, 10, 40, 41, 100, 300]
@@ -169,7 +168,7 @@ def test_the_bias_of_simulated_clicks_is_found():
 def test_a_sample_of_queries_gives_much_the_same_bias(monkeypatch):
     scores, q = sessions()
     whole = UnbiasedLambdaRank().bias(scores, q)
-    monkeypatch.setattr(pair_costs, "PAIRS", 5000)
+    monkeypatch.setattr(unbiased_lambdarank, "PAIRS", 5000)
     again = Queries(q.relevance, sizes=q.sizes, position=q.position)
     for all_pairs, some in zip(whole, UnbiasedLambdaRank().bias(scores, again), strict=True):
         assert all_pairs != some

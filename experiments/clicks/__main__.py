@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -48,12 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     return results
 
 
-def _read(name: str, options: object) -> Data:
+def _read(name: str, options: Namespace) -> Data:
     if name != "synthetic":
-        return read_folder(Path(name), seed=options.seed)  # type: ignore[attr-defined]
-    queries = options.queries  # type: ignore[attr-defined]
-    origin = f"lambdaboost.datasets.web_search_log({queries}, 30, seed={options.seed})"  # type: ignore[attr-defined]
-    return one_fold(web_search_log(queries, 30, seed=options.seed), (0.4, 0.2, 0.4), options.seed, origin)  # type: ignore[attr-defined]
+        return read_folder(Path(name), seed=options.seed)
+    queries = options.queries
+    origin = f"lambdaboost.datasets.web_search_log({queries}, 30, seed={options.seed})"
+    return one_fold(web_search_log(queries, 30, seed=options.seed), (0.4, 0.2, 0.4), options.seed, origin)
 
 
 def _file_name(users: str) -> str:

@@ -1,4 +1,4 @@
-"""Rankers trained on the sessions of a log, one for each remedy against position bias."""
+"""Rankers trained on the sessions of a log, one for each correction of position bias."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def by_remedy(
 
 
 def rates(log: ClickLog, curve: Propensities | None, q: Queries) -> Scores:
-    """The smoothed click rate of every training document, of looks where a curve is given; NaN if never shown."""
-    return log.labels(q.query_of_row, np.arange(q.n_documents), PRIOR, curve).clip(0, 1)
+    """The smoothed click rate of every training document, per look if a curve is given; NaN if never shown."""
+    return log.labels(q.query_of_row, np.arange(q.n_documents), PRIOR, curve)
 
 
 def by_rates(log: ClickLog, curve: Propensities | None, training: Collection, X: Any, rounds: int) -> Scores:

@@ -1,5 +1,5 @@
 """What stock LightGBM and XGBoost reveal to an objective or measure that they call; neither engine is imported.
 
-What lambdaboost uses undocumented stands in two files an engine: here what can be read without importing it, and in
-``lambdaboost/lightgbm/_private.py`` and ``lambdaboost/xgboost/_private.py`` the rest.
+Everything undocumented that lambdaboost uses of an engine is in two files: here what can be read without importing it,
+the rest in ``lambdaboost/lightgbm/_private.py`` or ``lambdaboost/xgboost/_private.py``.
 """

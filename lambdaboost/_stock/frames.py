@@ -1,4 +1,4 @@
-"""The functions that are waiting for the one that runs."""
+"""The call stack: the functions that are waiting for the one that runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 def waiting() -> Iterator[FrameType]:
-    """The frames of the functions that called, the innermost first."""
+    """The frames of all callers, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         yield frame

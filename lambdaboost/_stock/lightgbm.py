@@ -1,4 +1,4 @@
-"""What is read of stock LightGBM beyond its documentation, as in LightGBM 4.6 and 4.7.
+"""Undocumented parts of stock LightGBM that lambdaboost reads, as of LightGBM 4.6 and 4.7.
 
 If a later version changes a name, `tests/test_private.py` reports which one.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._stock.frames import waiting
 
-# Its names of the number of threads: the main one first, then the aliases in the order in which it prefers them.
+# The parameter of the number of threads: the main name, then its aliases in LightGBM's order of preference.
 THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 
 
@@ -23,7 +23,7 @@ def library() -> Any:
 
 
 def is_booster(value: object) -> bool:
-    """Whether an object is a `lightgbm.Booster`, by methods that XGBoost's has not."""
+    """Whether an object is a `lightgbm.Booster`, by methods that XGBoost's does not have."""
     return hasattr(type(value), "current_iteration") and hasattr(type(value), "rollback_one_iter")
 
 

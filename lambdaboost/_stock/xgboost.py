@@ -1,4 +1,4 @@
-"""What is read of stock XGBoost beyond its documentation, as in XGBoost 2.1 to 3.2.
+"""Undocumented parts of stock XGBoost that lambdaboost reads, as of XGBoost 2.1 to 3.2.
 
 If a later version changes a name, `tests/test_private.py` reports which one.
 """
@@ -16,7 +16,7 @@ def library() -> Any:
 
 
 def is_booster(value: object) -> bool:
-    """Whether an object is an `xgboost.Booster`, by methods that LightGBM's has not."""
+    """Whether an object is an `xgboost.Booster`, by methods that LightGBM's does not have."""
     return hasattr(type(value), "num_boosted_rounds") and hasattr(type(value), "save_config")
 
 

@@ -26,6 +26,7 @@ from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine, Training, engine_named, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
@@ -163,7 +164,9 @@ def _only_evaluated(training: Training, measures: tuple[Measure, ...]) -> bool:
 def _without_positions(parts: Mapping[str, Collection]) -> dict[str, Collection]:
     """The same parts, so that training does not report positions that it ignores."""
     return {
-        name: replace(part, queries=Queries(part.queries.relevance, part.queries.sizes, **sources_of(part)))
+        name: replace(
+            part, queries=Queries(part.queries.labels[RELEVANCE], part.queries.sizes, **sources_of(part))
+        )
         for name, part in parts.items()
     }
 

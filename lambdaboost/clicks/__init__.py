@@ -1,6 +1,6 @@
 """Click logs, position bias and click models.
 
-It stands on `lambdaboost.datasets` alone; objectives and measures stand on it.
+This layer imports `lambdaboost.datasets` only; objectives and measures import it.
 """
 
 from lambdaboost.clicks.cascade_model import CascadeModel

@@ -1,17 +1,18 @@
-"""Curves with bootstrap intervals over queries, and the words of positions in messages."""
+"""Curves with bootstrap intervals over queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.clicks._checks import words
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets._checks import check_count
 
 Floats = NDArray[np.float64]
-LEVEL = 95  # percent of the resamples that an interval holds
+LEVEL = 95  # percent of the resamples inside an interval
 
 
 def curve_with_intervals(
@@ -77,34 +78,3 @@ def checked_intervals(intervals: int, n_queries: int) -> int:
             f"intervals={resamples} resamples queries, but the log has one query: give intervals=0"
         )
     return resamples
-
-
-def check_shown(by_position: Floats, names: tuple[str, ...] | None) -> None:
-    """Raise if a position up to the last one was never shown."""
-    if (by_position > 0).all():
-        return
-    never = words(np.flatnonzero(by_position <= 0) + 1, names)
-    raise ValueError(
-        f"{never} was never shown, so its propensity cannot be estimated: give a log of all positions"
-    )
-
-
-def check_clicked(clicks: Floats, names: tuple[str, ...] | None, where: str = "") -> None:
-    """Raise if a position has no clicks."""
-    if (clicks > 0).all():
-        return
-    never = words(np.flatnonzero(clicks <= 0) + 1, names)
-    raise ValueError(
-        f"{never} has no click{where}, so its propensity cannot be estimated: give more sessions, or take() the rows "
-        "of the other positions"
-    )
-
-
-def words(positions: Iterable[int], names: tuple[str, ...] | None = None) -> str:
-    """Positions as text.
-
-    >>> words([3]), words([1, 4, 5]), words([2], ("side", "top"))
-    ('position 3', 'positions 1, 4, 5', "position 'top'")
-    """
-    shown = [str(k) if names is None else repr(names[k - 1]) for k in map(int, positions)]
-    return f"position{'s' if len(shown) > 1 else ''} {', '.join(shown)}"

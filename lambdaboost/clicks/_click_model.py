@@ -1,4 +1,4 @@
-"""`ClickModel`: what fitted models of a session have in common."""
+"""`ClickModel`: what the fitted models of sessions have in common."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._bootstrap import check_shown, curve_with_intervals
+from lambdaboost.clicks._bootstrap import curve_with_intervals
+from lambdaboost.clicks._checks import check_shown
 from lambdaboost.clicks._session_lists import SessionLists
 from lambdaboost.clicks.click_log import ClickLog
 from lambdaboost.clicks.propensities import Propensities
@@ -16,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class ClickModel(ABC):
-    """A model of what users read in a session, fitted to a log."""
+    """A model of which documents users read in a session, fitted to a log."""
 
     log: ClickLog
 

@@ -1,4 +1,4 @@
-"""Keys of any type as numbers, and the documents of a log."""
+"""Numbers for keys of any type, and for the documents of a log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def codes_of(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     import pandas as pd
 
     code = pd.factorize(keys)[0].astype(np.int64)
-    # A code that is larger than every one before it is new.
+    # A code larger than all before it is new.
     largest = np.maximum.accumulate(code)
     new = np.empty(code.size, dtype=np.bool_)
     new[:1] = True
@@ -56,14 +56,15 @@ class Keys:
         of_row, first_row = codes_of(query_of_row * first.size + document_of_row)
         return cls(of_row, query_of_row, first_row, query_of_row[first_row], first_of_query.size)
 
-    def find(
-        self, known: tuple[NDArray[Any], NDArray[Any]], query: NDArray[Any], document: NDArray[Any]
-    ) -> NDArray[np.int64]:
-        """The number of each (query, document); −1 where it is not known."""
-        import pandas as pd
 
-        queries, documents = pd.Index(known[0]).unique(), pd.Index(known[1]).unique()
-        pairs = queries.get_indexer(known[0]) * len(documents) + documents.get_indexer(known[1])
-        q, d = queries.get_indexer(query), documents.get_indexer(document)
-        sought = np.where((q >= 0) & (d >= 0), q * len(documents) + d, -1)
-        return np.asarray(pd.Index(pairs).get_indexer(sought), dtype=np.int64)
+def index_of(
+    known: tuple[NDArray[Any], NDArray[Any]], query: NDArray[Any], document: NDArray[Any]
+) -> NDArray[np.int64]:
+    """The index of each (query, document) among the known ones; −1 where it is not known."""
+    import pandas as pd
+
+    queries, documents = pd.Index(known[0]).unique(), pd.Index(known[1]).unique()
+    pairs = queries.get_indexer(known[0]) * len(documents) + documents.get_indexer(known[1])
+    q, d = queries.get_indexer(query), documents.get_indexer(document)
+    sought = np.where((q >= 0) & (d >= 0), q * len(documents) + d, -1)
+    return np.asarray(pd.Index(pairs).get_indexer(sought), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The curve of the largest likelihood where each group of counts has a relevance of its own."""
+"""The curve that maximizes the likelihood of clicks, each group of rows with a relevance of its own."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def largest_likelihood(
     """The log of the curve p that maximizes Σ w_g [c log p_k r_g + (n − c) log(1 − p_k r_g)] over p and r.
 
     Newton's method in log p, with log r eliminated: its gradient is that of the likelihood at the best r, and its
-    Hessian the Laplacian of a graph of the positions. The likelihood is concave in log p and log r together. Rates are
-    bounded, p r < 1, but r alone is not: the bound r ≤ 1 would bend the curve where few trials give a rate above p.
+    Hessian the Laplacian of a graph of the positions. The likelihood is concave in (log p, log r). Only p r < 1 is
+    enforced: r ≤ 1 would bias the curve where, of few trials, a larger share than p is clicked.
 
     Parameters
     ----------
     position, group : int64 (n,)
-        The position of each row from 0, and its group from 0; groups without clicks say nothing and must be left out.
+        The position of each row from 0, and its group from 0; leave out groups without clicks, which tell nothing.
     trials, clicks : float64 (n,)
         0 ≤ clicks ≤ trials, trials above 0.
     weight : float64 (n_groups,)

@@ -1,4 +1,4 @@
-"""Sessions as a matrix of documents and clicks, equal sessions counted once."""
+"""Sessions as a matrix of documents and clicks, with equal sessions merged."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._keys import Keys, codes_of
+from lambdaboost.clicks._keys import Keys, codes_of, index_of
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
@@ -35,7 +35,7 @@ class ClickLog:
     Parameters
     ----------
     query, document : array of shape (n_rows,)
-        The query and the document of each row: whole numbers, strings, … A document is known by both.
+        The query and the document of each row: whole numbers, strings, … The two together identify a document.
     position : array of shape (n_rows,)
         Where it was shown: its rank from 1, or any other bias factor as text or categorical.
     clicked : array of shape (n_rows,)
@@ -257,15 +257,15 @@ class ClickLog:
     ) -> NDArray[np.float64]:
         """The click rate of each document, float64 (n_documents,), in the order of `documents`.
 
-        (clicks + a) / (looks + a + b), at most 1, where looks are the impressions, or Σ p(position) over them if
-        `propensities` are given: the probability of a click at the best position.
+        (clicks + a) / (looks + a + b), at most 1. Looks are the impressions, or with `propensities` the sum of
+        p(position) over them; the rate then estimates the probability of a click at the best position.
 
         Parameters
         ----------
         smoothing : pair of float
-            a and b ≥ 0 of a Beta prior: clicks and other looks that every document has in advance.
+            a and b ≥ 0 of a Beta prior: clicks, and looks without a click, added to every document.
         propensities : Propensities, optional
-            The curve by which impressions count as looks.
+            The probability that an impression at each position is looked at.
 
         Returns
         -------
@@ -307,7 +307,7 @@ class ClickLog:
     def aligned(
         self, values: ArrayLike, query: ArrayLike, document: ArrayLike, missing: float = np.nan
     ) -> NDArray[np.float64]:
-        """Values of the documents of this log, (n_documents,), for the rows of a data set; `missing` elsewhere."""
+        """Values of `documents`, (n_documents,), for the rows of a data set; `missing` where the log has none."""
         of_document = np.asarray(values, dtype=np.float64)
         if of_document.shape != (self.n_documents,):
             raise ValueError(
@@ -323,8 +323,7 @@ class ClickLog:
             raise ValueError(
                 f"query has shape {of_query.shape}, document {of_document.shape}: give one of each for every row"
             )
-        known = self.documents
-        return self._keys.find(known, of_query, of_document)
+        return index_of(self.documents, of_query, of_document)
 
     def rows_of(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """The row of a data set that holds each of `documents`, int64 (n_documents,), to take its features.
@@ -363,7 +362,7 @@ class ClickLog:
         return self._remembered("session", self._checked_sessions)
 
     def sessions(self) -> Sessions:
-        """Each session as a list of its own, for training on the clicks as they came.
+        """Each session as a list of its own, to train on single clicks.
 
         Returns
         -------

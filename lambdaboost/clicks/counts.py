@@ -70,7 +70,7 @@ class Counts:
         names = positions.names
         n_positions = int(positions.codes.max()) if names is None else len(names)
         cell = keys.of_row * n_positions + (positions.codes - 1)
-        # By hash: several times as fast as sorting all rows.
+        # By hash, which is several times as fast as sorting all rows.
         place, cells = pd.factorize(cell, sort=False)
         order = np.argsort(cells, kind="stable")
         impressions = np.bincount(place, weight, minlength=cells.size)[order].astype(np.float64)
@@ -150,6 +150,6 @@ def checked_smoothing(smoothing: tuple[float, float]) -> tuple[float, float]:
             raise ValueError
     except (TypeError, ValueError):
         raise ValueError(
-            f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 1): clicks and other looks in advance"
+            f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 1): clicks, and looks without a click"
         ) from None
     return a, b

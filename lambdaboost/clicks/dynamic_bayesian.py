@@ -72,7 +72,7 @@ class DynamicBayesian(ClickModel):
         continuation : float, optional
             A known γ in (0, 1]; by default it is estimated.
         smoothing : pair of float
-            a and b ≥ 0 of a Beta prior on attraction and satisfaction: successes and failures in advance.
+            a and b ≥ 0 of a Beta prior on attraction and satisfaction: added successes and failures.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class DynamicBayesian(ClickModel):
             with np.errstate(invalid="ignore"):
                 new_a = (clicks + a) / (read + a + b)
                 new_s = (satisfied + a) / (clicks + a + b)
-            # A document that no user has clicked has any satisfaction without a prior.
+            # Without a prior, nothing determines the satisfaction of a document that was never clicked.
             new_s = np.where(clicks + a + b > 0, new_s, 0.5)
             new_gamma = expected.continued / expected.could_continue if continuation is None else gamma
             moved = max(
@@ -126,7 +126,7 @@ class DynamicBayesian(ClickModel):
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
-    """Expectations given the clicks: read and satisfied at each place, and the sums for γ."""
+    """Expectations given the clicks: P(read) and P(satisfied) at each place, and the sums that estimate γ."""
 
     read: Floats
     satisfied: Floats
@@ -163,7 +163,7 @@ def _expected(lists: SessionLists, attraction: Floats, satisfaction: Floats, gam
         # Not satisfied: could have read on.
         open_ = read[:, i] * (1 - satisfied[:, i])
         if i + 1 < length:
-            more = filled[:, i + 1]  # at the end of a list nobody can tell
+            more = filled[:, i + 1]  # the end of a list does not show who reads on
             goes_on = np.where(more, open_ * reads_on, 0.0)
             read[:, i + 1] = np.where(below[:, i] > 0, read[:, i + 1], goes_on)
             continued += float((times * goes_on).sum())

@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.clicks._bootstrap import Floats, check_clicked, check_shown, curve_with_intervals, words
+from lambdaboost.clicks._bootstrap import Floats, curve_with_intervals
+from lambdaboost.clicks._checks import check_clicked, check_connected, check_shown, words
 from lambdaboost.clicks._likelihood import largest_likelihood
 from lambdaboost.clicks.click_log import ClickLog
 from lambdaboost.clicks.counts import Counts
@@ -20,23 +21,22 @@ Method = Literal["all-pairs", "adjacent", "pivot"]
 def intervention_harvesting(
     log: ClickLog, method: Method = "all-pairs", *, intervals: int = 200, seed: int = 0
 ) -> Propensities:
-    r"""Propensities from documents that were shown at two positions (Agarwal et al. 2019).
+    r"""Propensities from documents that were shown at two positions (Agarwal et al. 2019, WSDM).
 
     The interventional set of positions k and k' is every (query, document) that was shown at both. Its documents are
-    equally relevant at k and at k', so its click rates ĉ_k and ĉ_k' have the ratio p_k / p_k'. The rates of its
-    documents are averaged with weights n n' / (n + n'), n and n' being a document's impressions at k and k': as
-    variable as the paper's where every ranker serves the same share of a query, and less where shares differ. From
-    the sets,
+    equally relevant at k and at k', so the ratio of its click rates ĉ_k and ĉ_k' is p_k / p_k'. These are means over
+    the documents with weights n n' / (n + n'), where n and n' are a document's impressions at k and k'; the paper's
+    weights have a higher variance where rankers serve different shares of a query. With w_kk' the sum of the weights,
 
-    - ``"all-pairs"`` maximizes the likelihood Σ_{k<k'} ĉ_k log p_k r_kk' + (1 − ĉ_k) log(1 − p_k r_kk') + the same for
-      k', over the curve p and the mean relevance r_kk' of each set,
-    - ``"adjacent"`` multiplies the ratios of neighbours, p_k / p_1 = Π_{j≤k} ĉ_j / ĉ_{j−1},
+    - ``"all-pairs"`` maximizes the likelihood Σ_{k<k'} w_kk' [ĉ_k log p_k r_kk' + (1 − ĉ_k) log(1 − p_k r_kk') + the
+      same for k'] over the curve p and the mean relevance r_kk' of each set,
+    - ``"adjacent"`` multiplies the ratios of neighbours, p_k / p_1 = Π_{1<j≤k} ĉ_j / ĉ_{j−1},
     - ``"pivot"`` takes p_k / p_1 = ĉ_k / ĉ_1 from the set of 1 and k.
 
     Parameters
     ----------
     log : ClickLog
-        Sessions of several rankers, or of one that changed in time.
+        Sessions of several rankers, or of one that changed over time.
     method : {"all-pairs", "adjacent", "pivot"}
         The paper's estimator; the first uses every set.
     intervals : int
@@ -123,7 +123,7 @@ def _sets(counts: Counts, method: Method) -> _Sets:
         parts.append(_Sets(pair, counts.query_index[shown[first]], sums))
     if not parts:
         raise ValueError(
-            "no document was shown at two positions, so position and relevance cannot be told apart: log several "
+            "no document was shown at two positions, so position and relevance cannot be separated: log several "
             "rankers or a swap experiment, or use regression_em with features"
         )
     return _Sets(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -132,30 +132,22 @@ def _sets(counts: Counts, method: Method) -> _Sets:
 def _check_connected(
     low: NDArray[np.int64], high: NDArray[np.int64], n: int, method: Method, names: tuple[str, ...] | None
 ) -> None:
-    if method == "pivot":
-        if absent := sorted(set(range(1, n)) - set(high.tolist())):
+    if method != "all-pairs":
+        absent = np.setdiff1d(np.arange(1, n), high) + 1
+        if absent.size:
+            both = f"position 1 and at {words(absent, names)}"
+            if method == "adjacent":
+                both = " and at ".join(words([k], names) for k in (absent[0] - 1, absent[0]))
             raise ValueError(
-                f"no document was shown both at position 1 and at {words(np.array(absent) + 1, names)}: "
-                "use method='all-pairs', which does not need this, or log more rankers"
-            )
-        return
-    if method == "adjacent":
-        if absent := sorted(set(range(1, n)) - set(high.tolist())):
-            raise ValueError(
-                f"no document was shown at both of {words([absent[0], absent[0] + 1], names)}: "
-                "use method='all-pairs', which does not need this, or log more rankers"
+                f"no document was shown both at {both}: use method='all-pairs', which does not need this, or log more "
+                "rankers"
             )
         return
     from scipy import sparse
 
     graph = sparse.coo_matrix((np.ones(low.size), (low, high)), shape=(n, n))
-    parts, part = sparse.csgraph.connected_components(graph, directed=False)
-    if parts > 1:
-        here, there = (words(np.flatnonzero((part == part[0]) == same) + 1, names) for same in (True, False))
-        raise ValueError(
-            f"no document connects {here} with {there}: none was shown in both groups, so their ratio cannot be "
-            "estimated; log more rankers, or take() the rows of one group"
-        )
+    part = sparse.csgraph.connected_components(graph, directed=False)[1]
+    check_connected(part, names, "document", "log more rankers, or take() the rows of one group")
 
 
 def _check_clicks(

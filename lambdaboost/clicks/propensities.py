@@ -98,7 +98,7 @@ class Propensities(Value):
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
-        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Wang et al. 2018; Joachims et al. 2017).
+        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Joachims et al. 2017).
 
         >>> Propensities.power(1.0, 4).values
         (1.0, 0.5, 0.3333333333333333, 0.25)
@@ -192,10 +192,7 @@ class Propensities(Value):
             If `q` has no positions, one is past the curve, or its categories are not those of the curve.
 
         """
-        position = getattr(q, "position", None)
-        if position is None:
-            raise ValueError("the queries have no positions: give position= to Queries or to the data set")
-        return self.at_positions(Positions(np.asarray(position), getattr(q, "position_names", None)))
+        return self.at_positions(Positions(q.required_position(), q.position_names))
 
     def at_positions(self, positions: Positions) -> NDArray[np.float64]:
         """The value of each row, NaN where it was not shown; categories are matched by name."""
@@ -265,7 +262,7 @@ class Propensities(Value):
         error = None
         if self.low is not None and self.high is not None:
             value = np.array(self.values)
-            # An end on the wrong side of the value, which percentiles allow, is drawn at the value.
+            # Percentiles may lie on one side of the value; such an end is drawn at the value.
             error = np.maximum([value - np.array(self.low), np.array(self.high) - value], 0)
         ax.errorbar(x, self.values, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
         ax.set_xlabel("Position")

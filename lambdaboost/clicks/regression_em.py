@@ -7,23 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._bootstrap import (
-    Floats,
-    check_clicked,
-    check_shown,
-    checked_intervals,
-    curve_with_intervals,
-    words,
-)
+from lambdaboost.clicks._bootstrap import Floats, checked_intervals, curve_with_intervals
+from lambdaboost.clicks._checks import check_clicked, check_connected, check_shown
 from lambdaboost.clicks.click_log import ClickLog
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 
 STEPS = 20  # at most, each of three EM steps
-TOLERANCE = 5e-3  # of log θ; the splits of trees change a little from step to step
+TOLERANCE = 5e-3  # of log θ; trees change a little from step to step
 FOLDS = 2
 NEWTON_STEPS, NEWTON_TOLERANCE = 60, 1e-8
-MANY = 100_000  # documents, from which on trees are fitted on several threads
+MANY = 100_000  # from this many documents on, trees are fitted on several threads
 TREES = {"max_iter": 25, "learning_rate": 0.2, "max_leaf_nodes": 15, "early_stopping": False}
 SMALLEST = 1e-9
 
@@ -33,27 +27,27 @@ def regression_em(
 ) -> Propensities:
     """Propensities by expectation maximization of the position-based model (Wang et al. 2018, section 4).
 
-    P(click) = θ_k γ_qd. Each step computes, for what was not clicked, P(looked at | no click) = θ(1 − γ)/(1 − θγ) and
-    P(relevant | no click) = (1 − θ)γ/(1 − θγ); then θ_k becomes the mean of the former over the impressions at k,
-    counting 1 for clicks, and γ a model of the features, fitted to the mean of the latter over the impressions of each
-    document. The model is scikit-learn's HistGradientBoostingClassifier, with expected labels where the paper samples
-    them, and it predicts each document from other queries.
+    P(click) = θ_k γ_qd. Each step computes P(looked at | no click) = θ(1 − γ)/(1 − θγ) and P(relevant | no click) =
+    (1 − θ)γ/(1 − θγ) for the impressions without a click; for those with a click, both are 1. Then θ_k becomes the mean
+    of the former over the impressions at k, and γ a model of the features, fitted to the mean of the latter over the
+    impressions of each document. The model is scikit-learn's HistGradientBoostingClassifier; it is fitted to expected
+    labels where the paper samples them, and predicts each document from other queries.
 
-    Without features γ would be a number for each document, whose estimate from few impressions biases EM. The curve is
-    then the maximum of the likelihood given the clicks C_qd of each document, which does not depend on γ: a click falls
-    at k with probability n_k θ_k / Σ_j n_j θ_j, n_k being the document's impressions there. Only documents with clicks
-    that were shown at two positions count.
+    Without features there is no EM, since γ would be one number per document, and its estimate from few impressions
+    would bias the curve. Instead, the curve maximizes the likelihood given the number of clicks of each document, which
+    does not depend on γ: a click falls at k with probability n_k θ_k / Σ_j n_j θ_j, where n_k is the number of the
+    document's impressions at k. Only clicked documents that were shown at two or more positions count.
 
     Parameters
     ----------
     log : ClickLog
         Sessions of one or more rankers.
     features : array of shape (log.n_documents, n_features), optional
-        Features of ``log.documents``: ``x[log.rows_of(query, document)]``. They let documents that were shown at one
-        position only tell of its bias, which is then as good as the features predict relevance.
+        Features of ``log.documents``: ``x[log.rows_of(query, document)]``. With them, documents that were shown at
+        one position only count as well, and the curve is only as good as the features predict relevance.
     intervals : int, optional
-        Number of resamples of the queries for 95 % intervals, 0 for none; by default 200 without features and none
-        with, where each resample is a whole fit.
+        Number of resamples of the queries for 95 % intervals, 0 for none. By default 200, but 0 with features, where
+        each resample is a whole fit.
     seed : int
         Seed of the resamples.
 
@@ -153,7 +147,7 @@ def _connecting(counts: Counts) -> NDArray[np.int64]:
     kept = np.flatnonzero(shown & (several & clicked)[counts.index])
     if kept.size == 0:
         raise ValueError(
-            "no document with clicks was shown at two positions, so position and relevance cannot be told apart: give "
+            "no document with clicks was shown at two positions, so position and relevance cannot be separated: give "
             "features, or log several rankers"
         )
     graph = sparse.coo_matrix(
@@ -161,14 +155,7 @@ def _connecting(counts: Counts) -> NDArray[np.int64]:
         shape=(counts.n_positions + counts.n_documents,) * 2,
     )
     part = sparse.csgraph.connected_components(graph, directed=False)[1][: counts.n_positions]
-    if (part != part[0]).any():
-        here, there = (
-            words(np.flatnonzero((part == part[0]) == same) + 1, counts.names) for same in (True, False)
-        )
-        raise ValueError(
-            f"no document with clicks connects {here} with {there}: none was shown in both groups, so their ratio "
-            "cannot be estimated; give features, or log more rankers"
-        )
+    check_connected(part, counts.names, "document with clicks", "give features, or log more rankers")
     return kept
 
 

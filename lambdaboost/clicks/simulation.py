@@ -1,4 +1,4 @@
-"""Clicks of simulated users on the lists of one or more rankers, where the true bias is known."""
+"""Clicks of simulated users with a known bias, on the lists of one or more rankers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attraction(gain: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, repr=False)
 class PositionBased(Value):
-    """Position k is looked at with probability 1/k^η, whatever else is shown (Wang et al. 2018).
+    """Position k is looked at with probability 1/k^η, whatever else is shown (Joachims et al. 2017).
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Cascade(Value):
 
 @dataclass(frozen=True, repr=False)
 class TrustBias(Value):
-    """Position k is looked at with probability 1/k^η, and wrong clicks are more likely at the top, which users trust.
+    """Position k is looked at with probability 1/k^η, and users trust the top: wrong clicks are more likely there.
 
     P(click | looked at) = ε⁺_k gain + ε⁻_k (1 − gain) (TrustPBM of Agarwal et al. 2019, "Addressing Trust Bias for
     Unbiased Learning-to-Rank"), with ε⁺_k = 1 − (min(k, 20) + 1)/100 and ε⁻_k = `wrong` / min(k, 10) (the simulation
@@ -142,7 +142,7 @@ class TrustBias(Value):
 
 
 class SwapExperiment(NamedTuple):
-    """A log of randomised swaps, and the position of each row's session that may have been exchanged with 1."""
+    """A log of random swaps, and its `arm` as `swap_experiment` takes it."""
 
     log: ClickLog
     arm: NDArray[np.int64]
@@ -195,10 +195,10 @@ def simulate(
 def simulate_swaps(
     scores: ArrayLike, q: Queries, model: UserModel, sessions: int, rng: np.random.Generator, k: int = 10
 ) -> SwapExperiment:
-    """Like `simulate`, with a swap experiment: documents at position 1 and at a random position change places or not.
+    """Like `simulate`, with a swap experiment in every session.
 
-    Each session draws a position j from 2 to the end of its list (its arm), and exchanges 1 and j with probability
-    1/2 (Joachims, Swaminathan & Schnabel 2017). `swap_experiment` reads log and arm.
+    Each session draws a position k from 2 to the end of its list, its arm, and swaps the documents of 1 and k with
+    probability 1/2 (Joachims, Swaminathan & Schnabel 2017). `swap_experiment` reads the log and the arms.
     """
     rows, query = _shown_lists(scores, q, check_count("sessions", sessions), rng, check_count("k", k))
     length = (rows >= 0).sum(axis=1)

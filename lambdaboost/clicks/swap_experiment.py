@@ -1,11 +1,12 @@
-"""`swap_experiment`: propensities from documents that changed places at random."""
+"""`swap_experiment`: propensities from documents that were swapped or shuffled at random."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._bootstrap import check_clicked, check_shown, curve_with_intervals, words
+from lambdaboost.clicks._bootstrap import curve_with_intervals
+from lambdaboost.clicks._checks import check_clicked, check_shown, words
 from lambdaboost.clicks.click_log import ClickLog
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
@@ -18,17 +19,17 @@ def swap_experiment(
 ) -> Propensities:
     """Propensities from an experiment that showed documents at positions chosen at random.
 
-    With arms, p_k / p_1 is the click rate at position k over that at position 1, in the sessions that exchanged the
-    documents of 1 and k or left them with equal probability (Joachims, Swaminathan & Schnabel 2017; RandPair of Wang
-    et al. 2018). Without, every list was shuffled as a whole, and p_k is the click rate at k (RandTopN).
+    With `arm`, sessions swapped the documents of positions 1 and k with probability 1/2, and p_k / p_1 is the click
+    rate at k over that at 1 in these sessions (Joachims, Swaminathan & Schnabel 2017; RandPair of Wang et al. 2018).
+    Without it, every list was shuffled as a whole, and p_k is the click rate at k (RandTopN).
 
     Parameters
     ----------
     log : ClickLog
         The sessions of the experiment.
     arm : array of shape (n_rows,), optional
-        For each row, the position k that its session may have exchanged with position 1, exchanged or not; 0 in
-        sessions without experiment.
+        For each row, the position k that its session swapped with position 1 or could have swapped; 0 in sessions
+        outside the experiment.
     intervals : int
         Number of resamples of the queries for 95 % intervals; 0 for none.
     seed : int
@@ -41,7 +42,7 @@ def swap_experiment(
     Raises
     ------
     ValueError
-        If a position has no arm or no clicks, or lists that should be shuffled are not.
+        If a position has no arm or no clicks, or `arm` is missing and the lists were not shuffled.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def _checked_arm(arm: ArrayLike, log: ClickLog) -> NDArray[np.int64]:
 
 
 def _check_shuffled(counts: Counts) -> None:
-    """Raise if documents of a query clearly differ in where they were shown: Pearson's χ² of document and position."""
+    """Raise if positions clearly depend on the document, by Pearson's χ² of documents and positions in each query."""
     k = counts.n_positions
     place = counts.query_index * k + counts.position - 1
     at_place = np.bincount(place, counts.impressions, minlength=counts.n_queries * k)
@@ -127,8 +128,8 @@ def _check_shuffled(counts: Counts) -> None:
     documents = np.bincount(counts.query_of_document, of_document > 0, minlength=counts.n_queries)
     positions = (at_place.reshape(-1, k) > 0).sum(axis=1)
     free = (np.maximum(documents - 1, 0) * np.maximum(positions - 1, 0)).sum()
-    # Shuffled lists have a mean of at most 2 for each degree of freedom, as they show each document once, and more if
-    # some lists are shown again; one fixed list has one for each impression.
+    # χ² per degree of freedom is at most 2 on average if lists are shuffled, each showing a document once, and more if
+    # some lists repeat; for one fixed list it is the number of impressions.
     if free == 0 or chi2 > 10 * free:
         raise ValueError(
             "the lists were not shuffled: documents differ in the positions where they were shown; give arm= for "

@@ -11,6 +11,7 @@ from lambdaboost.engines.cluster import check_distributed
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import read_objective
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.base.wrapper import Wrapper
 
 
 def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
@@ -21,7 +22,7 @@ def distributed(objective: Objective | str, leaves: Leaves) -> Objective:
 
 
 @dataclass(frozen=True, repr=False)
-class Lasting(Objective):
+class Lasting(Wrapper):
     """An objective that records an error and continues the training without gradients.
 
     LightGBM's other workers would wait forever for a worker that stops.
@@ -29,21 +30,6 @@ class Lasting(Objective):
 
     objective: Objective
     errors: list[Exception] = field(default_factory=list, compare=False)
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.ranks_ties_by_row
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.reads_positions
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
 
     def gradient_on(self, scores: Any, data: Any, iteration: int) -> Any:
         """Gradient and hessian on `data`; zeros and ones after an error."""

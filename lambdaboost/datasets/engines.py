@@ -123,10 +123,12 @@ def positions_in(data: Any) -> Positions | None:
     field = data.get_field("position")
     if field is not None:
         return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))
-    if data.used_indices is None or data.reference is None:
+    subset = rows_of_parent(data)
+    if subset is None:
         return None
-    of_parent = positions_in(data.reference)
-    return None if of_parent is None else of_parent.take(np.asarray(data.used_indices))
+    rows, parent = subset
+    of_parent = positions_in(parent)
+    return None if of_parent is None else of_parent.take(rows)
 
 
 @lru_cache(maxsize=8)

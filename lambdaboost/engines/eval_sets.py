@@ -1,4 +1,4 @@
-"""`EvalSet`: a validation set of a `LambdaRanker`, out of the lists of `fit`."""
+"""`EvalSet`: a validation set of a `LambdaRanker`, read from the list arguments of `fit`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class EvalSet:
     Attributes
     ----------
     name : str
-        What messages call its features, such as ``"eval_set[0]"``.
+        Its name in messages, such as ``"eval_set[0]"``.
     X, y
-        Features, also with the named columns, and grades.
+        Features, possibly with the named columns, and grades.
     items : dict of str to object
-        Its items of the lists that were given: ``"group"``, ``"qid"``, ``"sources"``, ``"position"`` and others that
-        the engine takes.
+        Its item of every list that was given: ``"group"``, ``"qid"``, ``"sources"``, ``"position"`` and others that the
+        engine takes.
 
     """
 
@@ -31,12 +31,12 @@ class EvalSet:
     items: dict[str, Any]
 
     def rows(self, columns: NamedColumns, order: Sequence[Any] | None) -> Rows:
-        """Its features, those of the training in this order, its queries, label sources and positions."""
+        """Its features, in the `order` of the training, with its queries, label sources and positions."""
         beside = (self.items.get(name) for name in ("group", "qid", "sources", "position"))
         return columns.split(self.name, self.X, *beside, order=order)
 
-    def holds(self, **training: Any) -> bool:
-        """Whether it consists of the very objects of the training, which an engine then evaluates without a copy."""
+    def is_training(self, **training: Any) -> bool:
+        """Whether it consists of the same objects as the training data, which an engine evaluates without a copy."""
         own = {"X": self.X, "y": self.y, **self.items}
         return all(own.get(name) is value for name, value in training.items())
 
@@ -65,5 +65,5 @@ def eval_sets(
 
 
 def _item(name: str) -> str:
-    """``"group"`` for ``eval_group=``; XGBoost puts some names in another order, as in ``sample_weight_eval_set=``."""
+    """``"group"`` for ``eval_group=``; XGBoost puts some names the other way round: ``sample_weight_eval_set=``."""
     return name.removeprefix("eval_").removesuffix("_eval_set")

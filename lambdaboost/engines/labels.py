@@ -1,4 +1,4 @@
-"""Label sources of the engines' data sets, checked."""
+"""Checked label sources and positions of the engines' data sets."""
 
 from __future__ import annotations
 

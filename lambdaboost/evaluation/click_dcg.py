@@ -32,15 +32,15 @@ class ClickDCG(Measure):
     ========= ========================================================================================================
     "ips"     :math:`\sum_i w_i c_i D(r_i)` (Joachims, Swaminathan and Schnabel 2017, section 4), whose expectation is
               the DCG of the shown rows with P(click | looked at) as gain
-    "snips"   the same over the mean of :math:`\sum_i w_i c_i` over queries: the mean is the share of the attraction of
-              all shown rows that the ranking discounts, in [0, 1] (self-normalised; Swaminathan and Joachims 2015)
+    "snips"   the same, divided by the mean of :math:`\sum_i w_i c_i` over the queries, so that the mean of the measure
+              is in [0, 1] (self-normalised; Swaminathan and Joachims 2015)
     "dr"      :math:`\sum_i [m_i + w_i (c_i - p_i m_i)] D(r_i)` with m the source `model`, a prediction of
               P(click | looked at) (doubly robust; Dudík, Langford and Li 2011; Oosterhuis 2023); a row that was not
               shown has gain m
     ========= ========================================================================================================
 
-    Without `clip` and with all rows shown, "dr" equals "ips", since positions are known and not random. With `clip` it
-    replaces what clipping removes by the prediction.
+    Without `clip` and with all rows shown, "dr" equals "ips". With `clip`, the prediction stands in for what clipping
+    removes.
 
     Undefined where no row was shown, except with "dr"; with "snips", everywhere if there is no click at all.
 

@@ -251,7 +251,7 @@ class LambdaRanker(lgb.LGBMRanker):
             objective=objective,
             leaves=self.leaves,
             valid_sets=[
-                data if valid.holds(**training) else _valid_set(columns, data, valid) for valid in sets
+                data if valid.is_training(**training) else _valid_set(columns, data, valid) for valid in sets
             ],
             valid_names=eval_names,
             feval=feval,

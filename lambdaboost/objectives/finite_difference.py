@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import (
-    PerQuery,
-    allows_negative,
-    check_metric,
-    per_query,
-    sources_of,
-)
+from lambdaboost.objectives.base.black_box import BlackBox, PerQuery, check_metric, per_query
 from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.objective import Floats
 from lambdaboost.objectives.base.registry import OBJECTIVES
 
 DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
@@ -26,7 +20,7 @@ DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class FiniteDifference(Objective):
+class FiniteDifference(BlackBox):
     r"""The two-sided difference of a measure in each score (Yue and Burges 2007, section 4, FDSA).
 
     .. math:: \lambda_i = \frac{Z(s + c\,e_i) - Z(s - c\,e_i)}{2c}, \qquad \mu_i = 1,
@@ -70,21 +64,6 @@ class FiniteDifference(Objective):
     def __post_init__(self) -> None:
         check_metric("metric", self.metric)
         check_number("step", self.step, 0, open_low=True)
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the measure does."""
-        return isinstance(self.metric, Measure) and self.metric.reads_positions
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return sources_of(self.metric)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return allows_negative(self.metric)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of every document, and ones."""

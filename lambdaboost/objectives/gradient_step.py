@@ -10,13 +10,14 @@ import numpy as np
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.wrapper import Wrapper
 
 Normalize = Literal["query", "all", "none"]
 
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class GradientStep(Objective):
+class GradientStep(Wrapper):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
     λ of each query is divided by its population standard deviation, hess = 1 for every document.
@@ -50,24 +51,9 @@ class GradientStep(Objective):
             )
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.ranks_ties_by_row
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.reads_positions
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.objective.allows_negative
+    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
+        """False: μ is 1."""
+        return False
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of unit spread, and ones."""

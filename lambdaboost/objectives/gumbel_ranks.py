@@ -11,13 +11,14 @@ from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.base.checks import check_number, check_whole
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.kernels.noisy_pairs import noisy_pair_gradient
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class GumbelRanks(Objective):
+class GumbelRanks(Wrapper):
     r"""An objective whose pair weights are averaged over noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
 
     For a pair of the objective, with :math:`\pi_t` the ranking by :math:`s + \beta G_t`, G standard Gumbel noise drawn
@@ -68,29 +69,9 @@ class GumbelRanks(Objective):
         check_whole("seed", self.seed, 0)
 
     @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """Whether μ can be negative."""
-        return self.objective.curvature_changes_sign
-
-    @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
         """Only without noise: noisy scores do not tie."""
         return self.beta == 0 and self.objective.ranks_ties_by_row
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.reads_positions
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.objective.allows_negative
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""

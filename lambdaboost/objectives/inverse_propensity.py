@@ -1,9 +1,9 @@
-"""InversePropensity: clicked documents count as often as users overlook their position."""
+"""InversePropensity: pairs weighted by 1 / propensity of the better document's position."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
@@ -23,7 +24,7 @@ from lambdaboost.objectives.scorecard import Scorecard
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class InversePropensity(Objective):
+class InversePropensity(Wrapper):
     r"""An objective over pairs in which each pair counts 1/p times, p the propensity of its better document's position.
 
     If users look at a document shown at position k with probability :math:`p_k`, and click what they look at and like,
@@ -31,8 +32,8 @@ class InversePropensity(Objective):
     and Schnabel 2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
     :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
 
-    Only documents with a label above 0 need a position. Of a `Blend`, a `Scorecard` or a `GradientStep` every part is
-    weighted; to weight one part only, put this objective inside: ``Blend(LambdaRank(), InversePropensity(ClickTier(),
+    Only documents with a label above 0 need a position. In a `Blend`, `Scorecard` or `GradientStep` every part is
+    weighted. To weight one part only, wrap that part: ``Blend(LambdaRank(), InversePropensity(ClickTier(),
     propensities), 0.1)``.
 
     Parameters
@@ -42,7 +43,7 @@ class InversePropensity(Objective):
     propensities : Propensities
         The probability that users look at each position.
     clip : float, optional
-        The largest weight, ≥ 1: less variance for some bias.
+        The largest weight, ≥ 1: less variance, some bias.
     self_normalized : bool
         Divide the weights of a query by their mean over its documents with a label above 0, so that queries with clicks
         far down do not dominate.
@@ -58,8 +59,6 @@ class InversePropensity(Objective):
     np.float32(4.0)
 
     """
-
-    reads_positions: ClassVar[bool] = True
 
     objective: Objective
     propensities: Propensities
@@ -80,23 +79,18 @@ class InversePropensity(Objective):
             self._of_parts()
 
     @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """Whether μ can be negative."""
-        return self.objective.curvature_changes_sign
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """True."""
+        return True
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.ranks_ties_by_row
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
+    def allows_negative(self) -> bool:
+        """False: labels above 0 are clicks."""
+        return False
 
     @property
     def rule(self) -> PairRule | None:
-        """The rule of the objective's pairs with factors; None for a combination of several."""
+        """The rule of the objective's pairs with inverse propensities; None for a combination of objectives."""
         rule = self.objective.rule
         if rule is None or rule.factors is not None:
             return None
@@ -109,7 +103,7 @@ class InversePropensity(Objective):
         return self._of_parts().lambdas(scores, q, iteration) if rule is None else rule.lambdas(scores, q)
 
     def _of_parts(self) -> Objective:
-        """The combination of the weighted parts."""
+        """The combination with every part weighted."""
         of = self.objective
         if isinstance(of, Blend):
             return replace(of, first=self._weighted(of.first), second=self._weighted(of.second))
@@ -137,7 +131,7 @@ class InversePropensities(Value):
 
     def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
         """The factors of some queries, the same in every round."""
-        # The identity names the curve as long as it lives, and what is kept holds it: its hash takes all values.
+        # By identity, since hashing a curve reads all of its values; the cached tuple keeps the curve alive.
         key = ("inverse propensities", self.source, id(self.propensities), self.clip, self.self_normalized)
         found: Factors | Unfactored = q.memo(key, lambda: (self._of(q), self.propensities))[0]
         return found
@@ -158,7 +152,7 @@ class InversePropensities(Value):
         return Factors(up, np.ones(q.n_documents, dtype=np.float32))
 
     def _propensity(self, q: Queries, rows: NDArray[np.int64]) -> Floats:
-        """The propensity of each of some rows, all of which have a label."""
+        """The propensity of each of these labelled rows."""
         q.required_position()
         positions: Any = q.positions
         p = self.propensities.at_positions(positions.take(rows))

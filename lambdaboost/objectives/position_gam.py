@@ -1,9 +1,8 @@
-"""PositionGAM: an objective at scores that a bias of each position is added to."""
+"""PositionGAM: an objective at scores to which the bias of each position is added."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,26 +11,28 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.sampled_queries import sampled_queries
+from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
 
-DOCUMENTS = 20_000  # the bias is that of sampled queries of about so many
-STEPS = 12
-CLOSE = 1e-3  # a step that short is the last
+DOCUMENTS = 20_000  # about as many are sampled to estimate the bias
+STEPS = 12  # at most
+TOLERANCE = 1e-3  # the last step is shorter
 
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class PositionGAM(Objective):
+class PositionGAM(Wrapper):
     r"""An objective at corrected scores :math:`s_i + b_{k(i)}`, an additive bias for each position k.
 
-    The bias makes the cost of the objective least at the round's scores: :math:`\sum_{k(i)=k} \lambda_i = r\,n_k b_k`
-    for each position, r the regularization and :math:`n_k` its documents. Newton steps of half length solve it, all
-    positions at once, anew in every round: the objective has no state. LightGBM's ``position`` takes one such step a
-    round, as short as the learning rate.
+    The bias minimises the cost of the objective at the scores of the round: :math:`\sum_{k(i)=k} \lambda_i =
+    r\,n_k b_k` for each position, with r the regularization and :math:`n_k` the number of documents shown there. Half
+    Newton steps of all positions at once solve these equations in every round, so the objective has no state.
+    LightGBM's ``position`` takes one Newton step a round, times the learning rate.
 
-    Models learn what the bias does not explain, and predict without it. An overall effect of a position on clicks is
-    thus told from the effect of documents that stand there, as long as documents were shown at several positions.
-    Where there are many documents, the bias is that of a fixed sample of queries.
+    The model learns what the bias does not explain, and predicts without it. This separates the effect of a position on
+    clicks from that of the documents shown there, if documents were shown at several positions. With more than 50,000
+    documents the bias is estimated from a fixed sample of queries.
 
     Parameters
     ----------
@@ -50,9 +51,6 @@ class PositionGAM(Objective):
 
     """
 
-    reads_positions: ClassVar[bool] = True
-    ranks_ties_by_row: ClassVar[bool] = False  # equal scores differ by the bias of their positions
-
     objective: Objective
     regularization: float = 0.0
 
@@ -65,21 +63,21 @@ class PositionGAM(Objective):
         check_number("regularization", self.regularization, 0)
 
     @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """Whether μ can be negative."""
-        return self.objective.curvature_changes_sign
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """True."""
+        return True
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """False: equal scores differ by the bias of their positions."""
+        return False
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""
         return self.objective.row_weights(q)
 
     def bias(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Floats:
-        """The bias b of each position at these scores, that of the first one 0; float64."""
+        """The bias b of each position at these scores, relative to that of the first; float64 (n_positions,)."""
         b = self._bias(q.scores(scores), q, iteration)[1:]
         return b - b[0]
 
@@ -96,9 +94,9 @@ class PositionGAM(Objective):
         return lam, mu
 
     def _bias(self, scores: Floats, q: Queries, iteration: int) -> Floats:
-        """By position, 0 first for rows that were not shown."""
+        """The bias of each position; at index 0 that of rows that were not shown, which is 0."""
         size = int(q.required_position().max()) + 1
-        of, rows = _sampled(q)
+        of, rows = q.memo("sampled documents", lambda: sampled_queries(q, q.sizes, DOCUMENTS))
         if rows is not None:
             scores = scores[rows]
         position, weights = of.required_position(), self.objective.row_weights(of)
@@ -110,24 +108,10 @@ class PositionGAM(Objective):
                 for part in self.objective.lambdas(scores + b[position], of, iteration)
             )
             slope, curvature = lam - self.regularization * count * b, abs(mu) + self.regularization * count
-            # Half a step, since a pair feels that of both its positions.
+            # Half a step, since both positions of a pair move.
             step = 0.5 * np.divide(slope, curvature, out=np.zeros(size), where=curvature > 0)
             step[0] = 0
             b += np.clip(step, -1, 1)
-            if abs(step).max() < CLOSE:
+            if abs(step).max() < TOLERANCE:
                 break
         return b
-
-
-def _sampled(q: Queries) -> tuple[Queries, NDArray[np.int64] | None]:
-    """Queries with about `DOCUMENTS` documents, the same at every call, and their rows; None for all."""
-
-    def build() -> tuple[Queries, NDArray[np.int64] | None]:
-        if q.n_documents <= DOCUMENTS:
-            return q, None
-        order = np.random.default_rng(0).permutation(q.n_queries)
-        chosen = np.sort(order[: int(np.searchsorted(np.cumsum(q.sizes[order]), DOCUMENTS)) + 1])
-        return q.take(chosen), q.rows_of(chosen)
-
-    found: tuple[Queries, NDArray[np.int64] | None] = q.memo("sampled documents", build)
-    return found

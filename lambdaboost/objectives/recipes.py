@@ -24,8 +24,8 @@ def graded(
     """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
 
     `source` is the label source that breaks ties, with values in [0, 1], and `metric` the NDCG of the grades. With
-    `propensities` clicks are weighted by the inverse propensity of their position. In a query without any grade all
-    documents tie, so that its clicks alone order them.
+    `propensities`, clicks are weighted by the inverse propensity of their position. In a query without grades, clicks
+    alone order the documents.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)

@@ -8,21 +8,15 @@ import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import (
-    PerQuery,
-    allows_negative,
-    check_metric,
-    per_query,
-    sources_of,
-)
+from lambdaboost.objectives.base.black_box import BlackBox, PerQuery, check_metric, per_query
 from lambdaboost.objectives.base.checks import check_number, check_whole
-from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.objective import Floats
 from lambdaboost.objectives.base.registry import OBJECTIVES
 
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
-class SPSA(Objective):
+class SPSA(BlackBox):
     r"""Simultaneous perturbation of all scores (Spall 1992; Yue and Burges 2007, section 4.1).
 
     .. math:: \lambda_i = \frac{1}{\Delta_i} \cdot \frac{Z(s + c\Delta) - Z(s - c\Delta)}{2c}, \qquad \mu_i = 1,
@@ -65,21 +59,6 @@ class SPSA(Objective):
         check_number("step", self.step, 0, open_low=True)
         check_whole("draws", self.draws, 1)
         check_whole("seed", self.seed, 0)
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the measure does."""
-        return isinstance(self.metric, Measure) and self.metric.reads_positions
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return sources_of(self.metric)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return allows_negative(self.metric)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of every document at a round, and ones."""

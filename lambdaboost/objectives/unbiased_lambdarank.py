@@ -1,9 +1,9 @@
-"""UnbiasedLambdaRank: LambdaRank whose pairs are corrected by a position bias that it estimates itself."""
+"""UnbiasedLambdaRank: LambdaRank corrected by a position bias that it estimates from the clicks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,17 @@ from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_costs import pair_costs, position_ratios, sampled
+from lambdaboost.objectives.base.sampled_queries import sampled_queries
+from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.pair_costs import pair_costs
 from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.swaps.registry import check_swap
 
 LAST = 200  # positions from here on share one ratio
+PAIRS = 50_000  # about as many are sampled to estimate the ratios
+STEPS = 200  # of the alternating minimisation, at most
+TOLERANCE = 1e-7
 
 
 @OBJECTIVES.add
@@ -28,15 +33,16 @@ LAST = 200  # positions from here on share one ratio
 class UnbiasedLambdaRank(Objective):
     r"""LambdaRank of clicks with dual position bias (Hu, Wang, Peng and Li 2019): Unbiased LambdaMART.
 
-    :math:`\lambda = |\Delta Z|\,\rho / (t^+_k\,t^-_l)` for a better document at position k and a worse at l, μ in the
-    same way. The ratios of bias of clicked and of other documents minimise the cost of the round's scores,
+    :math:`\lambda = |\Delta Z|\,\rho / (t^+_k\,t^-_l)` for a better document shown at position k and a worse one at l;
+    μ in the same way. The bias ratios :math:`t^+` of clicked and :math:`t^-` of other documents minimise the cost of
+    the round's scores,
 
     .. math:: \sum_{k,l} \frac{C_{kl}}{t^+_k\,t^-_l}, \quad C_{kl} = \sum_{(i, j) \in (k, l)} |\Delta Z|
         \log(1 + e^{-(s_i - s_j)}),
 
-    with a penalty :math:`\lVert t \rVert_p` on each (eqs. 30-31), by alternating minimisation. They start anew in every
-    round, so that the objective has no state; `XGBoost <https://xgboost.readthedocs.io>`_'s ``lambdarank_unbiased``
-    takes one such step a round. Where there are many pairs, C is that of a fixed sample of queries.
+    plus :math:`\lVert t^+ \rVert_p^p + \lVert t^- \rVert_p^p` (eqs. 30-31), by alternating minimisation. Every round
+    solves for them again, so the objective has no state; XGBoost's ``lambdarank_unbiased`` takes one step a round. With
+    more than 200,000 pairs, C is computed on a fixed sample of queries.
 
     Parameters
     ----------
@@ -50,7 +56,7 @@ class UnbiasedLambdaRank(Objective):
     >>> from lambdaboost import Queries, UnbiasedLambdaRank
     >>> q = Queries([1, 0, 0, 1, 1, 0], sizes=[2, 2, 2], position=[1, 2, 1, 2, 1, 2])
     >>> clicked, other = UnbiasedLambdaRank(regularization=0.0).bias([0.0] * 6, q)
-    >>> clicked  # position 2 is clicked half as often
+    >>> clicked  # two clicks at the first position, one at the second
     Propensities(values=(1.0, 0.5))
 
     """
@@ -110,13 +116,13 @@ class PositionRatios(Value):
     def ratios(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """t⁺ and t⁻ by position, the first 1."""
         source = self.metric.source
-        of, rows = sampled(q, source)
+        of, rows = q.memo(("sampled pairs", source), lambda: sampled_queries(q, _pairs(q, source), PAIRS))
         place = _places(q, source)
         n_places = int(place.max()) + 1
         if rows is not None:
             scores, place = scores[rows], place[rows]
         costs = pair_costs(PairRule(source, self.metric), scores, of, place, n_places)
-        return position_ratios(costs, self.regularization)
+        return _position_ratios(costs, self.regularization)
 
 
 def _places(q: Queries, source: str) -> NDArray[np.int32]:
@@ -135,3 +141,41 @@ def _places(q: Queries, source: str) -> NDArray[np.int32]:
 
     found: NDArray[np.int32] = q.memo(("places", source), build)
     return found
+
+
+def _pairs(q: Queries, source: str) -> Floats:
+    """The number of pairs of different labels in each query."""
+    of = levels(q, source)
+    query = np.repeat(np.arange(q.n_queries), np.diff(of.first))
+    pairs = (of.end - of.start).astype(np.float64) * (of.run_end - of.end)
+    return np.bincount(query, pairs, minlength=q.n_queries).astype(np.float64)
+
+
+def _position_ratios(costs: Floats, regularization: float) -> tuple[Floats, Floats]:
+    r"""t⁺ and t⁻ of each place from the costs of pairs (Hu et al. 2019, eqs. 30-31), by alternating minimisation.
+
+    .. math:: t^+_k \propto \Big(\sum_l C_{kl} / t^-_l\Big)^{1/(1+p)}, \quad
+        t^-_l \propto \Big(\sum_k C_{kl} / t^+_k\Big)^{1/(1+p)}
+
+    The first place with a cost has ratio 1; places without one are interpolated.
+    """
+    power = 1 / (1 + regularization)
+    known = costs.sum(axis=1) > 0, costs.sum(axis=0) > 0
+    t = [np.ones(len(costs)), np.ones(len(costs))]
+    for _ in range(STEPS):
+        before = np.concatenate(t)
+        for side, of in ((0, costs), (1, costs.T)):
+            t[side] = _relative((of @ (1 / t[1 - side])) ** power, known[side])
+        if np.abs(np.concatenate(t) / before - 1).max() <= TOLERANCE:
+            break
+    return t[0], t[1]
+
+
+def _relative(t: Floats, known: NDArray[Any]) -> Floats:
+    """Ratios relative to the first known one, interpolated where unknown."""
+    if not known.any():
+        return np.ones(t.size)
+    at = np.flatnonzero(known)
+    # Where all pairs are in perfect order, costs may underflow.
+    filled: Floats = np.maximum(np.interp(np.arange(t.size), at, t[at] / t[at[0]]), 1e-6)
+    return filled

@@ -190,7 +190,9 @@ class LambdaRanker(xgb.XGBRanker):
         }
         valid = [
             _Valid.of(
-                of_set, of_set.rows(columns, names_in(X)), (X, group) if of_set.holds(**training) else None
+                of_set,
+                of_set.rows(columns, names_in(X)),
+                (X, group) if of_set.is_training(**training) else None,
             )
             for of_set in eval_sets(eval_set or [], lists)
         ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.objective import Floats, Objective
 
 # Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
 PerQuery = Callable[[Floats, Queries], Any]
@@ -28,14 +28,25 @@ def check_metric(name: str, metric: object) -> None:
         raise TypeError(f"{name} is {metric!r}, expected {WANTED}")
 
 
-def sources_of(metric: Measure | PerQuery) -> tuple[str, ...]:
-    """The label sources that a training needs; a function may also read the other sources of the data."""
-    return metric.sources if isinstance(metric, Measure) else (RELEVANCE,)
+class BlackBox(Objective):
+    """An objective that evaluates `metric` at other scores; it reads what that measure reads."""
 
+    metric: Measure | PerQuery
 
-def allows_negative(metric: Measure | PerQuery) -> bool:
-    """Whether labels may be below 0; a function may read them as gains."""
-    return isinstance(metric, Measure) and metric.allows_negative
+    @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the measure does."""
+        return isinstance(self.metric, Measure) and self.metric.reads_positions
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it needs; a function may read others as well."""
+        return self.metric.sources if isinstance(self.metric, Measure) else (RELEVANCE,)
+
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0; a function may read them as gains."""
+        return isinstance(self.metric, Measure) and self.metric.allows_negative
 
 
 def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:

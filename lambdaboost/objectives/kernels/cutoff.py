@@ -17,7 +17,7 @@ class Whole(NamedTuple):
 
 
 class Truncated(NamedTuple):
-    """Two documents below the cutoff have nothing to swap for; queries of this kind have kernels of their own."""
+    """Pairs of two documents below the cutoff do not count; such queries have kernels of their own."""
 
 
 is_truncated = known_by_type(lambda reach: reach is Truncated)
@@ -25,7 +25,7 @@ is_truncated = known_by_type(lambda reach: reach is Truncated)
 
 @uncounted
 def _documents_above(rule, levels, columns, above_cutoff):
-    """Bring the documents above the cutoff together, where each level starts in `above_cutoff.first`."""
+    """Copy the documents above the cutoff next to each other; `above_cutoff.first` is where each level starts."""
     start, cutoff_end, first = levels.start, levels.cutoff_end, above_cutoff.first
     n_levels = start.size
     first[0] = 0
@@ -49,10 +49,7 @@ def _documents_above(rule, levels, columns, above_cutoff):
 
 @uncounted
 def below_cutoff(rule, levels, above_cutoff, slots):
-    """Pairs whose worse document alone stands above the cutoff; two documents below it have nothing to swap for.
-
-    The documents above it stand together in `above_cutoff`.
-    """
+    """Add λ and μ of the pairs whose worse document alone stands above the cutoff."""
     start, end, run_end, cutoff_end, _ = levels
     first, totals = above_cutoff.first, slots.columns.totals
     columns = _documents_above(rule, levels, slots.columns.read, above_cutoff)

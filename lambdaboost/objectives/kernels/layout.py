@@ -121,7 +121,7 @@ def _side(rule, n):
 
 @inlined
 def scratch_memory(rule, truncated, longest, most_levels):
-    """Scratch for queries of up to so many documents and levels.
+    """Scratch for queries of at most `longest` documents and `most_levels` levels.
 
     The documents above a cutoff stand together once more. A swap says for each query where its cutoff is, so there
     is space for a whole query, as all else: memory that is never written costs nothing. What padding reads is 0 at

@@ -30,8 +30,7 @@ def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: boo
     """Levels by the labels of `source`, pairs only among documents that tie in every source of `within`.
 
     Documents without a label (NaN) in any of these sources are left out, with `skip_zero` those labelled 0 in `source`
-    too. In a query in which no document has a label in a source of `within`, all of them tie in it. Computed once for
-    each `Queries`.
+    too. If a query has no label at all in a source of `within`, its documents tie in that source. Cached in `q`.
     """
     return q.memo(("levels", source, within, skip_zero), lambda: _levels(q, source, within, skip_zero))
 

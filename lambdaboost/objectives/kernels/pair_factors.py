@@ -1,4 +1,4 @@
-"""What weighs a pair besides its swap: a factor of its better document times one of its worse."""
+"""Factors of documents: they multiply the weight of a pair, one for its better and one for its worse document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE = np.float32(1)
 
 
 class Unfactored(NamedTuple):
-    """The swap alone weighs a pair."""
+    """No factors: the swap alone weighs a pair."""
 
 
 class Factors(NamedTuple):

@@ -1,4 +1,4 @@
-"""A pair rule as a value, and its λ and μ: which pairs, what weighs them, which force; which way each query goes.
+"""`PairRule`: which pairs count, what weighs them and which force pushes them; and λ and μ summed over them.
 
 Short lists go in lanes, very long ones by the tree, all others in tiles, one query after the other (`query`).
 """
@@ -35,27 +35,29 @@ from lambdaboost.objectives.kernels.tree import LEVELS, LEVELS_OF_TERMS, lists_b
 from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
-Figures = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 
 @dataclass(frozen=True)
 class PairRule:
-    """λ and μ summed over pairs that differ in `source`, tie in `within`, by so much of each force."""
+    """λ and μ summed over pairs of documents that differ in `source` and tie in every source of `within`.
+
+    `logistic` and `local` are the weights of the two forces (`loss`).
+    """
 
     source: str
-    metric: Measure | None = None  # whose swap weighs a pair; None weighs each 1
+    metric: Measure | None = None  # its |ΔZ| weighs a pair; None weighs every pair 1
     within: tuple[str, ...] = ()
     skip_zero: bool = False
     sigma: float = 1.0
     center: float = 0.0
     logistic: float = 1.0
     local: float = 0.0
-    factors: PairFactors | None = None  # what multiplies the weight of a pair, by its documents
+    factors: PairFactors | None = None  # of both documents, which multiply the weight of a pair
 
     def blended(self, other: PairRule, w: float) -> PairRule | None:
-        """(1 − w) of this rule and w of the other in one pass, where they differ in the force alone."""
+        """The rule of (1 − w) times this one plus w times the other; None unless they differ in the force alone."""
         if self.sigma != 1 or self._forceless() != other._forceless():
             return None
         return replace(
@@ -77,7 +79,7 @@ class PairRule:
     def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
     ) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document; rules over the same scores can share an `order` from `no_order`."""
+        """λ and μ of every document; calls at the same scores can share an `order` made by `no_order`."""
         pairs = levels(q, self.source, self.within, self.skip_zero)
         weights = self.weights(scores, q)
         loss = Loss(self._force(), float(self.sigma), float(self.center))
@@ -88,13 +90,13 @@ class PairRule:
         return lam, mu
 
     def weights(self, scores: Floats, q: Queries) -> PairWeights:
-        """What weighs the pairs: the swap, and factors of the documents if there are any."""
+        """What weighs the pairs: the swap, and the factors of their documents."""
         weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
         return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
 
 
 def no_order(q: Queries) -> NDArray[np.int32]:
-    """Memory for an order that is not known yet."""
+    """Memory for the documents of each query by score, still unknown: all −1."""
     return np.full(q.n_documents, -1, dtype=np.int32)
 
 
@@ -106,12 +108,11 @@ def pair_gradient(
     loss: Loss,
     order: NDArray[np.int32] | None = None,
     drops_to_0: bool = True,
-) -> tuple[Figures, Figures]:
-    """λ and μ of every document, for σ = 1 in the factors σ and σ², as float32 (n_documents,).
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """λ and μ of every document, float32 (n_documents,), before they are multiplied by σ and σ².
 
-    Pairs of two documents past the cutoff do not count. Say where discounts do not drop to 0 there. What another call
-    over the same scores is to share as `order`, the documents of each query by score, is filled by the first: its
-    first figure is -1 until then.
+    The first call at some scores fills `order`, memory from `no_order`; later ones at the same scores skip the sort.
+    Pairs of two documents past the cutoff do not count. `drops_to_0` tells whether discounts are 0 past the cutoff.
     """
     swap = weights.swap
     out = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)

@@ -37,11 +37,11 @@ Mask = NDArray[np.bool_]
 
 
 class Ways(NamedTuple):
-    """Masks (n_queries,) of the way that each query goes."""
+    """Which queries these kernels compute: masks of shape (n_queries,)."""
 
     skipped: Mask
-    by_tree: Mask  # no tiles, but whether their scores are `far`
-    far: Mask  # scores too far apart for a `Narrow` span: written by kernels of one, which leave these queries out
+    by_tree: Mask  # computed by the tree: here only `far` is found out
+    far: Mask  # scores too far apart for a `Narrow` span: kernels of that span set it and leave these queries out
 
 
 @uncounted

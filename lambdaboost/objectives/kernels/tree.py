@@ -563,7 +563,7 @@ def lists_by_tree(
 
 
 def worth_a_tree(q: Queries, levels: Levels, cutoff: int, most_levels: int = LEVELS) -> NDArray[np.bool_]:
-    """Which queries have so many pairs, and so few levels, that the tree is faster; (n_queries,)."""
+    """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
     # Their identity names the levels as long as they live, and what is kept holds them.
     key = ("worth a tree", id(levels.of_document), cutoff, most_levels)
     return q.memo(key, lambda: (_worth_a_tree(q, levels, cutoff, most_levels), levels))[0]

@@ -1,8 +1,8 @@
 """A round of LightGBM's training with ``position``: its objective at biased scores, and a Newton step of the bias.
 
 A copy of `RankingObjective::GetGradients` and `UpdatePositionBiasFactors` (LightGBM 4.x, src/objective/
-rank_objective.hpp), summed as by one thread: float32 biases, derivatives summed in float64 by row. The bias is a state
-that grows over the rounds, which is why no `Objective` is like it; `PositionGAM` solves for it in each round.
+rank_objective.hpp) with one thread: float32 biases, derivatives summed in float64 by row. The bias is a state, which
+every round updates, so this is no `Objective`; `PositionGAM` solves for the bias in each round.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A round of XGBoost's rank:ndcg with ``lambdarank_unbiased``, operation for operation.
 
 A copy of `LambdaGrad<unbiased>`, `CalcLambdaForGroup` and `LambdaRankUpdatePositionBias` (XGBoost 3.x,
-src/objective/lambdarank_obj.h and .cc). Positions are the order of rows in a query. The ratios are a state that each
-round replaces by a figure of its own pairs, which is why no `Objective` is like it; `UnbiasedLambdaRank` solves for
-them in each round. The cost of a pair is that of the wrong order: log(1 + e^{s_i − s_j}) where the paper has
-log(1 + e^{s_j − s_i}).
+src/objective/lambdarank_obj.h and .cc). The position of a document is its row within the query. The ratios are a state,
+which every round replaces, so this is no `Objective`; `UnbiasedLambdaRank` solves for them in each round. XGBoost's
+cost of a pair is log(1 + e^{s_i − s_j}), where the paper has log(1 + e^{s_j − s_i}).
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def step(
     scores, q
         Scores and queries, rows in the order in which they were shown.
     norm, score_norm, bias_norm
-        ``lambdarank_normalization``, ``lambdarank_score_normalization`` and ``lambdarank_bias_norm``.
+        XGBoost's ``lambdarank_normalization``, ``lambdarank_score_normalization`` and ``lambdarank_bias_norm``.
     metric : NDCG
         Without a cutoff, and with the gain.
 

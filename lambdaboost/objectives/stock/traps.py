@@ -28,7 +28,7 @@ RENUMBERED = (
 
 
 def warn_of_positions(data: Any, are_read: bool) -> None:
-    """Warn of positions that nothing reads, and of those that are read although LightGBM has numbered them anew."""
+    """Warn of positions that nothing reads, and of those that LightGBM has renumbered."""
     positions = positions_in(data)
     if positions is not None and not are_read:
         warn(POSITION)

@@ -12,6 +12,7 @@ from lambdaboost.datasets._checks import check_count
 
 Floats = NDArray[np.float64]
 LEVEL = 95  # percent of the resamples that an interval holds
+MOST_NAMED = 8  # positions in a message
 
 
 def curve_with_intervals(
@@ -41,6 +42,7 @@ def curve_with_intervals(
 
     """
     resamples = checked_intervals(intervals, n_queries)
+    seed = check_count("seed", seed, 0)
     found = estimate(np.ones(n_queries))
     if not (np.isfinite(found) & (found > 0)).all():
         bad = np.flatnonzero(~(np.isfinite(found) & (found > 0))) + 1
@@ -85,7 +87,8 @@ def check_shown(by_position: Floats, names: tuple[str, ...] | None) -> None:
         return
     never = words(np.flatnonzero(by_position <= 0) + 1, names)
     raise ValueError(
-        f"{never} was never shown, so its propensity cannot be estimated: give a log of all positions"
+        f"{never}: never shown, so the propensity cannot be estimated; give a log of all positions, or take() the rows "
+        "of those before"
     )
 
 
@@ -95,16 +98,20 @@ def check_clicked(clicks: Floats, names: tuple[str, ...] | None, where: str = ""
         return
     never = words(np.flatnonzero(clicks <= 0) + 1, names)
     raise ValueError(
-        f"{never} has no click{where}, so its propensity cannot be estimated: give more sessions, or take() the rows "
-        "of the other positions"
+        f"{never}: no click{where}, so the propensity cannot be estimated; give more sessions, or take() the rows of "
+        "the other positions"
     )
 
 
 def words(positions: Iterable[int], names: tuple[str, ...] | None = None) -> str:
-    """Positions as text.
+    """Positions as text, the first of many.
 
     >>> words([3]), words([1, 4, 5]), words([2], ("side", "top"))
     ('position 3', 'positions 1, 4, 5', "position 'top'")
+    >>> words(range(3, 30))
+    'positions 3, 4, 5, 6, 7, 8, 9, 10 and 19 more'
     """
-    shown = [str(k) if names is None else repr(names[k - 1]) for k in map(int, positions)]
-    return f"position{'s' if len(shown) > 1 else ''} {', '.join(shown)}"
+    given = list(map(int, positions))
+    shown = [str(k) if names is None else repr(names[k - 1]) for k in given[:MOST_NAMED]]
+    more = f" and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else ""
+    return f"position{'s' if len(given) > 1 else ''} {', '.join(shown)}{more}"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.clicks._bootstrap import check_clicked, check_shown, curve_with_intervals, words
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 
@@ -54,6 +54,7 @@ def swap_experiment(
     array([ True,  True,  True])
 
     """
+    check_log(log)
     query = log.query_of_row
     impressions = log.impressions_of_row()
     counts = log.counts()
@@ -88,7 +89,7 @@ def swap_experiment(
         others = np.arange(k) != FIRST - 1
         if (absent := others & (looks.sum(axis=0) == 0).any(axis=1)).any():
             raise ValueError(
-                f"{words(np.flatnonzero(absent) + 1, log.position_names)} has no arm of the experiment: no session may "
+                f"{words(np.flatnonzero(absent) + 1, log.position_names)}: no arm of the experiment, as no session may "
                 "have exchanged it with position 1; take() the rows of the other positions"
             )
         clicked = clicks.sum(axis=0).min(axis=1)

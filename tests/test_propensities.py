@@ -85,7 +85,9 @@ def test_named_positions():
     curve = Propensities([0.3, 1.0], names=("side", "top"))
     assert curve.at(["top", "side"]).tolist() == [1.0, 0.3]
     assert curve.at([2]).tolist() == [1.0]
-    with pytest.raises(ValueError, match="position 'foot' is not on the curve, whose names are side, top: give"):
+    with pytest.raises(
+        ValueError, match="position 'foot' is not on the curve, whose names are side, top: give"
+    ):
         curve.at(["top", "foot"])
 
 

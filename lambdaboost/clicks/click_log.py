@@ -187,7 +187,9 @@ class ClickLog:
                 f"rows does not fit the {self.n_rows} rows of the log, give their indices or a mask: {error}"
             ) from None
         if chosen.ndim != 1:
-            raise ValueError(f"rows has shape {given.shape}, expected one dimension: indices of rows or a mask")
+            raise ValueError(
+                f"rows has shape {given.shape}, expected one dimension: indices of rows or a mask"
+            )
         kept._set(
             {
                 "query": self.query[chosen],
@@ -337,7 +339,10 @@ class ClickLog:
         known = self.documents
         for name, keys, here in zip(("query", "document"), (of_query, of_document), known, strict=True):
             if keys.size and {_is_text(keys), _is_text(here)} == {True, False}:
-                given, logged = (f"text, such as {a[0]!r}" if _is_text(a) else f"no text, such as {a[0]}" for a in (keys, here))
+                given, logged = (
+                    f"text, such as {a[0]!r}" if _is_text(a) else f"no text, such as {a[0]}"
+                    for a in (keys, here)
+                )
                 raise TypeError(
                     f"{name} is {given}, and in the log {logged}, so that none matches: give the same type in both"
                 )

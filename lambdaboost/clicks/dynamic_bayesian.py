@@ -81,7 +81,9 @@ class DynamicBayesian(ClickModel):
 
         """
         a, b = checked_smoothing(smoothing)
-        if continuation is not None and not (isinstance(continuation, int | float | np.number) and 0 < continuation <= 1):
+        if continuation is not None and not (
+            isinstance(continuation, int | float | np.number) and 0 < continuation <= 1
+        ):
             raise ValueError(f"continuation is {continuation!r}: give a probability above 0 and at most 1")
         lists = check_model_log(log)
         clicked = lists.clicked & (lists.times > 0)[:, None]

@@ -79,7 +79,9 @@ class Propensities(Value):
         if self.names is not None:
             named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
             if not named or not all(isinstance(name, str) for name in self.names):
-                raise TypeError(f"names must be a sequence of strings, one for each position, got {self.names!r}")
+                raise TypeError(
+                    f"names must be a sequence of strings, one for each position, got {self.names!r}"
+                )
             set_(self, "names", tuple(map(str, self.names)))
             if len(self.names) != len(self.values) or len(set(self.names)) != len(self.names):
                 raise ValueError(

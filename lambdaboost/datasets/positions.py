@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets._given import numbers
 
-LARGEST = 1_000_000  # curves and biases have one figure for each rank, and a column of ids or times is no rank
+LARGEST = (
+    1_000_000  # curves and biases have one figure for each rank, and a column of ids or times is no rank
+)
 WANTED = "give the rank at which a row was shown, a whole number from 1, or NaN where it was not shown"
 
 

@@ -85,6 +85,22 @@ def test_wrong_positions_are_answered_in_a_line(capsys, folder):
     assert call(capsys, "train", folder / "log.csv", *FITS, "--drop", "rank", "--out", model)[0] == 0
     for message, args in (
         ("needs positions: give the column", ("evaluate", folder / "log.csv", *evaluate)),
+        (
+            "--test with --measure ClickDCG",
+            (
+                "train",
+                folder / "log.csv",
+                *FITS,
+                "--position",
+                "rank",
+                "--measure",
+                repr(ClickDCG(5, Propensities([1]))),
+                "--test",
+                folder / "log.csv",
+                "--out",
+                folder / "n",
+            ),
+        ),
         ("has no column place, only", ("evaluate", folder / "log.csv", *evaluate, "--position", "place")),
         ("is 0: give the rank", ("evaluate", folder / "zeros.csv", *evaluate, "--position", "rank")),
         ("column clicks is given twice", ("evaluate", folder / "log.csv", *evaluate, "--position", "clicks")),

@@ -260,6 +260,9 @@ def test_a_measure_of_every_round(engine):
     assert values[-1] == pytest.approx(measure(scores, q), rel=1e-6)
     with pytest.raises(ValueError, match="no positions here"):
         train(data(), data())
+    # Before the first round, and with the name of the data.
+    with pytest.raises(ValueError, match=r"valid.*: position 14 is past the curve, whose last position is"):
+        train(data(position=position), data(position=position + 10))
     frame = pd.DataFrame(X, columns=list("abcd")).assign(
         qid=np.repeat(np.arange(50), 4), rank=position, clicks=clicks
     )

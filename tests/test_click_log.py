@@ -85,6 +85,9 @@ def test_rates_by_hand():
     for wrong in [(-1, 1), (1,), (float("nan"), 0), 3]:
         with pytest.raises(ValueError, match=r"smoothing is .*: give two numbers ≥ 0"):
             log.rates(wrong)
+    for wrong in ([1, 0.5], 5):
+        with pytest.raises(TypeError, match=r"propensities is .*, expected Propensities"):
+            log.rates(propensities=wrong)
 
 
 def test_labels_are_aligned_by_both_keys():
@@ -95,6 +98,15 @@ def test_labels_are_aligned_by_both_keys():
     assert LOG.aligned([1, 2, 3], ["a", "z"], ["x", "x"], missing=0.0).tolist() == [3.0, 0.0]
     with pytest.raises(ValueError, match="query has shape"):
         LOG.find(["a"], ["x", "y"])
+    with pytest.raises(
+        TypeError, match=r"^query is no text, such as 1, and in the log text, such as 'b', so that none"
+    ):
+        LOG.labels([1, 2], ["x", "y"])
+    with pytest.raises(
+        TypeError, match=r"^document is text, such as 'x', and in the log no text, such as 1,"
+    ):
+        of().labels(pd.Series([1]), pd.Series(["x"], dtype="string"))
+    assert LOG.find([], []).size == 0
     with pytest.raises(ValueError, match=r"values has shape \(2,\), expected \(3,\)"):
         LOG.aligned([1, 2], ["a"], ["x"])
     assert LOG.rows_of(["a", "b", "b", "b"], ["x", "y", "z", "x"]).tolist() == [3, 1, 0]
@@ -144,6 +156,13 @@ def test_a_log_is_immutable_and_can_be_sent():
     assert repr(part) == "ClickLog(2 impressions of 1 document in 1 query at 1 position; 1 click)"
     with pytest.raises(ValueError, match="rows chooses no row"):
         LOG.take([])
+    for rows in ([99], [True], [0.5], "a", None, slice(0, 2)):
+        with pytest.raises(
+            ValueError, match="rows does not fit the 6 rows of the log, give their indices or a mask"
+        ):
+            LOG.take(rows)
+    with pytest.raises(ValueError, match=r"rows has shape \(1, 2\), expected one dimension"):
+        LOG.take([[0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -152,6 +171,13 @@ def test_a_log_is_immutable_and_can_be_sent():
         ({"query": [], "document": [], "position": [], "clicked": []}, ValueError, "query is empty"),
         ({"document": [1]}, ValueError, r"document has shape \(1,\), query has 2 rows"),
         ({"query": [1, None]}, ValueError, "query is missing in row 1"),
+        ({"query": [[1, 2], [1, 2]]}, ValueError, r"query has shape \(2, 2\), expected one dimension"),
+        (
+            {"document": ["a", None]},
+            ValueError,
+            "document is missing in row 1: give the document of every row",
+        ),
+        ({"session": [None, 1]}, ValueError, "session is missing in row 0: give the session of every row"),
         ({"position": [1, 0]}, ValueError, r"position\[1\] is 0"),
         ({"position": [1, -3]}, ValueError, r"position\[1\] is -3"),
         ({"position": [1.5, 1]}, ValueError, r"position\[0\] is 1.5"),

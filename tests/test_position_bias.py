@@ -194,11 +194,12 @@ APART = [("x", 1, 5, 10), ("x", 2, 4, 10), ("y", 3, 3, 10), ("y", 4, 2, 10)]
         ("em", APART, "no document with clicks connects positions 1, 2 with positions 3, 4"),
         ("adjacent", APART, "no document was shown both at position 2 and at position 3: use method='all-pairs'"),
         ("pivot", APART, "no document was shown both at position 1 and at positions 3, 4: use method='all-pairs'"),
-        ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2 has no click on a document"),
-        ("pivot", [("x", 1, 0, 10), ("x", 2, 5, 10)], "position 1 has no click on a document"),
-        ("em", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2 has no click, so"),
-        ("all-pairs", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2 was never shown"),
-        ("em", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2 was never shown"),
+        ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2: no click on a document"),
+        ("pivot", [("x", 1, 0, 10), ("x", 2, 5, 10)], "position 1: no click on a document"),
+        ("em", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2: no click, so"),
+        ("all-pairs", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2: never shown"),
+        ("em", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2: never shown"),
+        ("em", [("x", 1, 5, 10), ("x", 400, 4, 10)], "positions 2, 3, 4, 5, 6, 7, 8, 9 and 390 more: never shown"),
     ],
 )  # fmt: skip
 def test_a_curve_that_cannot_be_identified(name, rows, message):
@@ -218,12 +219,41 @@ def test_wrong_arguments():
             swap_experiment(log, np.where(np.arange(log.n_rows) == 3, wrong, arm))
     with pytest.raises(TypeError, match="arm must be whole numbers"):
         swap_experiment(log, arm * 1.0)
-    with pytest.raises(ValueError, match="position 3 has no arm of the experiment"):
+    with pytest.raises(ValueError, match="position 3: no arm of the experiment"):
         swap_experiment(log, np.where(arm == 3, 0, arm))
     with pytest.raises(ValueError, match=r"features has shape \(3, 1\), expected"):
         regression_em(log, [[1], [2], [3]])
+    x = np.ones((log.n_documents, 2))
+    with pytest.raises(TypeError, match="features must be numbers"):
+        regression_em(log, np.where(x > 0, "a", ""))
+    with pytest.raises(ValueError, match=r"features\[:, 1\] is missing in every row: leave the column out"):
+        regression_em(log, x * [1, np.nan])
+    with pytest.raises(ValueError, match=r"features has shape \(\d+, 0\), expected"):
+        regression_em(log, x[:, :0])
+    for seed, error in ((-1, ValueError), ("a", TypeError), (1.5, TypeError)):
+        with pytest.raises(error, match="seed"):
+            swap_experiment(log, arm, seed=seed)
     with pytest.raises(ValueError, match="the log has one query: give intervals=0"):
         intervention_harvesting(counted([("x", 1, 5, 10), ("x", 2, 4, 10)]))
+
+
+@pytest.mark.parametrize(
+    "estimate", [*ESTIMATORS.values(), swap_experiment, CascadeModel.fit, DynamicBayesian.fit]
+)
+def test_what_is_no_log_is_refused(estimate):
+    with pytest.raises(TypeError, match=r"log is dict, expected ClickLog\(…\) or ClickLog\.from_frame"):
+        estimate({"query": [1]})
+
+
+def test_a_click_without_weight_tells_nothing():
+    weighted = ClickLog([1, 1], ["x", "y"], [1, 2], [0, 1], weight=[0, 0], session=[1, 1])
+    with pytest.raises(ValueError, match="no session has a click"):
+        DynamicBayesian.fit(weighted)
+    both = ClickLog([1] * 4, ["x", "y"] * 2, [1, 2] * 2, [0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 2, 2])
+    with pytest.raises(ValueError, match="no click is below the first position"):
+        DynamicBayesian.fit(both)
+    with pytest.raises(ValueError, match="continuation is 'a': give a probability"):
+        DynamicBayesian.fit(both, "a")
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -40,6 +40,7 @@ def test_power_is_one_over_rank():
         ([1.5], ValueError, r"^values\[0\] is 1.5"),
         ([1, -0.5], ValueError, r"^values\[1\] is -0.5"),
         ([1, float("nan")], ValueError, r"^values\[1\] is nan"),
+        (np.ma.array([1, 0.5], mask=[False, True]), ValueError, r"^values\[1\] is nan"),
         ("0.5", TypeError, "^values must be numbers"),
         (["a"], TypeError, "^values must be numbers"),
         ([[1.0]], ValueError, r"^values has shape \(1, 1\)"),
@@ -60,8 +61,10 @@ def test_wrong_intervals_and_names():
         Propensities([1, 0.5], [1, 0.6], [1, 0.4])
     with pytest.raises(ValueError, match="names has 1 different names, but there are 2 values"):
         Propensities([1, 0.5], names=["a", "a"])
-    with pytest.raises(TypeError, match="names must be strings"):
-        Propensities([1, 0.5], names=[1, 2])
+    # A set has no order.
+    for names in ([1, 2], 5, "ab", {"a", "b"}):
+        with pytest.raises(TypeError, match="names must be a sequence of strings"):
+            Propensities([1, 0.5], names=names)
 
 
 def test_a_position_without_propensity_is_an_error():
@@ -83,7 +86,9 @@ def test_named_positions():
     curve = Propensities([0.3, 1.0], names=("side", "top"))
     assert curve.at(["top", "side"]).tolist() == [1.0, 0.3]
     assert curve.at([2]).tolist() == [1.0]
-    with pytest.raises(ValueError, match="position 'foot' is not on the curve: its names are side, top"):
+    with pytest.raises(
+        ValueError, match="position 'foot' is not on the curve, whose names are side, top: give"
+    ):
         curve.at(["top", "foot"])
 
 

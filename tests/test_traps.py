@@ -434,7 +434,8 @@ def test_labels_of_many_digits(make):
         make(label=large)
     with pytest.warns(UserWarning, match="stamp: labels above"):
         make(sources={"stamp": large.astype(np.int64)})
-    for exact in (large.astype(np.float32), 2.0 * np.floor(large / 2), np.full(len(X), np.nan)):
+    half = np.arange(len(X), dtype=np.float16) % 5  # has no number as large as 2**24
+    for exact in (large.astype(np.float32), 2.0 * np.floor(large / 2), np.full(len(X), np.nan), half):
         assert caught(lambda labels=exact: make(sources={"stamp": labels})) == []
 
 

@@ -282,6 +282,21 @@ def test_documents_that_were_not_shown():
         PositionGAM(LambdaRank()).gradient(np.zeros(3), q)
 
 
+def test_the_gam_of_an_objective_of_order_takes_labels_below_0():
+    position = [1, 2, 1, 2]
+    labels = np.array([-2.0, 1.0, 3.0, -1.0])
+    returns, grades = (Queries(y, sizes=[2, 2], position=position) for y in (labels, labels + 2))
+    gam = PositionGAM(RankNet())
+    np.testing.assert_array_equal(gam.gradient(np.zeros(4), returns), gam.gradient(np.zeros(4), grades))
+    with pytest.raises(ValueError, match=r"relevance\[0\] is -2: labels must be ≥ 0"):
+        PositionGAM(LambdaRank()).gradient(np.zeros(4), returns)
+
+
+def test_the_gam_where_no_row_was_shown_has_no_bias():
+    q = Queries([np.nan, np.nan], sizes=[2], position=[None, None])
+    assert PositionGAM(LambdaRank()).bias(np.zeros(2), q).size == 0
+
+
 def test_positions_past_the_curve():
     q = Queries([0, 0, 1], sizes=[3], position=[1, 2, 3])
     with pytest.raises(ValueError, match="position 3 is past the curve, whose last position is 2"):

@@ -106,6 +106,13 @@ def test_texts_of_measures_read_back(one):
     assert measures.parse(repr(one)) == one
 
 
+def test_lists_in_texts_are_tuples():
+    """Messages and examples give a curve as a list."""
+    text = "InversePropensity(LambdaRank(), Propensities([1, 0.5]))"
+    assert objectives.parse(text) == objectives.parse(text.replace("[", "(").replace("]", ")"))
+    assert measures.parse("NDCG(gain=[0, 1, 3])") == NDCG(gain=(0, 1, 3))
+
+
 def test_numpys_truth_is_pythons():
     assert (
         repr(LambdaRank(convention="xgboost", norm=np.bool_(False)))

@@ -30,6 +30,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine, Training, engine_named, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
+from lambdaboost.engines.plan import check_read_positions
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.report.default_measures import default_measures
@@ -65,6 +66,7 @@ def run_train(request: Request, as_json: bool) -> None:
     with ERR.status("reading …"):
         parts, columns = _read(request)
     measures = measures or _defaults(parts)
+    _check_evaluated(parts, measures, training.measure)
 
     trained_on = _without_positions(parts) if _only_evaluated(training, measures) else parts
     booster, seconds, history = _trained(engine, training, trained_on, request.seed)
@@ -151,6 +153,23 @@ def _check_wanted(objective: Any, measures: tuple[Measure, ...], columns: Column
     if isinstance(objective, Objective) and objective.reads_positions:
         askers.insert(0, f"--objective {objective!r}")
     check_position(askers, columns)
+
+
+def _check_evaluated(
+    parts: Mapping[str, Collection], measures: tuple[Measure, ...], watched: Measure | None
+) -> None:
+    """Raise before the training if a measure refuses the labels or the positions of a part."""
+    for part in ("valid", "test"):
+        if part not in parts:
+            continue
+        q = parts[part].queries
+        for measure in dict.fromkeys((*measures, *((watched,) if watched and part == "valid" else ()))):
+            try:
+                for source in measure.sources:
+                    q.source(source, allow_negative=measure.allows_negative)
+                check_read_positions([measure], q)
+            except ValueError as error:
+                raise ValueError(f"--{part} with --measure {measure!r}: {error}") from None
 
 
 def _only_evaluated(training: Training, measures: tuple[Measure, ...]) -> bool:

@@ -42,6 +42,7 @@ def curve_with_intervals(
 
     """
     resamples = checked_intervals(intervals, n_queries)
+    seed = check_count("seed", seed, 0)
     found = estimate(np.ones(n_queries))
     if not (np.isfinite(found) & (found > 0)).all():
         bad = np.flatnonzero(~(np.isfinite(found) & (found > 0))) + 1

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_NAMED = 8  # positions in a message
+
 
 def check_shown(by_position: NDArray[np.float64], names: tuple[str, ...] | None) -> None:
     """Raise if a position up to the last one was never shown."""
@@ -14,7 +16,8 @@ def check_shown(by_position: NDArray[np.float64], names: tuple[str, ...] | None)
         return
     never = words(np.flatnonzero(by_position <= 0) + 1, names)
     raise ValueError(
-        f"{never} was never shown, so its propensity cannot be estimated: give a log of all positions"
+        f"{never}: never shown, so the propensity cannot be estimated; give a log of all positions, or take() the rows "
+        "of those before"
     )
 
 
@@ -24,8 +27,8 @@ def check_clicked(clicks: NDArray[np.float64], names: tuple[str, ...] | None, wh
         return
     never = words(np.flatnonzero(clicks <= 0) + 1, names)
     raise ValueError(
-        f"{never} has no click{where}, so its propensity cannot be estimated: give more sessions, or take() the rows "
-        "of the other positions"
+        f"{never}: no click{where}, so the propensity cannot be estimated; give more sessions, or take() the rows of "
+        "the other positions"
     )
 
 
@@ -42,10 +45,14 @@ def check_connected(part: NDArray[np.integer], names: tuple[str, ...] | None, wh
 
 
 def words(positions: Iterable[int], names: tuple[str, ...] | None = None) -> str:
-    """Positions in the words of a message.
+    """Positions in the words of a message, the first of many.
 
     >>> words([3]), words([1, 4, 5]), words([2], ("side", "top"))
     ('position 3', 'positions 1, 4, 5', "position 'top'")
+    >>> words(range(3, 30))
+    'positions 3, 4, 5, 6, 7, 8, 9, 10 and 19 more'
     """
-    shown = [str(k) if names is None else repr(names[k - 1]) for k in map(int, positions)]
-    return f"position{'s' if len(shown) > 1 else ''} {', '.join(shown)}"
+    given = list(map(int, positions))
+    shown = [str(k) if names is None else repr(names[k - 1]) for k in given[:MOST_NAMED]]
+    more = f" and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else ""
+    return f"position{'s' if len(given) > 1 else ''} {', '.join(shown)}{more}"

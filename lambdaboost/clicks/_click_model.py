@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost.clicks._bootstrap import curve_with_intervals
 from lambdaboost.clicks._checks import check_shown
 from lambdaboost.clicks._session_lists import SessionLists
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.propensities import Propensities
 
 Floats = NDArray[np.float64]
@@ -72,7 +72,8 @@ class ClickModel(ABC):
 
 
 def check_model_log(log: ClickLog) -> SessionLists:
-    """The sessions of a log; raises if positions have no order."""
+    """The sessions of a log; raises if it is none, or positions have no order."""
+    check_log(log)
     if log.position_names is not None:
         raise ValueError(
             "positions are categories, which users do not read in order: give ranks to fit this model"

@@ -82,12 +82,16 @@ class ClickLog:
     ) -> None:
         columns: dict[str, Any] = {
             "query": query_ids("query", query).copy(),
-            "document": query_ids("document", document).copy(),
+            "document": query_ids("document", document, "document").copy(),
             "positions": positions_of("position", position),
             "clicked": _clicked(clicked),
             "weight": None if weight is None else weights_of("weight", weight),
-            "session": None if session is None else query_ids("session", session).copy(),
+            "session": None if session is None else query_ids("session", session, "session").copy(),
         }
+        if columns["query"].ndim != 1:
+            raise ValueError(
+                f"query has shape {columns['query'].shape}, expected one dimension: one value for each row"
+            )
         n = columns["query"].size
         if n == 0:
             raise ValueError("query is empty: a log needs at least one impression")
@@ -176,7 +180,16 @@ class ClickLog:
         given = np.asarray(rows)
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
-        chosen = np.arange(self.n_rows)[given]
+        try:
+            chosen = np.arange(self.n_rows)[given.reshape(-1) if given.ndim == 0 else given]
+        except IndexError as error:
+            raise ValueError(
+                f"rows does not fit the {self.n_rows} rows of the log, give their indices or a mask: {error}"
+            ) from None
+        if chosen.ndim != 1:
+            raise ValueError(
+                f"rows has shape {given.shape}, expected one dimension: indices of rows or a mask"
+            )
         kept._set(
             {
                 "query": self.query[chosen],
@@ -318,12 +331,22 @@ class ClickLog:
 
     def find(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """Index in `documents` of each (query, document), int64 (n,); −1 where it was never shown."""
-        of_query, of_document = query_ids("query", query), query_ids("document", document)
+        of_query, of_document = query_ids("query", query), query_ids("document", document, "document")
         if of_query.shape != of_document.shape or of_query.ndim != 1:
             raise ValueError(
                 f"query has shape {of_query.shape}, document {of_document.shape}: give one of each for every row"
             )
-        return index_of(self.documents, of_query, of_document)
+        known = self.documents
+        for name, keys, here in zip(("query", "document"), (of_query, of_document), known, strict=True):
+            if keys.size and {_is_text(keys), _is_text(here)} == {True, False}:
+                given, logged = (
+                    f"text, such as {a[0]!r}" if _is_text(a) else f"no text, such as {a[0]}"
+                    for a in (keys, here)
+                )
+                raise TypeError(
+                    f"{name} is {given}, and in the log {logged}, so that none matches: give the same type in both"
+                )
+        return index_of(known, of_query, of_document)
 
     def rows_of(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """The row of a data set that holds each of `documents`, int64 (n_documents,), to take its features.
@@ -418,6 +441,20 @@ class ClickLog:
                 f"session {self.session[row]!s} has two rows at position {self.position[row]}: a session is one list"
             )
         return code
+
+
+def check_log(log: object) -> None:
+    """Raise TypeError where `log` is not a log."""
+    if not isinstance(log, ClickLog):
+        raise TypeError(f"log is {type(log).__name__}, expected ClickLog(…) or ClickLog.from_frame(frame, …)")
+
+
+def _is_text(keys: NDArray[Any]) -> bool | None:
+    """Whether keys are text; None if some are and some are not."""
+    if keys.dtype.kind != "O":
+        return keys.dtype.kind == "U"
+    kinds = {isinstance(key, str) for key in keys}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _clicked(given: Any) -> NDArray[np.bool_]:

@@ -122,6 +122,8 @@ class Counts:
         a, b = checked_smoothing(smoothing)
         looks_of_row = self.impressions
         if propensities is not None:
+            if not isinstance(propensities, Propensities):
+                raise TypeError(f"propensities is {propensities!r}, expected Propensities([1, 0.5, …])")
             looks_of_row = looks_of_row * self.propensity_of_row(propensities)
         clicks = self.by_document(self.clicks)
         looks = self.by_document(looks_of_row)

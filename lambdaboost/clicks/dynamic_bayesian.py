@@ -81,12 +81,15 @@ class DynamicBayesian(ClickModel):
 
         """
         a, b = checked_smoothing(smoothing)
-        if continuation is not None and not 0 < continuation <= 1:
+        if continuation is not None and not (
+            isinstance(continuation, int | float | np.number) and 0 < continuation <= 1
+        ):
             raise ValueError(f"continuation is {continuation!r}: give a probability above 0 and at most 1")
         lists = check_model_log(log)
-        if not lists.clicked.any():
+        clicked = lists.clicked & (lists.times > 0)[:, None]
+        if not clicked.any():
             raise ValueError("no session has a click, so nothing can be estimated: give more sessions")
-        if continuation is None and not lists.clicked[:, 1:].any():
+        if continuation is None and not clicked[:, 1:].any():
             raise ValueError(
                 "no click is below the first position, so whether users read on cannot be estimated: give continuation="
             )

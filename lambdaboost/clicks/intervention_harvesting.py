@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.clicks._bootstrap import Floats, curve_with_intervals
 from lambdaboost.clicks._checks import check_clicked, check_connected, check_shown, words
 from lambdaboost.clicks._likelihood import largest_likelihood
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 
@@ -66,6 +66,7 @@ def intervention_harvesting(
     """
     if method not in ("all-pairs", "adjacent", "pivot"):
         raise ValueError(f"method is {method!r}: give 'all-pairs', 'adjacent' or 'pivot'")
+    check_log(log)
     from scipy import sparse
 
     counts = log.counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -77,8 +77,11 @@ class Propensities(Value):
             set_(self, "high", _numbers("high", self.high))
             self._check_intervals(self.low, self.high)
         if self.names is not None:
-            if isinstance(self.names, str) or not all(isinstance(name, str) for name in self.names):
-                raise TypeError(f"names must be strings, one for each position, got {self.names!r}")
+            named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
+            if not named or not all(isinstance(name, str) for name in self.names):
+                raise TypeError(
+                    f"names must be a sequence of strings, one for each position, got {self.names!r}"
+                )
             set_(self, "names", tuple(map(str, self.names)))
             if len(self.names) != len(self.values) or len(set(self.names)) != len(self.names):
                 raise ValueError(
@@ -179,7 +182,8 @@ class Propensities(Value):
         if None in found:
             unknown = given.ravel().tolist()[found.index(None)]
             raise ValueError(
-                f"position {unknown!r} is not on the curve: its names are {', '.join(self.names)}"
+                f"position {unknown!r} is not on the curve, whose names are {', '.join(self.names)}: "
+                "give a curve with all names or leave out these documents"
             )
         return np.array(found, dtype=np.float64).reshape(given.shape)
 
@@ -203,7 +207,10 @@ class Propensities(Value):
                 "give names= to Propensities"
             )
         if names is None and self.names is not None:
-            raise ValueError("the curve is of named positions, but those of the data are ranks")
+            raise ValueError(
+                "the curve is of named positions, but those of the data are ranks: give the names as position, or a "
+                "curve without names"
+            )
         shown = code > 0
         result = np.full(code.shape, np.nan)
         if names is None:
@@ -284,7 +291,7 @@ def _numbers(field: str, given: Any) -> tuple[float, ...]:
     try:
         if isinstance(given, str | bytes):
             raise TypeError("got text")
-        a = np.asarray(given)
+        a = given.filled(np.nan) if np.ma.isMaskedArray(given) else np.asarray(given)
         if a.dtype.kind not in "iuf" and a.size:
             raise TypeError(f"got {a.dtype}")
     except (TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.clicks._bootstrap import Floats, checked_intervals, curve_with_intervals
 from lambdaboost.clicks._checks import check_clicked, check_connected, check_shown
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 
@@ -71,6 +71,7 @@ def regression_em(
     array([ True,  True,  True])
 
     """
+    check_log(log)
     counts = log.counts()
     check_shown(counts.by_position(counts.impressions), log.position_names)
     check_clicked(counts.by_position(counts.clicks), log.position_names)
@@ -81,12 +82,17 @@ def regression_em(
 
 
 def _checked(features: ArrayLike, counts: Counts) -> NDArray[np.float32]:
-    x = np.asarray(features, dtype=np.float32)
-    if x.ndim != 2 or len(x) != counts.n_documents:
+    try:
+        x = np.asarray(features, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"features must be numbers, a row for each document: {error}") from None
+    if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
             f"features has shape {x.shape}, expected ({counts.n_documents}, n_features): one row for each of "
             "log.documents, such as x[log.rows_of(query, document)]"
         )
+    if (empty := np.isnan(x).all(axis=0)).any():
+        raise ValueError(f"features[:, {int(empty.argmax())}] is missing in every row: leave the column out")
     return x
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.clicks._bootstrap import curve_with_intervals
 from lambdaboost.clicks._checks import check_clicked, check_shown, words
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 
@@ -55,6 +55,7 @@ def swap_experiment(
     array([ True,  True,  True])
 
     """
+    check_log(log)
     query = log.query_of_row
     impressions = log.impressions_of_row()
     counts = log.counts()
@@ -89,7 +90,7 @@ def swap_experiment(
         others = np.arange(k) != FIRST - 1
         if (absent := others & (looks.sum(axis=0) == 0).any(axis=1)).any():
             raise ValueError(
-                f"{words(np.flatnonzero(absent) + 1, log.position_names)} has no arm of the experiment: no session may "
+                f"{words(np.flatnonzero(absent) + 1, log.position_names)}: no arm of the experiment, as no session may "
                 "have exchanged it with position 1; take() the rows of the other positions"
             )
         clicked = clicks.sum(axis=0).min(axis=1)

@@ -57,8 +57,8 @@ def weights_of(name: str, values: Any) -> NDArray[np.float32]:
     return a.astype(np.float32)
 
 
-def query_ids(name: str, ids: ArrayLike) -> NDArray[Any]:
-    """The query of each row as an array; raises if one is missing (masked, null, None or NaN).
+def query_ids(name: str, ids: ArrayLike, what: str = "query") -> NDArray[Any]:
+    """The query, or other key, of each row as an array; raises if one is missing (masked, null, None or NaN).
 
     >>> query_ids("qid", ["a", "a", "b"])
     array(['a', 'a', 'b'], dtype='<U1')
@@ -70,7 +70,7 @@ def query_ids(name: str, ids: ArrayLike) -> NDArray[Any]:
         missing = np.array([isinstance(query, float) and query != query for query in ids])
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"{name} is missing in row {row}: give the query of every row")
+        raise ValueError(f"{name} is missing in row {row}: give the {what} of every row")
     return a
 
 

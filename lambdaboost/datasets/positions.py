@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets._given import numbers
 
-LARGEST = 2**31 - 1
+LARGEST = (
+    1_000_000  # curves and biases have one figure for each rank, and a column of ids or times is no rank
+)
 WANTED = "give the rank at which a row was shown, a whole number from 1, or NaN where it was not shown"
 
 
@@ -131,6 +133,10 @@ def _ranks(name: str, given: NDArray[Any]) -> NDArray[np.int32]:
     wrong = ~missing & ~((ranks >= 1) & (ranks <= LARGEST) & (ranks == np.floor(ranks)))
     if wrong.any():
         row = int(wrong.argmax())
+        if LARGEST < ranks[row] < np.inf:
+            raise ValueError(
+                f"{name}[{row}] is {ranks[row]:.15g}: give a rank of at most {LARGEST}, or text for a category"
+            )
         raise ValueError(f"{name}[{row}] is {ranks[row]:g}: {WANTED}")
     return np.where(missing, 0, ranks).astype(np.int32)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.engines import queries_of
@@ -90,7 +92,12 @@ class Plan:
 
     def require_measured(self, where: str, data: Any) -> Queries:
         """The queries of evaluated data; raises if they lack what the measures read, or have an invalid label."""
-        return self._require(where, data, self._of_measures, self.measures_positions)
+        q = self._require(where, data, self._of_measures, self.measures_positions)
+        try:
+            check_read_positions(self.measures, q)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+        return q
 
     def _require(self, where: str, data: Any, reads: Reads, position: bool) -> Queries:
         try:
@@ -102,6 +109,13 @@ class Plan:
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         return q
+
+
+def check_read_positions(measures: Iterable[Any], q: Queries) -> None:
+    """Raise if a measure that reads positions refuses those of data that it is to evaluate after a training."""
+    for measure in measures:
+        if isinstance(measure, Measure) and measure.reads_positions:
+            measure.per_query(np.zeros(q.n_documents), q)
 
 
 def planned(

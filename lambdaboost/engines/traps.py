@@ -70,7 +70,8 @@ def warn_of_narrow_labels(name: str, labels: Any) -> None:
     if (
         a.dtype == np.float32
         or a.dtype.kind not in "iuf"
-        or not np.fmax.reduce(a, axis=None, initial=0) > 2**24
+        # A float16 would have no such number to compare with.
+        or not float(np.fmax.reduce(a, axis=None, initial=0)) > 2**24
     ):
         return
     changed = a.astype(np.float32).astype(np.float64) != a

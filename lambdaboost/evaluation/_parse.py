@@ -87,7 +87,7 @@ def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
 def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
     """Parse the repr of a value made of `known` names; a bare name is the value with its defaults.
 
-    Arguments may be known values, numbers, strings, tuples, True, False, None and ``float('nan')``.
+    Arguments may be known values, numbers, strings, tuples, True, False, None and ``float('nan')``; lists are tuples.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class _Reader:
                 return constant
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return -number
-            case ast.Tuple(elts=items):
+            case ast.Tuple(elts=items) | ast.List(elts=items):
                 return tuple(map(self.read, items))
             case ast.Call(
                 func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as x)], keywords=[]

@@ -72,6 +72,11 @@ class PositionGAM(Wrapper):
         """False: equal scores differ by the bias of their positions."""
         return False
 
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.objective.allows_negative
+
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""
         return self.objective.row_weights(q)
@@ -79,7 +84,7 @@ class PositionGAM(Wrapper):
     def bias(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Floats:
         """The bias b of each position at these scores, relative to that of the first; float64 (n_positions,)."""
         b = self._bias(q.scores(scores), q, iteration)[1:]
-        return b - b[0]
+        return b - b[:1]  # empty if no row was shown
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at the corrected scores."""

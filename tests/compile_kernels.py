@@ -22,15 +22,15 @@ SHAPES = (
     lambda: drawn.make(5, [60, 1, 30, 2]),
     lambda: drawn.make(5, [60, 1, 30, 2], spread=1e6, missing=True),
     lambda: drawn.edges(sizes=(33, 129)),
-    lambda: drawn.make(5, [6000]),  # by the tree
 )
+BY_TREE = (lambda: drawn.make(5, [6000]),)  # no rule with positions goes this way
 
 
 def compile_for(task: int) -> None:
     """Call an objective or a measure on lists of each kind, so that its kernels are compiled and kept."""
     warnings.simplefilter("ignore")
     rule = TASKS[task]
-    for make in SHAPES:
+    for make in SHAPES if getattr(rule, "reads_positions", False) else SHAPES + BY_TREE:
         scores, q = make()
         if isinstance(rule, StructuredHinge):  # of grades 0 and 1
             q = Queries(np.minimum(q.relevance, 1), sizes=q.sizes)

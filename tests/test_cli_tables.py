@@ -272,6 +272,20 @@ def test_a_model_and_a_file_of_other_columns(capsys, folder, tmp_path):
     assert outs[0] == outs[1] != ""
 
 
+def test_a_plain_lightgbm_model_finds_columns_whose_names_have_spaces(capsys, table, tmp_path):
+    lgb = pytest.importorskip("lightgbm")
+
+    rows = table.sort_values("query", kind="stable").rename(columns={name: f"my {name}" for name in FEATURES})
+    names = ["my f7", "my f2", "my f5"]
+    ranker = lgb.LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1)
+    ranker.fit(rows[names], rows.grade, group=rows.groupby("query", sort=False).size().to_numpy())
+    ranker.booster_.save_model(tmp_path / "named.txt")
+    rows.to_csv(tmp_path / "log.csv", index=False)
+    code, out, err = call(capsys, "predict", tmp_path / "named.txt", tmp_path / "log.csv")
+    assert code == 0, err
+    assert out.split() == [repr(float(score)) for score in ranker.predict(rows[names])]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_plain_models_of_the_engines(capsys, folder, tmp_path, table, engine):
     """By name where model and table have names, else in the order of the columns."""

@@ -264,10 +264,10 @@ def test_wrong_arguments(start, arguments, error, words):
 def test_validation_data_without_the_source_measured():
     data, started = dataset(), []
     bare = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
-    with pytest.raises(ValueError, match="valid_0, for the measures: no label source 'clicks'"):
+    with pytest.raises(ValueError, match=r"valid_0, for CNDCG\(\): no label source 'clicks'"):
         train(PARAMS, data, 2, valid_sets=[bare], feval=CNDCG(), callbacks=[lambda env: started.append(1)])
     bare_training = lgb.Dataset(X, Q.relevance, group=Q.sizes)
-    with pytest.raises(ValueError, match="training data, for the measures: no label source 'clicks'"):
+    with pytest.raises(ValueError, match=r"training data, for CNDCG\(\): no label source 'clicks'"):
         train(
             PARAMS,
             bare_training,

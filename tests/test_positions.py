@@ -17,12 +17,14 @@ from lambdaboost import (
     FiniteDifference,
     GradientStep,
     GumbelRanks,
+    InversePropensity,
     LambdaRank,
     Queries,
     Scorecard,
 )
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, from_frame, web_search_log
 from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import NDCG, System, compare
@@ -292,6 +294,15 @@ def stock(engine, data, objective):
 def test_the_engines_own_train_reads_the_same_positions(engine):
     model = stock(engine, dataset(engine), ByPosition())
     np.testing.assert_array_equal(scores(engine, model), expected(engine))
+
+
+def test_a_long_curve_does_not_hide_what_is_wrong():
+    data = lb_lightgbm.Dataset(X, Q0.relevance, group=Q0.sizes)
+    objective = InversePropensity(LambdaRank(), Propensities(tuple(1 / np.arange(1, 51))))
+    with pytest.raises(ValueError, match="no positions here") as raised:
+        lb_lightgbm.train(LGB, data, 1, objective=objective)
+    assert str(raised.value).startswith("the training data, for InversePropensity(")
+    assert len(str(raised.value)) < 250
 
 
 def test_lightgbms_own_field_is_read():

@@ -180,6 +180,15 @@ def test_a_report_of_returns_has_no_ndcg(tmp_path):
     assert "Spearman()" in text and "NDCG" not in text and "Worst queries" in text
 
 
+def test_a_report_of_returns_takes_measures_of_their_order(tmp_path):
+    q = Queries(RETURNS, sizes=SIZES)
+    path = report(tmp_path / "page.html", System("a", SCORES, q), measures=(Spearman(), Pearson()))
+    assert "Pearson()" in path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="labels must be ≥ 0"):
+        report(tmp_path / "other.html", System("a", SCORES, q), measures=NDCG(3))
+    assert not (tmp_path / "other.html").exists()
+
+
 def test_the_command_line_takes_returns(capsys, tmp_path):
     frame = pd.DataFrame(X, columns=list("abc")).assign(qid=np.repeat(np.arange(DATES), ROWS), label=RETURNS)
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -24,6 +24,7 @@ from lambdaboost import (
     Linear,
     McRank,
     OrdinalMcRank,
+    PositionGAM,
     RankNet,
     graded,
     load,
@@ -236,6 +237,25 @@ def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
             ranker.fit(frame, Q.relevance)
             save(ranker, tmp_path / "m")
             np.testing.assert_array_equal(load(tmp_path / "m").predict(frame), ranker.predict(frame))
+
+
+@ENGINE
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(tmp_path, engine, table):
+    ranker = LambdaRanker(verbose=-1) if engine == "lightgbm" else XGBLambdaRanker()
+    ranker.set_params(n_estimators=4, n_jobs=1, query="my query", position="shown at", sources=["my clicks"])
+    ranker.set_params(objective=PositionGAM(graded(source="my clicks")))
+    rows, columns = Q.n_documents, {f"my feature {i}": X[:, i] for i in range(X.shape[1])}
+    labels = {
+        "shown at": np.arange(rows) % 9 + 1,
+        "my query": Q.query_of_row,
+        "my clicks": Q.labels["clicks"],
+    }
+    ranker.fit(table(columns | labels), Q.relevance)
+    save(ranker, tmp_path / "m")
+    expected = ranker.predict(table(columns | labels))
+    for other in (columns, columns | labels, labels | columns, dict(reversed(list(columns.items())))):
+        np.testing.assert_array_equal(load(tmp_path / "m").predict(table(other)), expected)
 
 
 def test_values_of_numpy_read_back(tmp_path):

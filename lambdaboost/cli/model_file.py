@@ -69,6 +69,8 @@ class LoadedModel:
             names = self.engine.feature_names(self.booster)
             if names is None and set(default := default_names(self.engine, self.booster)) <= set(file.names):
                 names = default
+            if names is not None:
+                names = self.engine.named_columns(names, file.names)
             return replace(self.columns, features=names)
         # The last features may not occur in LETOR text.
         lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))

@@ -106,7 +106,7 @@ class ClickLog:
         if not codes.all():
             row = int(np.argmin(codes))
             raise ValueError(
-                f"position is missing in row {row}: a log holds what was shown; leave out the other rows"
+                f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
         self._set(columns)
 
@@ -158,7 +158,7 @@ class ClickLog:
         >>> ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
         ClickLog(2 impressions of 2 documents in 1 query at 2 positions; 1 click)
         """
-        if not hasattr(frame, "columns") or type(frame).__name__ != "DataFrame":
+        if type(frame).__name__ != "DataFrame" or not hasattr(frame, "columns"):
             raise TypeError(
                 f"frame must be a pandas or polars DataFrame, got {type(frame).__name__}: collect or convert it first"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -104,6 +104,18 @@ class Engine(ABC):
     @abstractmethod
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
         """Names of the features, or None if the booster has none."""
+
+    def stored_name(self, column: str) -> str:
+        """The name under which a booster keeps a column."""
+        return column
+
+    def named_columns(self, names: Iterable[str], columns: Iterable[Any]) -> tuple[Any, ...]:
+        """The columns under which the features `names` are in a table; a name itself if it is not there."""
+        columns = list(columns)
+        by_name = {self.stored_name(str(column)): column for column in columns} | {
+            column: column for column in columns
+        }
+        return tuple(by_name.get(name, name) for name in names)
 
     @abstractmethod
     def importance(self, booster: Any) -> NDArray[np.float64]:

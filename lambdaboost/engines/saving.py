@@ -34,13 +34,15 @@ class SavedModel:
         return read_objective(self.about["objective"])
 
     def predict(self, X: Any) -> Any:
-        """Scores of documents, bit-identical to those of the saved ranker; `query` and `sources` are ignored."""
+        """Scores of documents, bit-identical to those of the saved ranker, without the columns of labels."""
         params = self.about.get("params", {})
-        columns = NamedColumns.read(params.get("query", QID), params.get("sources"))
+        columns = NamedColumns.read(params.get("query", QID), params.get("sources"), params.get("position"))
         engine = engine_named(self.about["engine"])
         features, names = columns.features(X), engine.feature_names(self.booster)
-        if names is not None and set(names) <= set(names_in(features) or ()):
-            features = columns.features(features, names)
+        if names is not None and (found := names_in(features)):
+            wanted = engine.named_columns(names, found)
+            if set(wanted) <= set(found):
+                features = columns.features(features, wanted)
         predicted = engine.predict(self.booster, features, params)
         try:
             objective = self.objective

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from textwrap import shorten
 from typing import Any
 
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
+from lambdaboost.evaluation import Measure
 from lambdaboost.lightgbm._engine import ALIASES
 from lambdaboost.lightgbm._private import note_objective
 from lambdaboost.objectives import Objective
@@ -58,9 +60,10 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
     def check(env: Any) -> None:
         if env.iteration != env.begin_iteration:
             return
+        measures = _short(measure for measure in plan.measures if isinstance(measure, Measure))
         for fold, booster in enumerate(boosters_of(env)):
             data = booster.train_set
-            q = plan.require_trained(f"the training data, for {plan.rule!r}", data)
+            q = plan.require_trained(f"the training data, for {_short([plan.rule])}", data)
             if isinstance(plan.rule, Objective):
                 _prepare(booster, env.params)
                 if fold == 0 and env.begin_iteration == 0 and data.get_init_score() is None:
@@ -69,11 +72,16 @@ def check_callback(plan: Plan, on_training: bool) -> Callback:
             if fold == 0 and not native:
                 warn_of_positions(data, plan.trains_on_positions or plan.measures_positions)
             if on_training:
-                plan.require_measured("the training data, for the measures", data)
+                plan.require_measured(f"the training data, for {measures}", data)
             for valid, name in zip(booster.valid_sets, booster.name_valid_sets, strict=True):
-                plan.require_measured(f"{name}, for the measures", valid)
+                plan.require_measured(f"{name}, for {measures}", valid)
 
     return Callback(check, True)
+
+
+def _short(values: Iterable[Any]) -> str:
+    """The values in at most 80 characters: a curve of propensities alone can be longer than the message."""
+    return shorten(", ".join(map(repr, values)), 80, placeholder=" …")
 
 
 def _prepare(booster: Any, params: dict[str, Any]) -> None:

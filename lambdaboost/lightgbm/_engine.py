@@ -106,6 +106,10 @@ class LightGBM(Engine):
         names = tuple(booster.feature_name())
         return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
 
+    def stored_name(self, column: str) -> str:
+        """LightGBM writes spaces as underscores."""
+        return column.replace(" ", "_")
+
     def importance(self, booster: Any) -> NDArray[np.float64]:
         """The total gain of each feature."""
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)

@@ -171,7 +171,7 @@ def _chosen(measures: Measure | str | Iterable[Measure | str] | None, q: Queries
         raise TypeError(f"measures is {measures!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     for measure in chosen:
         for source in measure.sources:
-            q.source(source)
+            q.source(source, allow_negative=measure.allows_negative)
     return chosen
 
 

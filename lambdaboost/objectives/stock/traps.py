@@ -19,7 +19,7 @@ _METRIC = ("metric", "metrics", "metric_types")
 _FREQUENCY = ("bagging_freq", "subsample_freq")
 POSITION = (
     "position: this objective does not read the positions of the data, so training ignores them; train with one that "
-    "does, such as LightGBM's own lambdarank, or leave position out if no measure needs it"
+    "does, such as PositionGAM(LambdaRank()), or leave position out if no measure needs it"
 )
 RENUMBERED = (
     "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they are "

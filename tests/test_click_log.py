@@ -102,7 +102,9 @@ def test_labels_are_aligned_by_both_keys():
         TypeError, match=r"^query is no text, such as 1, and in the log text, such as 'b', so that none"
     ):
         LOG.labels([1, 2], ["x", "y"])
-    with pytest.raises(TypeError, match=r"^document is text, such as 'x', and in the log no text, such as 1,"):
+    with pytest.raises(
+        TypeError, match=r"^document is text, such as 'x', and in the log no text, such as 1,"
+    ):
         of().labels(pd.Series([1]), pd.Series(["x"], dtype="string"))
     assert LOG.find([], []).size == 0
     with pytest.raises(ValueError, match=r"values has shape \(2,\), expected \(3,\)"):

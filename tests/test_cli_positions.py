@@ -132,3 +132,17 @@ def test_positions_that_nothing_reads_are_reported(capsys, folder):
         )
     trees = [(folder / name).read_text().partition("parameters:")[0] for name in ("plain", "corrected")]
     assert trees[0] != trees[1]  # LightGBM's own training with positions
+
+
+def test_a_model_of_clicks_is_evaluated_on_graded_data_without_positions(capsys, folder):
+    objective = f"InversePropensity(LambdaRank(CNDCG()), {CURVE!r})"
+    where = ("--position", "rank", "--objective", objective)
+    assert call(capsys, "train", folder / "log.csv", *FITS, *where, "--out", folder / "m.txt")[0] == 0
+    pd.read_csv(folder / "log.csv").drop(columns="rank").to_csv(folder / "graded.csv", index=False)
+    for command in ("evaluate", "report"):
+        out = ("--out", folder / "report.html") if command == "report" else ("--measure", "ndcg@3")
+        code, _, err = call(capsys, command, folder / "graded.csv", "--model", folder / "m.txt", *out)
+        assert code == 0, err
+    asked = ("evaluate", folder / "graded.csv", "--model", folder / "m.txt", "--measure", MEASURE)
+    code, _, err = call(capsys, *asked)
+    assert code != 0 and "position" in err

@@ -136,7 +136,10 @@ class Columns:
 
     def _positions(self, file: DataFile) -> Positions | None:
         """The positions of a file, in whose LETOR text 0 or nothing stands for a row that was not shown."""
-        if self.position is None:
+        recorded = (
+            self.features is not None
+        )  # by a model, which may be trained on clicks and tested on grades
+        if self.position is None or (recorded and self.position not in file.names):
             return None
         _check_known(file, f"--position {self.position}", self.position)
         values = file.values(self.position)

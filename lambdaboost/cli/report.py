@@ -112,6 +112,8 @@ def run_report(
         note("the page has no pictures: they need matplotlib, pip install 'lambdaboost[plots]'")
     with ERR.status("measuring …"):
         file = columns.opened(path)
+        if options.position is None and columns.position not in file.names:  # models of clicks on graded data
+            columns = replace(columns, position=None)
         q = columns.queries(file)
         ranked = [_ranked(g, models.get(g), file, q) for g in given]
         # Ties in random order, so that a file sorted by grade has no advantage.

@@ -72,11 +72,6 @@ class PositionGAM(Wrapper):
         """False: equal scores differ by the bias of their positions."""
         return False
 
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.objective.allows_negative
-
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""
         return self.objective.row_weights(q)

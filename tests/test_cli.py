@@ -160,6 +160,7 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
         "n_features": 17,
         "features": None,
         "sparse": False,
+        "position": None,
     }
     plain = call(capsys, "predict", model, folder / "test.txt")[1]
     # Neither the clicks nor the dropped columns of a file bear on its scores.

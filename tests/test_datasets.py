@@ -92,7 +92,7 @@ def test_without_features():
         (lambda c: c.source_from_feature("relevance", 0), ValueError, "cannot be called 'relevance'"),
         (lambda c: c.source_from_feature("weight", 0), ValueError, "cannot be called 'weight'"),
         (lambda c: c.source_from_feature(3, 0), TypeError, "needs a name"),
-        (lambda c: c.source_from_feature("x", 0, lambda v, q: v - 1), ValueError, r"x\[0\] is -1"),
+        (lambda c: c.source_from_feature("x", 0, lambda v, q: v + np.inf), ValueError, r"x\[0\] is inf"),
         (lambda c: c.source_from_feature("x", 0, lambda v, q: v[:2]), ValueError, "x has 2 rows"),
     ],
 )
@@ -267,7 +267,7 @@ def test_nullable_pandas_columns(dtype):
         ({}, {"sources": {"weight": "ctr"}}, ValueError, "'weight'"),
         ({"host": ["x", "y", "z"]}, {}, TypeError, "column 'host' is .*, not numeric: .*features="),
         ({"grade": ["x", "y", "z"]}, {}, TypeError, "column 'grade'"),
-        ({"grade": [0, -1, 2]}, {}, ValueError, r"relevance\[1\] is -1"),
+        ({"grade": [0.0, np.inf, 2.0]}, {}, ValueError, r"relevance\[1\] is inf"),
         ({"q": ["a", "b", "a"]}, {}, ValueError, "query 'a' of column 'q' reappears in row 2.*use df.sort"),
         ({"q": ["a", None, "a"]}, {}, ValueError, "column 'q' is missing in row 1"),
     ],

@@ -235,7 +235,7 @@ class ClickLog:
 
     @property
     def documents(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The query and the document of each of the `n_documents` documents, in order of first appearance."""
+        """The query and the document of each of the ``n_documents`` documents, in order of first appearance."""
         return self.query[self._keys.first_row], self.document[self._keys.first_row]
 
     @property

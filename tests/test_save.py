@@ -252,6 +252,9 @@ def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(
         "my clicks": Q.labels["clicks"],
     }
     ranker.fit(table(columns | labels), Q.relevance)
+    names = ranker.booster_.feature_name() if engine == "lightgbm" else ranker.get_booster().feature_names
+    if not names or "feature" not in names[0]:
+        pytest.skip(f"this version of {engine} keeps no column names of a {table.__module__} frame")
     save(ranker, tmp_path / "m")
     expected = ranker.predict(table(columns | labels))
     for other in (columns, columns | labels, labels | columns, dict(reversed(list(columns.items())))):

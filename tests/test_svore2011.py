@@ -218,7 +218,8 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path):
     begun = time.monotonic()
     _, said = process.communicate(timeout=60)
     assert time.monotonic() - begun < 5
-    assert process.returncode == 130 and said.splitlines()[-1] == "stopped"
+    # On a busy machine a worker may still be reading what the parent sends it, and says so after it.
+    assert process.returncode == 130 and "stopped" in said.splitlines()
     assert not any(os.path.exists(f"/proc/{worker}") for worker in busy)
     assert not list((tmp_path / "runs").iterdir())
 

@@ -216,8 +216,8 @@ def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine
     model = fitted(engine, objective, "engine", "all rounds")
     expected = model.predict(X)
     model.set_params(objective=other, leaves="gradient")
-    with pytest.raises(ValueError, match=r"label|leaves"):
-        model.fit(X, -Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match="label"):
+        model.fit(X, Q.relevance + np.inf, group=Q.sizes)
     save(model, tmp_path / "m")
     back = load(tmp_path / "m")
     for copy in (model, pickle.loads(pickle.dumps(model)), back):

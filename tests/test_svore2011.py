@@ -209,7 +209,8 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path):
         pytest.skip("the children of a process cannot be listed here")
     workers = set()
     deadline = time.monotonic() + 120
-    while len(busy := {w for w in workers if seconds_of(w) > 3}) < 2 and time.monotonic() < deadline:
+    # Imports take some seconds, on a busy machine twice as many; a worker that still starts would complain at the end.
+    while len(busy := {w for w in workers if seconds_of(w) > 10}) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
         with open(children, encoding="utf-8") as file:
             workers = set(map(int, file.read().split()))
@@ -218,8 +219,7 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path):
     begun = time.monotonic()
     _, said = process.communicate(timeout=60)
     assert time.monotonic() - begun < 5
-    # On a busy machine a worker may still be reading what the parent sends it, and says so after it.
-    assert process.returncode == 130 and "stopped" in said.splitlines()
+    assert process.returncode == 130 and said.splitlines()[-1] == "stopped"
     assert not any(os.path.exists(f"/proc/{worker}") for worker in busy)
     assert not list((tmp_path / "runs").iterdir())
 

@@ -116,6 +116,21 @@ class NamedColumns:
             )
         return X[self.query]
 
+    def split_training(
+        self, X: Any, group: Any = None, qid: Any = None, sources: Any = None, position: Any = None
+    ) -> Rows:
+        """Split training data, in which every named column must be there; as `split`."""
+        return self.split(
+            "X",
+            X,
+            group,
+            qid,
+            sources,
+            position,
+            needed=self.sources,
+            needs_position=self.position is not None,
+        )
+
     def split(
         self,
         name: str,

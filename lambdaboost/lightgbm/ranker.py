@@ -201,16 +201,7 @@ class LambdaRanker(lgb.LGBMRanker):
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = {"X": X, "y": y}
-        X, group, sources, position = columns.split(
-            "X",
-            X,
-            group,
-            qid,
-            sources,
-            position,
-            needed=columns.sources,
-            needs_position=columns.position is not None,
-        )
+        X, group, sources, position = columns.split_training(X, group, qid, sources, position)
         objective = read_objective(self.objective)
         # The base class turns these into parameters, here and in `predict`.
         self._objective = objective

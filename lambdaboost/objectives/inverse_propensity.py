@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.checks import check_number, check_shown
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.base.wrapper import Wrapper
@@ -137,8 +136,11 @@ class InversePropensities(Value):
         return found
 
     def _of(self, q: Queries) -> Factors | Unfactored:
-        rows = np.flatnonzero(q.source(self.source) > 0)
-        weight = 1 / self._propensity(q, rows)
+        clicked = q.source(self.source) > 0
+        check_shown(q, self.source, clicked)
+        rows = np.flatnonzero(clicked)
+        positions: Any = q.positions
+        weight = 1 / self.propensities.at_positions(positions.take(rows))
         if self.clip is not None:
             weight = np.minimum(weight, self.clip)
         if self.self_normalized:
@@ -150,16 +152,3 @@ class InversePropensities(Value):
         up = np.ones(q.n_documents, dtype=np.float32)
         up[rows] = weight
         return Factors(up, np.ones(q.n_documents, dtype=np.float32))
-
-    def _propensity(self, q: Queries, rows: NDArray[np.int64]) -> Floats:
-        """The propensity of each of these labelled rows."""
-        q.required_position()
-        positions: Any = q.positions
-        p = self.propensities.at_positions(positions.take(rows))
-        if np.isnan(p).any():
-            row = rows[np.isnan(p).argmax()]
-            raise ValueError(
-                f"{self.source}[{row}] is {q.source(self.source)[row]:g}, but the row has no position: "
-                "give the position at which it was shown, or NaN as its label"
-            )
-        return p

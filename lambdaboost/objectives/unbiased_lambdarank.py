@@ -12,7 +12,7 @@ from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.base.checks import check_number
+from lambdaboost.objectives.base.checks import check_number, check_shown
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.base.sampled_queries import sampled_queries
@@ -129,14 +129,8 @@ def _places(q: Queries, source: str) -> NDArray[np.int32]:
     """The position of each document from 0, at most LAST − 1; all with a label have one."""
 
     def build() -> NDArray[np.int32]:
-        position, labels = q.required_position(), q.source(source)
-        missing = (position == 0) & ~np.isnan(labels)
-        if missing.any():
-            row = int(missing.argmax())
-            raise ValueError(
-                f"{source}[{row}] is {labels[row]:g}, but the row has no position: "
-                "give the position at which it was shown, or NaN as its label"
-            )
+        check_shown(q, source, ~np.isnan(q.source(source)))
+        position = q.required_position()
         return np.clip(position - 1, 0, LAST - 1)
 
     found: NDArray[np.int32] = q.memo(("places", source), build)

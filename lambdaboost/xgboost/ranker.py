@@ -169,16 +169,7 @@ class LambdaRanker(xgb.XGBRanker):
         refuse_misspelt_own(self.get_params(), OWN, ENGINE.parameters())
         columns = NamedColumns.of(self)
         training = {"X": X, "group": group, "qid": qid}
-        X, group, sources, position = columns.split(
-            "X",
-            X,
-            group,
-            qid,
-            sources,
-            position,
-            needed=columns.sources,
-            needs_position=columns.position is not None,
-        )
+        X, group, sources, position = columns.split_training(X, group, qid, sources, position)
         y, labels = split_labels(y, sources)
         lists = {
             "eval_group": eval_group,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lambdaboost.datasets import Queries
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.evaluation._checks import LAST_RANK
 
@@ -41,3 +43,14 @@ def check_rank(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} is {value!r}, expected a whole number ≥ 1")
     check_number(name, value, 1, LAST_RANK)
+
+
+def check_shown(q: Queries, source: str, rows: NDArray[np.bool_]) -> None:
+    """Raise if one of these rows, which have labels in `source`, has no position."""
+    missing = rows & (q.required_position() == 0)
+    if missing.any():
+        row = int(missing.argmax())
+        raise ValueError(
+            f"{source}[{row}] is {q.source(source)[row]:g}, but the row has no position: "
+            "give the position at which it was shown, or NaN as its label"
+        )

@@ -1,6 +1,7 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; packages hold what several share: `base` classes and checks, pair `kernels`,
+Each file holds one public objective; packages hold `combiners` of several, and what several
+share: `base` classes and checks, pair `kernels`,
 `swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives, calls by `stock` engines.
 """
 
@@ -15,7 +16,15 @@ from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES, parse
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.combiners.chebyshev import Chebyshev
+from lambdaboost.objectives.combiners.exact_pareto import ExactPareto
+from lambdaboost.objectives.combiners.from_sources import FromSources, draw_preferences
+from lambdaboost.objectives.combiners.min_norm import MinNorm
+from lambdaboost.objectives.combiners.scaled import Scaled
+from lambdaboost.objectives.combiners.shrunk import Shrunk
+from lambdaboost.objectives.combiners.stochastic_labels import StochasticLabels
 from lambdaboost.objectives.combo import Combo
+from lambdaboost.objectives.constrained import Constrained
 from lambdaboost.objectives.finite_difference import FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.gumbel_ranks import GumbelRanks
@@ -39,16 +48,17 @@ from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG
 
 __all__ = [
-    "OBJECTIVES",
-    "SPSA",
-    "XENDCG",
     "ApproxNDCG",
     "Blend",
+    "Chebyshev",
     "ClickTier",
     "Combo",
     "Constant",
+    "Constrained",
+    "ExactPareto",
     "Exponential",
     "FiniteDifference",
+    "FromSources",
     "GradientStep",
     "GumbelRanks",
     "Hinge",
@@ -59,16 +69,24 @@ __all__ = [
     "ListMLE",
     "ListNet",
     "McRank",
+    "MinNorm",
     "NormalizedPairs",
+    "OBJECTIVES",
     "Objective",
     "OrdinalMcRank",
     "PairwiseHinge",
     "PositionGAM",
     "RankNet",
+    "SPSA",
+    "Scaled",
     "Scorecard",
+    "Shrunk",
     "SigmoidLocal",
+    "StochasticLabels",
     "StructuredHinge",
     "UnbiasedLambdaRank",
+    "XENDCG",
+    "draw_preferences",
     "graded",
     "iteration_dependent",
     "parse",

@@ -8,6 +8,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.combiners.combine import check_combination, combined
+from lambdaboost.objectives.combiners.combiner import Combiner
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule, no_order
 from lambdaboost.objectives.schedules import Schedule, weight_at
@@ -23,8 +25,9 @@ class Blend(Objective):
     Parameters
     ----------
     first, second : Objective
-    weight : float in [0, 1], or a schedule
-        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
+    weight : float in [0, 1], a schedule, or a combiner
+        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round. A combiner, such as
+        ``Scaled((0.9, 0.1))``, weights both, as in `Scorecard`.
 
     Examples
     --------
@@ -36,12 +39,14 @@ class Blend(Objective):
 
     first: Objective
     second: Objective
-    weight: float | Schedule
+    weight: float | Schedule | Combiner
 
     def __post_init__(self) -> None:
         check_objective("first", self.first)
         check_objective("second", self.second)
-        if not callable(self.weight):
+        if isinstance(self.weight, Combiner):
+            check_combination(self.weight, (self.first, self.second))
+        elif not callable(self.weight):
             check_number("weight", self.weight, 0, 1)
 
     @property
@@ -51,8 +56,9 @@ class Blend(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether either part's does."""
-        return self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
+        """Whether either part's does, or costs are read."""
+        reads_costs = isinstance(self.weight, Combiner) and self.weight.reads_costs
+        return reads_costs or self.first.ranks_ties_by_row or self.second.ranks_ties_by_row
 
     @property
     def reads_positions(self) -> bool:  # type: ignore[override]
@@ -62,7 +68,8 @@ class Blend(Objective):
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        return tuple(dict.fromkeys(self.first.sources + self.second.sources))
+        own = self.weight.sources if isinstance(self.weight, Combiner) else ()
+        return tuple(dict.fromkeys(self.first.sources + self.second.sources + own))
 
     @property
     def allows_negative(self) -> bool:
@@ -71,6 +78,8 @@ class Blend(Objective):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
+        if isinstance(self.weight, Combiner):
+            return combined(self.weight, (self.first, self.second), scores, q, iteration)
         w = weight_at(self.weight, iteration)
         if w == 0:
             return self.first.lambdas(scores, q, iteration)
@@ -102,7 +111,9 @@ def _of_rules(
 
 
 def blend_weight(objective: Objective, iteration: int) -> float | None:
-    """The weight of the second part of a blend at a round; None where `objective` is no blend."""
+    """The weight of the second part of a blend at a round; None without a blend, or with a combiner."""
     if isinstance(objective, GradientStep):
         return blend_weight(objective.objective, iteration)
-    return weight_at(objective.weight, iteration) if isinstance(objective, Blend) else None
+    if not isinstance(objective, Blend) or isinstance(objective.weight, Combiner):
+        return None
+    return weight_at(objective.weight, iteration)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.evaluation import PairAccuracy
 from lambdaboost.objectives.base.checks import check_sigma
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
@@ -45,6 +46,11 @@ class RankNet(Objective):
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
         return (RELEVANCE,)
+
+    @property
+    def measure(self) -> PairAccuracy:
+        """The share of pairs in the right order."""
+        return PairAccuracy()
 
     @property
     def allows_negative(self) -> bool:

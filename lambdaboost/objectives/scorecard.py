@@ -10,6 +10,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.combiners.combine import check_combination, combined
+from lambdaboost.objectives.combiners.combiner import Combiner
 from lambdaboost.objectives.schedules import Schedule, weight_at
 
 
@@ -23,7 +25,8 @@ class Scorecard(Objective):
     Parameters
     ----------
     objectives : tuple of Objective
-    weights : tuple of floats ≥ 0 or schedules, one for each objective
+    weights : tuple of floats ≥ 0 or schedules, one for each objective; or a combiner
+        A combiner, such as `Scaled`, `MinNorm` or `ExactPareto`, scales λ to one norm, and can depend on their costs.
 
     Examples
     --------
@@ -35,19 +38,22 @@ class Scorecard(Objective):
     """
 
     objectives: tuple[Objective, ...]
-    weights: tuple[float | Schedule, ...]
+    weights: tuple[float | Schedule, ...] | Combiner
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objectives", tuple(self.objectives))
-        object.__setattr__(self, "weights", tuple(self.weights))
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")
+        for at, objective in enumerate(self.objectives):
+            check_objective(f"objectives[{at}]", objective)
+        if isinstance(self.weights, Combiner):
+            check_combination(self.weights, self.objectives)
+            return
+        object.__setattr__(self, "weights", tuple(self.weights))
         if len(self.objectives) != len(self.weights):
             raise ValueError(
                 f"{len(self.objectives)} objectives but {len(self.weights)} weights: give one weight each"
             )
-        for at, objective in enumerate(self.objectives):
-            check_objective(f"objectives[{at}]", objective)
         for at, weight in enumerate(self.weights):
             if not callable(weight):
                 check_number(f"weights[{at}]", weight, 0)
@@ -59,8 +65,9 @@ class Scorecard(Objective):
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any part's does."""
-        return any(objective.ranks_ties_by_row for objective in self.objectives)
+        """Whether any part's does, or costs are read."""
+        reads_costs = isinstance(self.weights, Combiner) and self.weights.reads_costs
+        return reads_costs or any(objective.ranks_ties_by_row for objective in self.objectives)
 
     @property
     def reads_positions(self) -> bool:  # type: ignore[override]
@@ -70,7 +77,8 @@ class Scorecard(Objective):
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        return tuple(dict.fromkeys(name for objective in self.objectives for name in objective.sources))
+        own = self.weights.sources if isinstance(self.weights, Combiner) else ()
+        return tuple(dict.fromkeys([*(name for part in self.objectives for name in part.sources), *own]))
 
     @property
     def allows_negative(self) -> bool:
@@ -79,6 +87,8 @@ class Scorecard(Objective):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""
+        if isinstance(self.weights, Combiner):
+            return combined(self.weights, self.objectives, scores, q, iteration)
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         for objective, weight in zip(self.objectives, self.weights, strict=True):
             w = weight_at(weight, iteration, high=float("inf"))

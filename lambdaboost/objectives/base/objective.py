@@ -12,6 +12,7 @@ from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets._checks import all_finite
 from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
+from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
 from lambdaboost.objectives.stock.call import stock_call
 from lambdaboost.objectives.stock.traps import check_stock_training
@@ -44,6 +45,17 @@ class Objective(Value):
     def allows_negative(self) -> bool:
         """Whether labels may be below 0, for only their order counts."""
         return False
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that its λ raise; a TypeError if there is no single one."""
+        metric = getattr(self, "metric", None)
+        if isinstance(metric, Measure):
+            return metric
+        raise TypeError(
+            f"{self!r} raises no single measure, so it has no cost to weight it by: give an objective of one measure, "
+            "such as LambdaRank(NDCG(k=10))"
+        )
 
     @property
     def rule(self) -> PairRule | None:

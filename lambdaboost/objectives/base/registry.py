@@ -1,4 +1,4 @@
-"""The names that `parse` reads: objectives, grade models, recipes and schedules, each registered by a decorator."""
+"""The names that `parse` reads: objectives, their parts, grade models and recipes, each registered by a decorator."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ OBJECTIVES: Registry[type[Objective]] = Registry()
 GRADE_MODELS: Registry[type[Any]] = Registry()
 RECIPES: Registry[Callable[..., Objective]] = Registry()
 SCHEDULES: Registry[type[Any]] = Registry()
+COMBINERS: Registry[type[Any]] = Registry()
 PARTS: dict[str, type[Any]] = {"Propensities": Propensities}
 
 
@@ -35,7 +36,8 @@ def parse(text: str) -> Any:
     Blend(first=LambdaRank(), second=SigmoidLocal(metric=NDCG(k=3)), weight=Linear(start=0.1, rate=0.001))
 
     """
-    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **SCHEDULES, **MEASURES, **PARTS})
+    parts = {**SCHEDULES, **COMBINERS, **MEASURES, **PARTS}
+    value = read_value(text, {**OBJECTIVES, **GRADE_MODELS, **RECIPES, **parts})
     if not isinstance(value, (Objective, *GRADE_MODELS.values())):
         known = ", ".join((*sorted(OBJECTIVES), *sorted(GRADE_MODELS), *RECIPES))
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {known}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Objective
 
 
@@ -24,6 +25,11 @@ class Wrapper(Objective):
     def reads_positions(self) -> bool:  # type: ignore[override]
         """Whether the objective does."""
         return self.objective.reads_positions
+
+    @property
+    def measure(self) -> Measure:
+        """The measure of the objective."""
+        return self.objective.measure
 
     @property
     def sources(self) -> tuple[str, ...]:

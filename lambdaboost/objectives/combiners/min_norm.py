@@ -1,0 +1,54 @@
+"""`MinNorm`: the direction that improves all objectives at once, MGDA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lambdaboost.objectives.base.objective import Floats
+from lambdaboost.objectives.base.registry import COMBINERS
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights
+from lambdaboost.objectives.combiners.parts import Parts
+
+
+@COMBINERS.add
+@dataclass(frozen=True, repr=False)
+class MinNorm(Combiner):
+    r"""The shortest convex combination of the λ, scaled to one norm: multiple gradient descent (Désidéri 2012).
+
+    .. math:: \min_{\alpha \ge 0,\; \sum \alpha = 1} \Big\lVert \sum_k \alpha_k \frac{\lambda_k}{\lVert\lambda_k\rVert}
+        \Big\rVert^2
+
+    Unless it is zero, this direction has the same positive slope in every objective with a weight, and at least that in
+    the others. Of two scaled λ it always weights both 1/2; with three and more the weights change, and an objective that
+    others already improve has none.
+
+    Examples
+    --------
+    >>> from lambdaboost import ClickTier, LambdaRank, MinNorm, RankNet, Scorecard
+    >>> Scorecard((LambdaRank(), RankNet(), ClickTier()), MinNorm()).sources
+    ('relevance', 'clicks')
+
+    """
+
+    def weigh(self, parts: Parts) -> Weights:
+        """The weights, 0 for objectives without force."""
+        weights = np.zeros(parts.live.size)
+        if parts.live.any():
+            weights[parts.live] = shortest(parts.cosines[np.ix_(parts.live, parts.live)])
+        return weights
+
+
+def shortest(gram: Floats) -> Floats:
+    """The α ≥ 0 with sum 1 that minimises α'Gα, for the inner products G of some vectors of length 1."""
+    count = len(gram)
+    if count <= 2:
+        return np.full(count, 1 / count)
+    from scipy.optimize import nnls
+
+    # With G = U'U, the x ≥ 0 that minimises ‖Ux‖² + (Σx − 1)² is the shortest combination times a number.
+    values, vectors = np.linalg.eigh(gram)
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    x, _ = nnls(np.vstack([root, np.ones(count)]), np.append(np.zeros(count), 1.0))
+    return np.asarray(x / x.sum())

@@ -1,0 +1,115 @@
+"""`Parts`: what combiners can read about the objectives of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
+from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.kernels.pair_rule import Derivatives, no_order
+
+# Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
+LEAST_NORM = float(np.finfo(np.float32).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Several objectives at the scores of a round.
+
+    Attributes
+    ----------
+    objectives : sequence of Objective
+    lambdas, curvatures : sequence of arrays (n_documents,)
+        λ and μ of each objective.
+    scores : float64 (n_documents,)
+    q : Queries
+    iteration : int
+
+    """
+
+    objectives: Sequence[Objective]
+    lambdas: Sequence[Derivatives]
+    curvatures: Sequence[Derivatives]
+    scores: Floats
+    q: Queries
+    iteration: int
+
+    @cached_property
+    def norms(self) -> Floats:
+        """The norm of each λ times the weights of the documents, (K,); 0 where there is no force."""
+        norms = np.array([np.sqrt(_product(lam, lam)) for lam in self._weighted])
+        return np.where(norms >= LEAST_NORM, norms, 0.0)
+
+    @cached_property
+    def live(self) -> NDArray[np.bool_]:
+        """Which objectives have any force, (K,)."""
+        return self.norms > 0
+
+    @cached_property
+    def to_first(self) -> Floats:
+        """What each λ is multiplied by to have the norm of the first λ with any force, (K,); 0 without force."""
+        scale = self.norms[self.live.argmax()]
+        return np.divide(scale, self.norms, where=self.live, out=np.zeros(self.norms.size))
+
+    @cached_property
+    def cosines(self) -> Floats:
+        """The cosine between each two λ, (K, K); 0 without force."""
+        count = len(self.lambdas)
+        cosines = np.eye(count)
+        for i in range(count):
+            for j in range(i):
+                scale = self.norms[i] * self.norms[j]
+                product = _product(self._weighted[i], self._weighted[j]) if scale > 0 else 0.0
+                cosines[i, j] = cosines[j, i] = np.clip(product / (scale or 1.0), -1.0, 1.0)
+        return cosines * self.live[:, None] * self.live
+
+    @cached_property
+    def costs(self) -> Floats:
+        """The cost of each objective, (K,): see `cost`."""
+        return np.array([cost(objective, self.scores, self.q) for objective in self.objectives])
+
+    @cached_property
+    def _weighted(self) -> Sequence[Derivatives]:
+        weight = self.q.weight
+        return self.lambdas if weight is None else [lam * weight for lam in self.lambdas]
+
+    def combined(self, weights: Floats) -> tuple[Floats, Floats]:
+        """λ and μ with these weights of the scaled objectives, (K,) or (K, n_documents)."""
+        lam, mu = np.zeros(self.q.n_documents), np.zeros(self.q.n_documents)
+        for w, factor, part_lam, part_mu in zip(
+            weights, self.to_first, self.lambdas, self.curvatures, strict=True
+        ):
+            scaled = w * factor
+            if np.any(scaled):
+                lam += scaled * part_lam
+                mu += scaled * part_mu
+        return lam, mu
+
+
+def parts_of(objectives: Sequence[Objective], scores: Floats, q: Queries, iteration: int) -> Parts:
+    """λ and μ of each objective; those over pairs share one sort."""
+    order = no_order(q)
+    derivatives = [
+        objective.lambdas(scores, q, iteration)
+        if objective.rule is None
+        else objective.rule.lambdas(scores, q, order)
+        for objective in objectives
+    ]
+    lambdas, curvatures = zip(*derivatives, strict=True)
+    return Parts(objectives, lambdas, curvatures, scores, q, iteration)
+
+
+def cost(objective: Objective, scores: Floats, q: Queries) -> float:
+    """1 less the measure of an objective, over the queries on which the measure is defined; 0 if it is on none."""
+    measured = replace(objective.measure, empty=float("nan"))(scores, q)  # type: ignore[type-var]
+    return 0.0 if np.isnan(measured) else 1.0 - float(measured)
+
+
+def _product(one: Derivatives, two: Derivatives) -> float:
+    # Not one @ two: BLAS would start threads, and sum in an order that depends on them.
+    return float(np.multiply(one, two, dtype=np.float64).sum())

@@ -13,6 +13,7 @@ from lambdaboost.objectives import (
     SigmoidLocal,
 )
 from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.objectives.combiners.combiner import Combiner
 from lambdaboost.objectives.schedules import weight_at
 
 OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
@@ -32,10 +33,10 @@ def pair_parts(objective: Objective, iteration: int = 0) -> list[tuple[float, Ob
     check_objective("objective", objective)
     if isinstance(objective, GradientStep):
         return pair_parts(objective.objective, iteration)
-    if isinstance(objective, Blend):
+    if isinstance(objective, Blend) and not isinstance(objective.weight, Combiner):
         w = weight_at(objective.weight, iteration)
         parts = [(1 - w, objective.first), (w, objective.second)]
-    elif isinstance(objective, Scorecard):
+    elif isinstance(objective, Scorecard) and not isinstance(objective.weights, Combiner):
         weights = (weight_at(weight, iteration, high=float("inf")) for weight in objective.weights)
         parts = list(zip(weights, objective.objectives, strict=True))
     else:
@@ -47,7 +48,7 @@ def _checked(objective: Objective) -> Objective:
     if not isinstance(objective, OF_PAIRS):
         names = ", ".join(cls.__name__ for cls in OF_PAIRS)
         raise TypeError(
-            f"objective contains {objective!r}, which is not a plain sum over pairs: give {names} or blends of them"
+            f"objective contains {objective!r}, which is not a plain sum over pairs: give {names}, or blends of them with fixed weights or schedules"
         )
     if isinstance(objective, LambdaRank) and objective.convention != "paper":
         raise ValueError(

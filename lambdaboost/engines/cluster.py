@@ -7,7 +7,8 @@ from typing import Any
 
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.objectives import GradientStep, Objective, PositionGAM, UnbiasedLambdaRank
+from lambdaboost.objectives import Constrained, GradientStep, Objective, PositionGAM, UnbiasedLambdaRank
+from lambdaboost.objectives.combiners.combiner import Combiner
 
 CHECKPOINT = (
     "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
@@ -46,6 +47,13 @@ def _refuse_sums_over_all(objective: Objective) -> None:
         raise ValueError(
             f"{objective!r} estimates the bias of positions from all queries, and no worker has all of them: estimate "
             "it from the log first, and use InversePropensity"
+        )
+    if isinstance(objective, Constrained) or any(
+        isinstance(getattr(objective, part.name), Combiner) for part in fields(objective)  # type: ignore[arg-type]
+    ):
+        raise ValueError(
+            f"{objective!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
+            "them: give fixed weights or schedules"
         )
     for part in fields(objective):  # type: ignore[arg-type]
         value = getattr(objective, part.name)

@@ -1,4 +1,4 @@
-"""Constrained: keep one measure, raise others."""
+"""Constrained: keep one measure within a tolerance of its own model, and raise others."""
 
 from __future__ import annotations
 
@@ -11,28 +11,51 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.combiners.parts import parts_of
 from lambdaboost.objectives.combiners.scaled import Scaled
 from lambdaboost.objectives.scorecard import Scorecard
-
-REMEDY = (
-    "train with lambdaboost.lightgbm.train or lambdaboost.xgboost.train, which train the single-goal model first, or "
-    "give reference=(…), its measure on the training data after each round"
-)
 
 
 @OBJECTIVES.add
 @dataclass(frozen=True, repr=False)
 class Constrained(Objective):
-    r"""Keep the measure of one objective near that of its own model, and raise others.
+    r"""Keep the measure of one objective within a tolerance of its own model's, and raise those of others.
+
+    `reference` holds :math:`Z^*_m`, the measure of the primary objective's own model on the training data after m rounds.
+    At scores with the measure :math:`Z` in round m,
+
+    .. math:: \lambda = w\,\lambda_1 + (1 - w)\,\frac{\lVert\lambda_1\rVert}{\lVert\lambda_2\rVert}\,\lambda_2,
+        \qquad w = \min\Big(1, \max\Big(0, \frac{Z^*_m - Z}{\text{keep}}\Big)\Big),
+
+    and μ in the same way: without a shortfall all weight is on the objectives to raise, at the tolerance all is on the
+    primary one. This is the penalty method, or an augmented Lagrangian without its multiplier (Momma, Garakani and Sun
+    2019), whose steady shortfall lies inside the tolerance; the ramp is the smoothing. It is a function of the round, the
+    scores and the data, so a training that is resumed or repeated gives the same model.
+
+    The training functions and rankers of lambdaboost train the primary objective alone first, with the same parameters,
+    and fill in its measure, which doubles the time. Stock engines need `reference`.
 
     Parameters
     ----------
     primary : Objective
-    raise_ : Objective or tuple of Objective
+        What is kept: an objective of one measure, such as ``LambdaRank(NDCG(k=10))``.
+    raise_ : Objective, or tuple of Objective
+        What is raised. Several are scaled to one norm and added in equal parts, as in
+        ``Scorecard(raise_, Scaled((0.5, 0.5)))``.
     keep : float in (0, 1)
+        How far the measure may fall below that of its own model, in units of the measure: 0.005 of NDCG.
     reference : tuple of floats, optional
+        The measure on the training data after each round of the primary objective's own model.
+
+    Examples
+    --------
+    >>> from lambdaboost import CNDCG, NDCG, Constrained, LambdaRank, Queries
+    >>> grades, clicks = LambdaRank(NDCG(k=10)), LambdaRank(CNDCG(k=10))
+    >>> both = Constrained(grades, raise_=clicks, keep=0.01, reference=(0.9, 0.95))
+    >>> q = Queries([0, 1], sizes=[2], clicks=[0.5, 0.1])
+    >>> grad, hess = both.gradient([0.0, 0.0], q, iteration=1)
+    >>> bool((grad == grades.gradient([0.0, 0.0], q)[0]).all())  # NDCG is 0.63 and not 0.9: all weight on the grades
+    True
 
     """
 
@@ -43,27 +66,96 @@ class Constrained(Objective):
 
     def __post_init__(self) -> None:
         check_objective("primary", self.primary)
+        _ = self.measure
         if isinstance(self.raise_, tuple | list):
             if not self.raise_:
                 raise ValueError("raise_ is empty: give at least one objective")
+            for at, objective in enumerate(self.raise_):
+                check_objective(f"raise_[{at}]", objective)
             equal = Scaled((1 / len(self.raise_),) * len(self.raise_))
             object.__setattr__(self, "raise_", Scorecard(tuple(self.raise_), equal))
         check_objective("raise_", self.raise_)
+        check_number("keep", self.keep, 0, 1, open_low=True)
+        if self.keep == 1:
+            raise ValueError("keep is 1, expected a number below 1: every measure here is at most 1")
+        if self.reference is not None:
+            if isinstance(self.reference, list):
+                object.__setattr__(self, "reference", tuple(self.reference))
+            _check_reference(self.reference)
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that is kept."""
+        return self.primary.measure
+
+    @property
+    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
+        """Whether μ can be negative."""
+        return self.primary.curvature_changes_sign or self.raise_.curvature_changes_sign
+
+    @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether either part does."""
+        return self.primary.reads_positions or self.raise_.reads_positions
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        return tuple(dict.fromkeys(self.primary.sources + self.raise_.sources))
+        return tuple(dict.fromkeys((*self.primary.sources, *self.measure.sources, *self.raise_.sources)))
+
+    @property
+    def allows_negative(self) -> bool:
+        """Whether labels may be below 0, for only their order counts."""
+        return self.primary.allows_negative and self.raise_.allows_negative
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""
+        w = self.weight(scores, q, iteration)
         parts = parts_of((self.primary, self.raise_), scores, q, iteration)
-        w = self.weight(scores, q, iteration) if parts.live[1] else 1.0
-        return parts.combined(np.array([w, 1 - w]))
+        return parts.combined(np.array([w, 1 - w] if parts.live[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
-        """w of the primary objective at a round: its shortfall in units of the tolerance, clipped to [0, 1]."""
-        if iteration == 0:
-            return 0.0
-        shortfall = self.reference[iteration - 1] - self.primary.measure(scores, q)
-        return float(np.clip(shortfall / self.keep, 0.0, 1.0))
+        """w of the primary objective at a round, in [0, 1]."""
+        return min(1.0, max(0.0, self.shortfall(scores, q, iteration) / self.keep))
+
+    def shortfall(self, scores: Floats, q: Queries, iteration: int) -> float:
+        """How far the measure is below that of its own model after as many rounds; 0 before the first.
+
+        Raises
+        ------
+        ValueError
+            Without a reference for the round, or if the measure is defined on no query.
+
+        """
+        if self.reference is None:
+            raise ValueError(
+                f"{self!r} has no reference: train with train or LambdaRanker of lambdaboost.lightgbm or "
+                "lambdaboost.xgboost, which train the primary objective alone first, or give reference=, its measure "
+                "on the training data after each round"
+            )
+        if iteration > len(self.reference):
+            raise ValueError(
+                f"reference holds the measure after {len(self.reference)} rounds, and this is round {iteration}, from "
+                "0: train the primary objective for as many rounds as this training has"
+            )
+        q.memo(("defined", self.measure), lambda: _check_defined(self.measure, q))
+        return self.reference[iteration - 1] - float(self.measure(scores, q)) if iteration else 0.0
+
+
+def _check_reference(reference: object) -> None:
+    if not isinstance(reference, tuple) or not reference:
+        raise TypeError(
+            f"reference is {reference!r}, expected a tuple of the primary measure on the training data after each "
+            "round, such as tuple(history['training']['NDCG(k=10)'])"
+        )
+    for at, value in enumerate(reference):
+        check_number(f"reference[{at}]", value, -1, 1)
+
+
+def _check_defined(measure: Measure, q: Queries) -> None:
+    values = replace(measure, empty=float("nan")).per_query(np.zeros(q.n_documents), q)
+    if np.isnan(values).all():
+        raise ValueError(
+            f"primary: {measure!r} is defined on no query of the training data, for {measure.source!r} has no labels "
+            "that could be in a better or worse order: give labels, or another primary objective"
+        )

@@ -49,7 +49,8 @@ def _refuse_sums_over_all(objective: Objective) -> None:
             "it from the log first, and use InversePropensity"
         )
     if isinstance(objective, Constrained) or any(
-        isinstance(getattr(objective, part.name), Combiner) for part in fields(objective)  # type: ignore[arg-type]
+        isinstance(getattr(objective, part.name), Combiner)
+        for part in fields(objective)  # type: ignore[arg-type]
     ):
         raise ValueError(
             f"{objective!r} weights its objectives by their λ and measures on all queries, and no worker has all of "

@@ -16,19 +16,23 @@ Fold = tuple[Rows, Rows]
 
 
 class WholeQueries:
-    """A splitter that keeps queries whole: by `folds` if given, else `nfold` random folds."""
+    """A splitter that keeps queries whole: by `folds` if given, else `nfold` random folds; the same in every call."""
 
     def __init__(self, data: Any, nfold: int, seed: int, folds: Any) -> None:
         if folds is None:
             check_count("nfold", nfold, 2)
         self.data, self.nfold, self.seed, self.folds = data, nfold, seed, folds
+        self._split: list[Fold] | None = None
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Fold]:
         """Training and validation rows of each fold; the data must have queries."""
-        query = queries_of(self.data).query_of_row
-        if self.folds is None:
-            return drawn(query, self.nfold, self.seed)
-        return checked(self.folds, X, y, query)
+        if self._split is None:
+            query = queries_of(self.data).query_of_row
+            of_seed = self.folds is None
+            self._split = list(
+                drawn(query, self.nfold, self.seed) if of_seed else checked(self.folds, X, y, query)
+            )
+        return iter(self._split)
 
 
 def drawn(query: Rows, nfold: int, seed: int) -> Iterator[Fold]:

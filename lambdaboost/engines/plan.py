@@ -45,6 +45,8 @@ class Plan:
         Whether that default was added.
     measures : tuple of measures and callables
         What to evaluate; `DEFAULT_MEASURE` if nothing was requested.
+    given : Objective, GradeModel or NativeObjective
+        `rule` before anything was measured for it.
 
     """
 
@@ -54,6 +56,7 @@ class Plan:
     params: dict[str, Any]
     adds_least_leaf: bool
     measures: tuple[Metric, ...]
+    given: Any
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -143,7 +146,8 @@ def planned(
     params, named = split_metrics(engine, params)
     complete, least = with_least_leaf(engine, params, rule, documents), engine.aliases["least leaf"][0]
     adds_least_leaf = complete.get(least) is not params.get(least)
-    return Plan(engine, rule, leaves, complete, adds_least_leaf, measures_of(engine, params, metrics, named))
+    measures = measures_of(engine, params, metrics, named)
+    return Plan(engine, rule, leaves, complete, adds_least_leaf, measures, rule)
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _made_with(
     return {
         "engine": _engine(plan.engine.name),
         # The text of a function in a schedule has its address in memory.
-        "objective": re.sub(r" at 0x[0-9a-f]+", "", repr(plan.rule)),
+        "objective": re.sub(r" at 0x[0-9a-f]+", "", repr(plan.given)),
         "leaves": plan.leaves,
         "number of documents": str(q.n_documents),
         "number of queries": str(q.n_queries),

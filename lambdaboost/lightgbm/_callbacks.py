@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import shorten
 from typing import Any
 
@@ -52,6 +52,23 @@ def round_callbacks(objective: ObjectiveInRounds, rounds_done: int | None = None
 
     # Other callbacks may roll rounds back, so these come last before a round and first after it.
     return [Callback(start, True, LAST), Callback(end, False)]
+
+
+def check_before_alone(plan: Plan, valid_sets: Sequence[Any]) -> Callback:
+    """A callback of the training of a primary objective alone that raises for what the whole training will refuse."""
+
+    def check(env: Any) -> None:
+        if env.iteration != env.begin_iteration:
+            return
+        data = env.model.train_set
+        plan.require_trained(f"the training data, for {_short([plan.rule])}", data)
+        measures = _short(measure for measure in plan.measures if isinstance(measure, Measure))
+        for number, valid in enumerate(valid_sets):
+            if valid is not data:
+                valid.set_reference(data).construct()
+            plan.require_measured(f"valid_sets[{number}], for {measures}", valid)
+
+    return Callback(check, True)
 
 
 def check_callback(plan: Plan, on_training: bool) -> Callback:

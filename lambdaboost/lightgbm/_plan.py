@@ -31,12 +31,16 @@ Feval = Callable[..., Any] | str | Sequence[Callable[..., Any] | str] | None
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results requested by names with a cutoff."""
+    """Arguments for `lightgbm.train` or `lightgbm.cv`, and the results requested by names with a cutoff.
+
+    `in_rounds` is the objective among the parameters, None for grade models and LightGBM's own.
+    """
 
     params: dict[str, Any]
     feval: list[Callable[..., Any]] | None
     callbacks: list[Any]
     requested: list[str]
+    in_rounds: ObjectiveInRounds | None
 
 
 def plan_of(
@@ -83,31 +87,36 @@ def arguments(
     callbacks: Sequence[Any] | None,
     on_training: bool = False,
     rounds_done: int | None = None,
+    of_folds: Sequence[Objective] = (),
 ) -> Arguments:
-    """The arguments for the plan; `rounds_done` is the round of a checkpoint, None to count a model's trees."""
+    """The arguments for the plan; `rounds_done` is the round of a checkpoint, None to count a model's trees.
+
+    `of_folds` are the objectives of the folds of a cross-validation, if each has its own.
+    """
     params, user_callbacks = by_first_metric(plan.params, callbacks)
     params, requested = with_cutoffs(params)
     metrics: list[Any] = list(plan.measures)
     own = [check_callback(plan, on_training)]
     named = any(name in params for name in ALIASES["metric"])
     without_default = {} if named else {"metric": "None"}
+    in_rounds = None
     if isinstance(plan.rule, GradeModel):
         metrics = [of_scores(metric, plan.rule) for metric in metrics]
         params = {**params, **without_default, **classifier(plan.rule)}
     elif isinstance(plan.rule, NativeObjective):
         params = {**params, **without_default, "objective": plan.rule.name}
     else:
-        objective = ObjectiveInRounds(plan.rule)
-        own += round_callbacks(objective, rounds_done)
-        step = NewtonStep(plan.rule, objective) if plan.leaves == "newton" else None
+        in_rounds = ObjectiveInRounds(plan.rule, of_folds)
+        own += round_callbacks(in_rounds, rounds_done)
+        step = NewtonStep(plan.rule, in_rounds) if plan.leaves == "newton" else None
         own += step.callbacks if step else []
-        params = {**params, "objective": step or objective}
+        params = {**params, "objective": step or in_rounds}
     if plan.adds_least_leaf and not is_constructed(data):
         # A data set constructed now must not drop features that a later training with smaller leaves can use.
         params["feature_pre_filter"] = False
     if requested:
         own.append(in_order([*requested, *plan.measures], requested))
-    return Arguments(params, metrics or None, [*own, *user_callbacks], requested)
+    return Arguments(params, metrics or None, [*own, *user_callbacks], requested, in_rounds)
 
 
 def _documents(data: lgb.Dataset) -> int:

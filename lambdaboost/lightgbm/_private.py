@@ -23,8 +23,9 @@ OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 # The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
 OBJECTIVE_VARIABLE = "fobj"
 
-# The class is not public, and `lightgbm.early_stopping` is a function.
+# The classes are not public; `lightgbm.early_stopping` and `lightgbm.reset_parameter` are functions.
 EarlyStopping = type(lgb.early_stopping(1))
+ResetParameter = type(lgb.reset_parameter(learning_rate=[0.1]))
 
 
 def is_constructed(data: lgb.Dataset) -> bool:

@@ -7,10 +7,14 @@ from typing import Any
 
 import lightgbm as lgb
 
+from lambdaboost.engines.constraint import alone, lacks_reference, params_alone, referenced
 from lambdaboost.engines.folds import WholeQueries
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import Plan
+from lambdaboost.lightgbm._callbacks import Callback, boosters_of, check_callback
 from lambdaboost.lightgbm._metrics import is_requested
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
+from lambdaboost.lightgbm._private import ResetParameter
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -56,7 +60,12 @@ def cv(
 
     """
     whole = WholeQueries(data, nfold, seed, folds)
-    to_engine = arguments(plan_of(params, data, objective, leaves, feval), data, callbacks)
+    plan = plan_of(params, data, objective, leaves, feval)
+    of_folds: list[Objective] = []
+    if lacks_reference(plan.rule):
+        curves = _trained_alone(plan, params, data, rounds, whole, callbacks)
+        of_folds = [referenced(plan.rule, curve) for curve in curves]
+    to_engine = arguments(plan, data, callbacks, of_folds=of_folds)
     results = lgb.cv(
         to_engine.params,
         data,
@@ -68,6 +77,38 @@ def cv(
     )
     # LightGBM stores its results before any callback sees them.
     return {name: curve for name, curve in results.items() if _is_requested(name, to_engine.requested)}
+
+
+def _trained_alone(
+    plan: Plan,
+    params: dict[str, Any],
+    data: lgb.Dataset,
+    rounds: int,
+    folds: WholeQueries,
+    callbacks: Sequence[Any] | None,
+) -> list[list[float]]:
+    """For each fold the measure on its training data after each round of the primary objective's own model."""
+    rule = alone(plan.rule)
+    curves: list[list[float]] = []
+
+    def measure(env: Any) -> None:
+        values = [booster.eval_train(rule.measure)[0][2] for booster in boosters_of(env)]
+        curves.append([float(value) for value in values])
+
+    to_engine = arguments(
+        plan_of(params_alone(plan, params), data, rule, plan.leaves, rule.measure),
+        data,
+        [callback for callback in callbacks or () if isinstance(callback, ResetParameter)],
+    )
+    lgb.cv(
+        to_engine.params,
+        data,
+        num_boost_round=rounds,
+        folds=folds,
+        feval=to_engine.feval,
+        callbacks=[check_callback(plan, False), *to_engine.callbacks, Callback(measure, False)],
+    )
+    return [list(of_fold) for of_fold in zip(*curves, strict=True)]
 
 
 def _is_requested(name: str, requested: list[str]) -> bool:

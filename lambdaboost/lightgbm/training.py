@@ -9,13 +9,24 @@ from typing import Any
 import lightgbm as lgb
 
 from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.engines.constraint import (
+    alone,
+    checkpoint_alone,
+    lacks_reference,
+    params_alone,
+    refuse_continued,
+    with_reference,
+)
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import resumed
 from lambdaboost.engines.traps import warn_without_split
+from lambdaboost.lightgbm._callbacks import check_before_alone
 from lambdaboost.lightgbm._engine import ENGINE
 from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
+from lambdaboost.lightgbm._private import ResetParameter
 from lambdaboost.lightgbm._resume import ResumeCallbacks, refuse_unfit
 from lambdaboost.lightgbm.dataset import keep_positions
 from lambdaboost.objectives import LambdaRank, Objective
@@ -56,7 +67,8 @@ def train(
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text:
         ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``. ``"lambdarank"`` and ``"rank_xendcg"`` are
-        LightGBM's own objectives, computed by LightGBM.
+        LightGBM's own objectives, computed by LightGBM. With `Constrained` without a reference, its primary objective
+        is trained alone first, with the same parameters.
     leaves : "engine", "gradient" or "newton"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it,
@@ -77,7 +89,8 @@ def train(
         of `valid_sets` except the training data; with ``first_metric_only=False`` in `params` it uses any metric, as
         LightGBM does.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. The first training of
+        `Constrained` is saved beside it, with the suffix ``.primary``.
 
     Returns
     -------
@@ -93,7 +106,8 @@ def train(
     Warns
     -----
     UserWarning
-        If no tree has a split, or a feature leaks a label source (`lambdaboost.engines.leaks`).
+        If no tree has a split, a feature leaks a label source (`lambdaboost.engines.leaks`), or the constraint of
+        `Constrained` is broken on the training data.
 
     Examples
     --------
@@ -106,9 +120,15 @@ def train(
     """
     valid_sets = _listed(valid_sets)
     plan = plan_of(params, data, objective, leaves, feval)
+    refuse_continued(plan.rule, "init_model", init_model)
     resumption = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
     if resumption is not None:
         refuse_unfit(params, [data, *(valid_sets or [])])
+    if lacks_reference(plan.rule):
+        plan = with_reference(
+            plan, _trained_alone(plan, params, data, rounds, valid_sets, callbacks, checkpoint)
+        )
+    if resumption is not None:
         rounds = resumption.rounds
         init_model = None if resumption.model is None else ENGINE.read(resumption.model)
         callbacks = ResumeCallbacks(resumption, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
@@ -132,7 +152,41 @@ def train(
     )
     if rounds > 0 and not booster.feature_importance("split").any():
         warn_without_split(NO_SPLIT, data, plan.rule.sources)
+    if to_engine.in_rounds is not None:
+        to_engine.in_rounds.check_constraint(data)
     return booster
+
+
+def _trained_alone(
+    plan: Plan,
+    params: dict[str, Any],
+    data: lgb.Dataset,
+    rounds: int,
+    valid_sets: Sequence[Any] | None,
+    callbacks: Sequence[Any] | None,
+    checkpoint: Any,
+) -> list[float]:
+    """The measure on the training data after each round of the primary objective's own model."""
+    history: dict[str, Any] = {}
+    primary = alone(plan.rule)
+    train(
+        params_alone(plan, params),
+        data,
+        rounds,
+        objective=primary,
+        leaves=plan.leaves,
+        valid_sets=[data],
+        valid_names=["alone"],
+        feval=primary.measure,
+        callbacks=[
+            check_before_alone(plan, valid_sets or []),
+            *(callback for callback in callbacks or () if isinstance(callback, ResetParameter)),
+            lgb.record_evaluation(history),
+        ],
+        checkpoint=checkpoint_alone(checkpoint),
+    )
+    (curve,) = history["alone"].values()
+    return curve
 
 
 def _listed(value: Any) -> list[Any] | None:

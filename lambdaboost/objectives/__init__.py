@@ -48,6 +48,9 @@ from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG
 
 __all__ = [
+    "OBJECTIVES",
+    "SPSA",
+    "XENDCG",
     "ApproxNDCG",
     "Blend",
     "Chebyshev",
@@ -71,13 +74,11 @@ __all__ = [
     "McRank",
     "MinNorm",
     "NormalizedPairs",
-    "OBJECTIVES",
     "Objective",
     "OrdinalMcRank",
     "PairwiseHinge",
     "PositionGAM",
     "RankNet",
-    "SPSA",
     "Scaled",
     "Scorecard",
     "Shrunk",
@@ -85,7 +86,6 @@ __all__ = [
     "StochasticLabels",
     "StructuredHinge",
     "UnbiasedLambdaRank",
-    "XENDCG",
     "draw_preferences",
     "graded",
     "iteration_dependent",

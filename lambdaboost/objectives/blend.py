@@ -26,8 +26,8 @@ class Blend(Objective):
     ----------
     first, second : Objective
     weight : float in [0, 1], a schedule, or a combiner
-        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round. A combiner, such as
-        ``Scaled((0.9, 0.1))``, weights both, as in `Scorecard`.
+        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round. A combiner
+        such as ``Scaled((0.9, 0.1))`` weights both, as in `Scorecard`.
 
     Examples
     --------

@@ -21,16 +21,16 @@ from lambdaboost.objectives.scorecard import Scorecard
 class Constrained(Objective):
     r"""Keep the measure of one objective within a tolerance of its own model's, and raise those of others.
 
-    `reference` holds :math:`Z^*_m`, the measure of the primary objective's own model on the training data after m rounds.
-    At scores with the measure :math:`Z` in round m,
+    `reference` holds :math:`Z^*_m`, the measure of the primary objective's own model on the training data after m
+    rounds. At scores with the measure :math:`Z` in round m,
 
     .. math:: \lambda = w\,\lambda_1 + (1 - w)\,\frac{\lVert\lambda_1\rVert}{\lVert\lambda_2\rVert}\,\lambda_2,
         \qquad w = \min\Big(1, \max\Big(0, \frac{Z^*_m - Z}{\text{keep}}\Big)\Big),
 
     and μ in the same way: without a shortfall all weight is on the objectives to raise, at the tolerance all is on the
     primary one. This is the penalty method, or an augmented Lagrangian without its multiplier (Momma, Garakani and Sun
-    2019), whose steady shortfall lies inside the tolerance; the ramp is the smoothing. It is a function of the round, the
-    scores and the data, so a training that is resumed or repeated gives the same model.
+    2019), whose steady shortfall lies inside the tolerance; the ramp is the smoothing. It is a function of the round,
+    the scores and the data, so a training that is resumed or repeated gives the same model.
 
     The training functions and rankers of lambdaboost train the primary objective alone first, with the same parameters,
     and fill in its measure, which doubles the time. Stock engines need `reference`.
@@ -115,7 +115,7 @@ class Constrained(Objective):
         return parts.combined(np.array([w, 1 - w] if parts.live[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
-        """w of the primary objective at a round, in [0, 1]."""
+        """W of the primary objective at a round, in [0, 1]."""
         return min(1.0, max(0.0, self.shortfall(scores, q, iteration) / self.keep))
 
     def shortfall(self, scores: Floats, q: Queries, iteration: int) -> float:
@@ -153,7 +153,9 @@ def _check_reference(reference: object) -> None:
 
 
 def _check_defined(measure: Measure, q: Queries) -> None:
-    values = replace(measure, empty=float("nan")).per_query(np.zeros(q.n_documents), q)
+    values = replace(measure, empty=float("nan")).per_query(  # type: ignore[type-var]
+        np.zeros(q.n_documents), q
+    )
     if np.isnan(values).all():
         raise ValueError(
             f"primary: {measure!r} is defined on no query of the training data, for {measure.source!r} has no labels "

@@ -56,12 +56,16 @@ class Metrics:
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """Arguments for `xgboost.train` and `xgboost.cv`."""
+    """Arguments for `xgboost.train` and `xgboost.cv`.
+
+    `in_rounds` is the objective in `obj`, None for grade models and XGBoost's own.
+    """
 
     params: dict[str, Any]
     obj: Any
     custom_metric: Metrics | None
     callbacks: list[Any]
+    in_rounds: ObjectiveInRounds | None = None
 
 
 def plan_of(
@@ -94,8 +98,13 @@ def check_evaluated(plan: Plan, name: str, data: Any) -> None:
     _check_newton(plan, name, data)
 
 
-def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Arguments:
-    """The arguments for the plan; `continued` says whether a model is continued."""
+def arguments(
+    plan: Plan, data: xgb.DMatrix, continued: bool = False, of_folds: Sequence[Objective] = ()
+) -> Arguments:
+    """The arguments for the plan; `continued` says whether a model is continued.
+
+    `of_folds` are the objectives of the folds of a cross-validation, if each has its own.
+    """
     model = plan.rule if isinstance(plan.rule, GradeModel) else None
     metrics = Metrics(plan.measures, plan.sources, model) if plan.measures else None
     if model is not None:
@@ -112,11 +121,11 @@ def arguments(plan: Plan, data: xgb.DMatrix, continued: bool = False) -> Argumen
     # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
     if not continued and params.get("base_score") is None:
         params["base_score"] = 0.0
-    objective = ObjectiveInRounds(plan.rule)
-    obj: Any = objective
+    in_rounds = ObjectiveInRounds(plan.rule, of_folds)
+    obj: Any = in_rounds
     if plan.leaves == "newton":
-        params, obj = newton.settings(params), newton.least_squares_splits(plan.rule, objective)
-    return Arguments(params, obj, metrics, [ReportBoosters(objective, data)])
+        params, obj = newton.settings(params), newton.least_squares_splits(plan.rule, in_rounds)
+    return Arguments(params, obj, metrics, [ReportBoosters(in_rounds, data)], in_rounds)
 
 
 def _check_newton(plan: Plan, name: str, data: Any) -> None:

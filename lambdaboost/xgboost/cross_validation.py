@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
+from xgboost.callback import LearningRateScheduler, TrainingCallback
 
+from lambdaboost._engine_threads import called_by
 from lambdaboost.datasets._checks import check_count
-from lambdaboost.engines.folds import WholeQueries
+from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.constraint import alone, lacks_reference, params_alone, referenced
+from lambdaboost.engines.folds import Fold, WholeQueries
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import Metric
+from lambdaboost.engines.plan import Metric, Plan
+from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._callbacks import engine_callbacks
 from lambdaboost.xgboost._grades import relabelled
 from lambdaboost.xgboost._plan import arguments, check_evaluated, plan_of
+from lambdaboost.xgboost._private import trained
 from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 
@@ -66,15 +73,21 @@ def cv(
     rounds = check_count("rounds", rounds)
     plan = plan_of(params, data, objective, leaves, custom_metric)
     check_evaluated(plan, "data", data)
-    chosen = WholeQueries(data, nfold, seed, folds).split(np.zeros((data.num_row(), 1)), data.get_label())
+    chosen = list(
+        WholeQueries(data, nfold, seed, folds).split(np.zeros((data.num_row(), 1)), data.get_label())
+    )
     whole = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
-    to_engine = arguments(plan, whole)
+    of_folds: list[Objective] = []
+    if lacks_reference(plan.rule):
+        curves = _trained_alone(plan, params, whole, rounds, chosen, callbacks)
+        of_folds = [referenced(plan.rule, curve) for curve in curves]
+    to_engine = arguments(plan, whole, of_folds=of_folds)
     with relabelled(plan.rule, [whole], plan.sources):
         return xgb.cv(
             to_engine.params,
             whole,
             rounds,
-            folds=list(chosen),
+            folds=chosen,
             obj=to_engine.obj,
             custom_metric=to_engine.custom_metric,
             callbacks=[
@@ -83,3 +96,46 @@ def cv(
             ],
             seed=seed,
         )
+
+
+class _Curves(TrainingCallback):
+    """The measure on the training data of each fold after each round."""
+
+    def __init__(self, measure: Measure, names: Sequence[str]) -> None:
+        super().__init__()
+        self.measure, self.names = measure, names
+        self.rounds: list[list[float]] = []
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        self.rounds.append([self._measured(booster, data) for booster, data in trained(model, None)])
+        return False
+
+    def _measured(self, booster: xgb.Booster, data: xgb.DMatrix) -> float:
+        scores = newton.first_column(booster.predict(data, output_margin=True))
+        with called_by(booster):
+            return float(self.measure(scores, queries_of(data, self.names)))
+
+
+def _trained_alone(
+    plan: Plan,
+    params: Mapping[str, Any],
+    data: xgb.DMatrix,
+    rounds: int,
+    folds: list[Fold],
+    callbacks: Sequence[Any] | None,
+) -> list[list[float]]:
+    """For each fold the measure on its training data after each round of the primary objective's own model."""
+    rule = alone(plan.rule)
+    of_primary = plan_of(params_alone(plan, params), data, rule, plan.leaves, rule.measure)
+    to_engine, curves = arguments(of_primary, data), _Curves(rule.measure, plan.sources)
+    schedulers = [callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)]
+    xgb.cv(
+        to_engine.params,
+        data,
+        rounds,
+        folds=folds,
+        obj=to_engine.obj,
+        custom_metric=to_engine.custom_metric,
+        callbacks=[*to_engine.callbacks, *schedulers, curves],
+    )
+    return [list(of_fold) for of_fold in zip(*curves.rounds, strict=True)]

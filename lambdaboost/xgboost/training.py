@@ -7,11 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import xgboost as xgb
+from xgboost.callback import LearningRateScheduler
 
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.engines.constraint import (
+    alone,
+    checkpoint_alone,
+    lacks_reference,
+    params_alone,
+    refuse_continued,
+    with_reference,
+)
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import Metric
+from lambdaboost.engines.plan import Metric, Plan
 from lambdaboost.engines.resume import resumed
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
@@ -69,7 +78,8 @@ def train(
         Number of boosting rounds.
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
-        ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost.
+        ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost. With
+        `Constrained` without a reference, its primary objective is trained alone first, with the same parameters.
     leaves : "engine", "gradient" or "newton"
         Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
         least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
@@ -89,7 +99,8 @@ def train(
         As in `xgboost.train`; with a `Progress`, nothing else is printed. With ``leaves="newton"``, callbacks see a
         booster whose predictions have two columns.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. The first training of
+        `Constrained` is saved beside it, with the suffix ``.primary``.
 
     Returns
     -------
@@ -105,7 +116,8 @@ def train(
     Warns
     -----
     UserWarning
-        If no tree has a split, or a feature leaks a label source (`lambdaboost.engines.leaks`).
+        If no tree has a split, a feature leaks a label source (`lambdaboost.engines.leaks`), or the constraint of
+        `Constrained` is broken on the training data.
 
     """
     rounds = check_count("rounds", rounds)
@@ -119,7 +131,10 @@ def train(
         raise ValueError(
             f"early_stopping_rounds is {early_stopping_rounds}, but nothing is evaluated: give evals="
         )
+    refuse_continued(plan.rule, "xgb_model", xgb_model)
     resumption = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
+    if lacks_reference(plan.rule):
+        plan = with_reference(plan, _trained_alone(plan, params, data, rounds, callbacks, checkpoint))
     resumes = resumption is not None and resumption.begin > 0
     to_engine = arguments(plan, data, continued=xgb_model is not None or resumes)
     if xgb_model is not None and leaves == "newton":
@@ -152,4 +167,34 @@ def train(
         booster = newton.narrowed(booster, to_engine.params)
     if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
         warn_without_split(NO_SPLIT, data, plan.rule.sources)
+    if to_engine.in_rounds is not None:
+        to_engine.in_rounds.check_constraint(data)
     return booster
+
+
+def _trained_alone(
+    plan: Plan,
+    params: Mapping[str, Any],
+    data: xgb.DMatrix,
+    rounds: int,
+    callbacks: Sequence[Any] | None,
+    checkpoint: Any,
+) -> list[float]:
+    """The measure on the training data after each round of the primary objective's own model."""
+    history: dict[str, Any] = {}
+    primary = alone(plan.rule)
+    train(
+        params_alone(plan, params),
+        data,
+        rounds,
+        objective=primary,
+        leaves=plan.leaves,
+        evals=[(data, "alone")],
+        custom_metric=primary.measure,
+        evals_result=history,
+        verbose_eval=False,
+        callbacks=[callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)],
+        checkpoint=checkpoint_alone(checkpoint),
+    )
+    (curve,) = history["alone"].values()
+    return curve

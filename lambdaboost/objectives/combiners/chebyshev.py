@@ -45,7 +45,9 @@ class Chebyshev(Combiner):
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, tuple):
-            raise TypeError(f"weights is {self.weights!r}, expected a tuple with one number for each objective")
+            raise TypeError(
+                f"weights is {self.weights!r}, expected a tuple with one number for each objective"
+            )
         for at, weight in enumerate(self.weights):
             check_number(f"weights[{at}]", weight, 0, open_low=True)
         check_number("temperature", self.temperature, 0, open_low=True)

@@ -16,7 +16,7 @@ Weights = NDArray[np.float64]
 class Combiner(Value):
     r"""The weights of K objectives, as a function of the round, the scores and the data.
 
-    Every λ is first scaled to the norm of the first one, so that weights compare directions and the step keeps its size:
+    Every λ is first scaled to the norm of the first one, so that weights compare directions and steps keep their size:
 
     .. math:: \lambda = \sum_k w_k \frac{\lVert\lambda_1\rVert}{\lVert\lambda_k\rVert} \lambda_k,
 

@@ -84,7 +84,7 @@ def draw_preferences(
     >>> draw_preferences([2, 1], k=2).round(3)
     array([[0.4  , 0.6  ],
            [0.4  , 0.6  ],
-           [0.001, 0.999]], dtype=float32)
+           [0.897, 0.103]], dtype=float32)
 
     """
     check_count("k", k, 2)
@@ -101,7 +101,9 @@ def _preferences(q: Queries, names: tuple[str, ...]) -> Weights:
     weights = np.array([q.source(name) for name in names], dtype=np.float64)
     missing = np.isnan(weights).any(axis=0)
     if missing.any():
-        raise ValueError(f"row {int(missing.argmax())} has a preference that is missing: give one for every document")
+        raise ValueError(
+            f"row {int(missing.argmax())} has a preference that is missing: give one for every document"
+        )
     first = weights[:, np.repeat(q.offsets[:-1], q.sizes)]
     for name, of_source, of_first in zip(names, weights, first, strict=True):
         if (of_source != of_first).any():
@@ -113,5 +115,7 @@ def _preferences(q: Queries, names: tuple[str, ...]) -> Weights:
     total = weights.sum(axis=0)
     if (np.abs(total - 1) > 1e-4).any():
         row = int((np.abs(total - 1) > 1e-4).argmax())
-        raise ValueError(f"the preferences of row {row} sum to {total[row]:g}, expected 1: {', '.join(names)}")
+        raise ValueError(
+            f"the preferences of row {row} sum to {total[row]:g}, expected 1: {', '.join(names)}"
+        )
     return weights

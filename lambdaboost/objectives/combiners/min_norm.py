@@ -21,8 +21,8 @@ class MinNorm(Combiner):
         \Big\rVert^2
 
     Unless it is zero, this direction has the same positive slope in every objective with a weight, and at least that in
-    the others. Of two scaled λ it always weights both 1/2; with three and more the weights change, and an objective that
-    others already improve has none.
+    the others. Of two scaled λ it always weights both 1/2; with three and more the weights change, and an objective
+    that others already improve has none.
 
     Examples
     --------

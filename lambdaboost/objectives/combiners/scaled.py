@@ -16,7 +16,7 @@ from lambdaboost.objectives.schedules import Schedule, weight_at
 @COMBINERS.add
 @dataclass(frozen=True, repr=False)
 class Scaled(Combiner):
-    r"""Fixed weights or schedules of λ that are scaled to one norm, in proportion to :math:`w_k / \lVert\lambda_k\rVert`.
+    r"""Fixed weights or schedules of λ that are scaled to one norm: :math:`w_k / \lVert\lambda_k\rVert`.
 
     Numbers alone, as in ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller
     than those of the grades, since fewer pairs count, so that such weights are hard to choose.
@@ -37,7 +37,9 @@ class Scaled(Combiner):
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, tuple | list):
-            raise TypeError(f"weights is {self.weights!r}, expected a tuple with one weight for each objective")
+            raise TypeError(
+                f"weights is {self.weights!r}, expected a tuple with one weight for each objective"
+            )
         object.__setattr__(self, "weights", tuple(self.weights))
         for at, weight in enumerate(self.weights):
             if not callable(weight):

@@ -72,5 +72,3 @@ class Shrunk(Combiner):
         if weights.ndim == 2:
             towards = towards[:, None]
         return (1 - self.amount) * weights + self.amount * towards
-
-

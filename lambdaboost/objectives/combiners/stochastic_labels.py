@@ -21,9 +21,9 @@ class StochasticLabels(Combiner):
     r"""Stochastic label aggregation (Carmel, Haramaty, Lazerson and Lewin-Eytan, WWW 2020).
 
     In each round every document, or every query, takes its λ and μ from one objective k, drawn with probability
-    :math:`p_k`; the expectation is that of ``Scaled(probabilities)``. The paper draws the label that a document has in a
-    pointwise loss. Here λ of the pairs are computed from each source as a whole, and drawn by document; with
-    ``by="query"`` the forces of a query still sum to zero.
+    :math:`p_k`; the expectation is that of ``Scaled(probabilities)``. The paper draws a label for each
+    document. Here the pairs of each source give λ first, and each document draws one of its λ; with ``by="query"`` the
+    forces of a query still sum to zero.
 
     Parameters
     ----------

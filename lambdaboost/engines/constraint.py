@@ -1,0 +1,92 @@
+"""The reference of `Constrained`: the measure of its primary objective, which is trained alone first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lambdaboost._warn import warn
+from lambdaboost.datasets import Queries
+from lambdaboost.engines.checkpoint import Checkpoint
+from lambdaboost.engines.plan import Plan
+from lambdaboost.objectives import Constrained, Objective
+from lambdaboost.objectives.base.wrapper import Wrapper
+
+# What evaluates or stops a training, but does not change its trees.
+_WATCHING = ("metric", "early stopping")
+
+
+def constraint_in(rule: Any) -> Constrained | None:
+    """The `Constrained` that a rule is or wraps, such as by gradient steps."""
+    if isinstance(rule, Wrapper):
+        return constraint_in(rule.objective)
+    return rule if isinstance(rule, Constrained) else None
+
+
+def lacks_reference(rule: Any) -> bool:
+    """Whether a rule is constrained and its reference is still to be measured."""
+    constraint = constraint_in(rule)
+    return constraint is not None and constraint.reference is None
+
+
+def alone(rule: Any) -> Objective:
+    """The rule with the primary objective alone."""
+    return _replaced(rule, lambda constraint: constraint.primary)
+
+
+def with_reference(plan: Plan, reference: Sequence[float]) -> Plan:
+    """The plan with the measure of the primary objective's own model after each round."""
+    return replace(plan, rule=referenced(plan.rule, reference))
+
+
+def referenced(rule: Any, reference: Sequence[float]) -> Objective:
+    """The rule with a reference."""
+    return _replaced(rule, lambda constraint: replace(constraint, reference=tuple(map(float, reference))))
+
+
+def _replaced(rule: Any, change: Callable[[Constrained], Objective]) -> Objective:
+    if isinstance(rule, Wrapper):
+        return replace(rule, objective=_replaced(rule.objective, change))  # type: ignore[type-var]
+    return change(rule)
+
+
+def params_alone(plan: Plan, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the training of the primary objective: without metrics and early stopping."""
+    watching = {name for concept in _WATCHING for name in plan.engine.aliases[concept]}
+    return {name: value for name, value in params.items() if name not in watching}
+
+
+def checkpoint_alone(checkpoint: Checkpoint | str | Path | None) -> Checkpoint | None:
+    """The checkpoint of the training of the primary objective, beside that of the whole one."""
+    if checkpoint is None:
+        return None
+    given = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+    return replace(given, path=f"{given.path}.primary")
+
+
+def refuse_continued(rule: Any, name: str, model: Any) -> None:
+    """Raise if a model is continued without a reference."""
+    if model is not None and lacks_reference(rule):
+        raise ValueError(
+            f"{name} with {constraint_in(rule)!r}: the primary objective's own model has to be of all rounds, those of "
+            f"{name} included; give reference=, its measure on the training data after each round"
+        )
+
+
+def warn_if_broken(rule: Any, iteration: int, scores: np.ndarray[Any, Any], q: Queries) -> None:
+    """Warn if the constraint is broken in the last round, at these scores of the training data."""
+    constraint = constraint_in(rule)
+    if constraint is None:
+        return
+    shortfall = constraint.shortfall(np.asarray(scores, dtype=np.float64), q, iteration)
+    if shortfall > constraint.keep:
+        own = constraint.reference[iteration - 1]  # type: ignore[index]
+        warn(
+            f"keep: {constraint.measure!r} on the training data is {own - shortfall:.4f} in the last round, "
+            f"{shortfall:.4f} below the {own:.4f} of the primary objective's own model, and keep={constraint.keep:g}; "
+            "train more rounds, with a lower learning rate or larger leaves, or give a higher keep"
+        )

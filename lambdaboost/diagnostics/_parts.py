@@ -48,7 +48,8 @@ def _checked(objective: Objective) -> Objective:
     if not isinstance(objective, OF_PAIRS):
         names = ", ".join(cls.__name__ for cls in OF_PAIRS)
         raise TypeError(
-            f"objective contains {objective!r}, which is not a plain sum over pairs: give {names} or blends of them with given weights"
+            f"objective contains {objective!r}, which is not a plain sum over pairs: give {names} or blends of them "
+            "with given weights"
         )
     if isinstance(objective, LambdaRank) and objective.convention != "paper":
         raise ValueError(

@@ -332,3 +332,81 @@ def normalized_pairs(scores, labels, weight, order, sigma=1.0):
     total = math.fsum(weight(ranks(order), i, j) for i, j in pairs)
     lam, mu = pair_rule(scores, pairs, lambda i, j: weight(r, i, j), lambda o: logistic(o, sigma))
     return (lam / total, mu / total) if total else (0 * lam, 0 * mu)
+
+
+# Combiners: λ and μ of several objectives over all documents, `parts` = [(λ, μ), …].
+
+
+def norm(lam):
+    return math.sqrt(math.fsum(x * x for x in lam))
+
+
+def to_first(parts, weight):
+    """What each λ is multiplied by to have the norm of the first that has a force; 0 without force."""
+    norms = [norm([x * w for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
+    norms = [n if n >= 2.0**-126 else 0.0 for n in norms]
+    scale = next((n for n in norms if n > 0), 0.0)
+    return [scale / n if n > 0 else 0.0 for n in norms]
+
+
+def combine(parts, weights, weight=None):
+    """The sum of w_k ‖λ_1‖/‖λ_k‖ λ_k; a weight of an objective is one number, or one for each document."""
+    n = len(parts[0][0])
+    factors = to_first(parts, [1.0] * n if weight is None else weight)
+    found = np.zeros(n), np.zeros(n)
+    for (lam, mu), w, factor in zip(parts, weights, factors, strict=True):
+        for i in range(n):
+            wi = (w if np.ndim(w) == 0 else w[i]) * factor
+            found[0][i] += wi * lam[i]
+            found[1][i] += wi * mu[i]
+    return found
+
+
+def measured(measure, queries):
+    """The mean of a measure over (scores, labels) of queries on which it is defined; NaN if it is on none."""
+    values = [_measured(measure, tuple(s), tuple(l)) for s, l in queries]
+    values = [v for v in values if not math.isnan(v)]
+    return sum(values) / len(values) if values else math.nan
+
+
+def chebyshev(weighted, temperature):
+    """Weights of a soft maximum of weighted costs."""
+    largest = max(weighted)
+    if largest <= 0:
+        return [1 / len(weighted)] * len(weighted)
+    soft = [math.exp((c / largest - 1) / temperature) for c in weighted]
+    return [x / sum(soft) for x in soft]
+
+
+def shortest(gram, steps=200):
+    """The α on a grid of the simplex that minimises α'Gα, for two or three vectors."""
+    return min(simplex(len(gram), steps), key=lambda a: float(a @ gram @ a))
+
+
+def simplex(count, steps):
+    """All α ≥ 0 with sum 1 on a grid."""
+    if count == 1:
+        return [np.array([1.0])]
+    if count == 2:
+        return [np.array([i, steps - i]) / steps for i in range(steps + 1)]
+    return [np.array([i, j, steps - i - j]) / steps for i in range(steps + 1) for j in range(steps + 1 - i)]
+
+
+def exact_pareto(costs, preferences, gram, steps=200):
+    """Exact Pareto search (Mahapatra and Rajan 2020, Algorithm 1): the best point of its program on a grid, or None."""
+    k = len(costs)
+    preferred = [r * c for r, c in zip(preferences, costs, strict=True)]
+    share = [x / sum(preferred) for x in preferred]
+    divergence = sum(x * math.log(k * x) for x in share)
+    anchor = np.array([r * (math.log(k * x) - divergence) for r, x in zip(preferences, share, strict=True)])
+    toward = gram @ anchor
+    if divergence <= 1e-4:
+        gain, least = gram.sum(axis=0), [0.0] * k
+    elif max(toward) > 0:
+        gain = toward
+        least = [-math.inf if t > 0 else t for t in toward]
+        least = [0.0 if x == max(preferred) else bound for x, bound in zip(preferred, least, strict=True)]
+    else:
+        gain, least = toward, [0.0] * k
+    feasible = [a for a in simplex(k, steps) if (gram @ a >= np.array(least) - 1e-12).all()]
+    return max(feasible, key=lambda a: float(gain @ a)) if feasible else None

@@ -3,18 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import drawn
 import naive
 import naive_hinges
 import numpy as np
 
+from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision, Spearman
 from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
+    Chebyshev,
     ClickTier,
     Combo,
     Constant,
+    Constrained,
     Exponential,
     GradientStep,
     GumbelRanks,
@@ -24,12 +28,16 @@ from lambdaboost.objectives import (
     Linear,
     ListMLE,
     ListNet,
+    MinNorm,
     NormalizedPairs,
     Objective,
     PairwiseHinge,
     RankNet,
+    Scaled,
     Scorecard,
+    Shrunk,
     SigmoidLocal,
+    StochasticLabels,
     StructuredHinge,
     graded,
     iteration_dependent,
@@ -46,6 +54,16 @@ class Rule:
     reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
     tolerance: float = 1e-5
     highest: float = 1e3  # the highest grade that the objective can take
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An objective that depends on all queries together: (scores, queries, round) -> λ, μ of all documents."""
+
+    objective: Objective
+    reference: Callable[[np.ndarray, Queries, int], Pair]
+    tolerance: float = 1e-5
+    highest: float = 1e3
 
 
 def _lam_l(s, y, k=None, sigma=1.0):
@@ -315,3 +333,116 @@ RULES = [
 ]
 
 IDS = [repr(rule.objective) for rule in RULES]
+
+
+def _by_query(reference):
+    """λ and μ of all documents, from a reference of one query."""
+
+    def of_all(s, q, m):
+        found = np.zeros(q.n_documents), np.zeros(q.n_documents)
+        for rows, y in drawn.rows(q):
+            for whole, part in zip(found, reference(s[rows], y, m), strict=True):
+                whole[rows] = part
+        return found
+
+    return of_all
+
+
+_GRADES = _by_query(lambda s, y, m: _lam_l(s, y))
+_PAIRS = _by_query(lambda s, y, m: naive.ranknet(s, y["relevance"]))
+_CLICKS = _by_query(lambda s, y, m: _lam_c(s, y))
+_RATES = _by_query(lambda s, y, m: naive.lambdarank(s, y["clicks"], 5, gain=naive.click_gain))
+_LOCAL = _by_query(lambda s, y, m: _lam_s(s, y))
+
+
+def _combined(references, weigh):
+    """`weigh(parts, scores, queries, round)` gives the weights of λ that are scaled to one norm."""
+
+    def reference(s, q, m):
+        parts = [of_all(s, q, m) for of_all in references]
+        return naive.combine(parts, weigh(parts, s, q, m), q.weight)
+
+    return reference
+
+
+def _cost(measure, s, q):
+    z = naive.measured(measure, [(s[rows], y[measure.source]) for rows, y in drawn.rows(q)])
+    return 0.0 if np.isnan(z) else 1 - z
+
+
+def _live(parts):
+    return [factor > 0 for factor in naive.to_first(parts, np.ones(len(parts[0][0])))]
+
+
+def _chebyshev(parts, s, q, m):
+    costs = [_cost(NDCG(), s, q), 2 * _cost(CNDCG(k=5), s, q)]
+    live = _live(parts)
+    if not all(live):
+        return [float(x) for x in live]  # all weight on what has any force
+    return naive.chebyshev(costs, 0.2)
+
+
+def _shortest(parts, s, q, m):
+    live = _live(parts)
+    return [x / max(sum(live), 1) for x in live]
+
+
+def _drawn_by_query(parts, s, q, m):
+    draws = np.random.default_rng((3, m)).random(q.n_queries)
+    of_row = np.repeat(draws, q.sizes)
+    return [(of_row < 0.3) * 1.0, ((of_row >= 0.3) & (of_row < 0.9)) * 1.0, (of_row >= 0.9) * 1.0]
+
+
+def _kept(parts, s, q, m):
+    z = np.mean([
+        0.0 if np.isnan(v) else v
+        for v in (naive.measured(NDCG(), [(s[rows], y["relevance"])]) for rows, y in drawn.rows(q))
+    ])  # fmt: skip
+    own, after = (_OWN[m - 1] if m else z), _OWN[m]
+    w = 1 - min(1.0, max(0.0, (0.3 - (own - z)) / max(0.3, after - own)))
+    return [w, 1 - w] if _live(parts)[1] else [1.0, 0.0]
+
+
+_OWN = tuple(0.5 + 0.4 * (m % 2) for m in range(451))  # after round m, from 0
+BOTH = (LambdaRank(), ClickTier())
+COMBINED = [
+    Whole(
+        Scorecard((*BOTH, RankNet()), Scaled((0.7, Linear(0.1, 0.01), 2.0))),
+        _combined(
+            [_GRADES, _CLICKS, _PAIRS], lambda parts, s, q, m: [0.7, naive.linear_weight(0.1, 0.01, m), 2.0]
+        ),
+    ),
+    Whole(Blend(*BOTH, Scaled((0.8, 0.2))), _combined([_GRADES, _CLICKS], lambda *_: [0.8, 0.2])),
+    Whole(
+        Scorecard((*BOTH, RankNet()), StochasticLabels((0.3, 0.6, 0.1), by="query", seed=3)),
+        _combined([_GRADES, _CLICKS, _PAIRS], _drawn_by_query),
+    ),
+    Whole(
+        Scorecard((LambdaRank(), LambdaRank(CNDCG(k=5))), Chebyshev((1.0, 2.0), temperature=0.2)),
+        _combined([_GRADES, _RATES], _chebyshev),
+        tolerance=1e-4,
+    ),
+    Whole(Scorecard(BOTH, MinNorm()), _combined([_GRADES, _CLICKS], _shortest)),
+    Whole(
+        Scorecard(BOTH, Shrunk(MinNorm(), (0.9, 0.1), amount=0.25)),
+        _combined(
+            [_GRADES, _CLICKS],
+            lambda *given: [0.75 * w + 0.25 * p for w, p in zip(_shortest(*given), (0.9, 0.1), strict=True)],
+        ),
+    ),
+    Whole(
+        Constrained(LambdaRank(), LambdaRank(CNDCG(k=5)), keep=0.6, reference=_OWN),
+        _combined([_GRADES, _RATES], _kept),
+        tolerance=1e-4,
+    ),
+    Whole(
+        GradientStep(Scorecard((LambdaRank(), SigmoidLocal()), Scaled((0.5, 0.5)))),
+        lambda s, q, m: _by_query_steps(_combined([_GRADES, _LOCAL], lambda *_: [0.5, 0.5])(s, q, m), q),
+        tolerance=1e-4,
+    ),
+]
+
+
+def _by_query_steps(pair, q):
+    steps = [naive.gradient_step(pair[0][rows]) for rows, _ in drawn.rows(q)]
+    return tuple(np.concatenate(figure) for figure in zip(*steps, strict=True))

@@ -12,7 +12,7 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from rules import IDS, RULES
+from rules import COMBINED, RULES, Whole
 
 from lambdaboost import MRR, NDCG, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal, _jit
 from lambdaboost._threads import using
@@ -21,11 +21,14 @@ from lambdaboost.objectives.base.checks import check_number
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*queries have not both")  # drawn ones often have not
 
-EACH = pytest.mark.parametrize("rule", RULES, ids=IDS)
+EACH = pytest.mark.parametrize("rule", [*RULES, *COMBINED], ids=lambda rule: repr(rule.objective))
 ROUNDS = (0, 7, 25, 40, 400)
 
 
 def reference(rule, scores, q, iteration):
+    if isinstance(rule, Whole):
+        lam, mu = rule.reference(scores, q, iteration)
+        return -lam, mu
     grad, hess = np.empty(q.n_documents), np.empty(q.n_documents)
     for rows, labels in drawn.rows(q):
         lam, mu = rule.reference(scores[rows], labels, iteration)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rules import RULES
+from rules import COMBINED, RULES
 
 from lambdaboost import MAP, MRR, NDCG, LambdaRank, PositionGAM, Queries, RankNet, UnbiasedLambdaRank
 from lambdaboost.objectives import (
@@ -30,7 +30,7 @@ FURTHER = [
     *(StructuredHinge(NDCG(k=5), clip=False, feature_map=name) for name in ("po", "dorm")),
     *(StructuredHinge(metric, feature_map="po") for metric in (MRR(), MRR(k=3))),
 ]
-ALL = [*dict.fromkeys([*(rule.objective for rule in RULES), *FURTHER])]
+ALL = [*dict.fromkeys([*(rule.objective for rule in (*RULES, *COMBINED)), *FURTHER])]
 
 
 def labels(objective):

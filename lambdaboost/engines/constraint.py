@@ -15,16 +15,10 @@ from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.plan import Plan
 from lambdaboost.objectives import Constrained, Objective
 from lambdaboost.objectives.base.wrapper import Wrapper
+from lambdaboost.objectives.constrained import constraint_in
 
 # What evaluates or stops a training, but does not change its trees.
 _WATCHING = ("metric", "early stopping")
-
-
-def constraint_in(rule: Any) -> Constrained | None:
-    """The `Constrained` that a rule is or wraps, such as by gradient steps."""
-    if isinstance(rule, Wrapper):
-        return constraint_in(rule.objective)
-    return rule if isinstance(rule, Constrained) else None
 
 
 def lacks_reference(rule: Any) -> bool:
@@ -82,7 +76,7 @@ def warn_if_broken(rule: Any, iteration: int, scores: np.ndarray[Any, Any], q: Q
     constraint = constraint_in(rule)
     if constraint is None:
         return
-    shortfall = constraint.shortfall(np.asarray(scores, dtype=np.float64), q, iteration)
+    shortfall = constraint.shortfall(np.asarray(scores, dtype=np.float64), q, iteration) if iteration else 0.0
     if shortfall > constraint.keep:
         own = constraint.reference[iteration - 1]  # type: ignore[index]
         warn(

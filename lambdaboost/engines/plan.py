@@ -18,6 +18,7 @@ from lambdaboost.engines.parameters import refuse_misspelt
 from lambdaboost.engines.traps import refuse_arguments, warn_of_native_parameters, warn_of_slow_steps
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
@@ -91,7 +92,11 @@ class Plan:
 
     def require_trained(self, where: str, data: Any) -> Queries:
         """The queries of training data; raises if they lack what the rule reads, or have an invalid label."""
-        return self._require(where, data, self._of_rule, self.trains_on_positions)
+        q = self._require(where, data, self._of_rule, self.trains_on_positions)
+        constraint = constraint_in(self.rule)
+        if constraint is not None:
+            constraint.check(q)
+        return q
 
     def require_measured(self, where: str, data: Any) -> Queries:
         """The queries of evaluated data; raises if they lack what the measures read, or have an invalid label."""

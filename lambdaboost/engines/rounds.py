@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._engine_threads import called_by
 from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.constraint import constraint_in, warn_if_broken
+from lambdaboost.engines.constraint import warn_if_broken
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 

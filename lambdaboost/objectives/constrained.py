@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.engines import queries_of
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
 from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.combiners.parts import parts_of
 from lambdaboost.objectives.combiners.scaled import Scaled
 from lambdaboost.objectives.scorecard import Scorecard
 
 # The share of the tolerance at which all weight is on the primary objective. With the whole tolerance, the measure fell
-# by up to 0.006 on test queries for keep=0.005 (docs/howto/several_goals.md).
+# by up to 0.0056 on test queries where keep was 0.005; with half, by up to 0.0032 (docs/mathematics/several.md).
 HELD_AT = 0.5
 
 
@@ -26,14 +30,18 @@ class Constrained(Objective):
     r"""Keep the measure of one objective within a tolerance of its own model's, and raise those of others.
 
     `reference` holds :math:`Z^*_m`, the measure of the primary objective's own model on the training data after m
-    rounds. At scores with the measure :math:`Z` in round m,
+    rounds. In round m, at scores with the measure Z, half of the tolerance and the shortfall leave the room r, and
+
+    .. math:: r = \tfrac12\text{keep} - (Z^*_m - Z), \qquad
+        w = 1 - \min\Big(1, \max\Big(0, \frac{r}{\max(\text{keep}/2,\; Z^*_{m+1} - Z^*_m)}\Big)\Big),
 
     .. math:: \lambda = w\,\lambda_1 + (1 - w)\,\frac{\lVert\lambda_1\rVert}{\lVert\lambda_2\rVert}\,\lambda_2,
-        \qquad w = \min\Big(1, \max\Big(0, \frac{Z^*_m - Z}{\text{keep}/2}\Big)\Big),
 
-    and μ in the same way: without a shortfall all weight is on the objectives to raise, from half of the tolerance all
-    is on the primary one. The other half is for what single rounds add and for other data than the training data. This
-    is the penalty method, or an augmented Lagrangian without its multiplier (Momma, Garakani and Sun 2019), whose
+    and μ in the same way. Without a shortfall all weight is on the objectives to raise, unless the own model gains more
+    in this round than there is room; without room all is on the primary one. The other half of the tolerance is for
+    what single rounds add, and for other data than the training data.
+
+    This is the penalty method, or an augmented Lagrangian without its multiplier (Momma, Garakani and Sun 2019), whose
     steady shortfall lies inside the tolerance; the ramp is the smoothing. It is a function of the round, the scores
     and the data, so a training that is resumed or repeated gives the same model.
 
@@ -113,6 +121,22 @@ class Constrained(Objective):
         """Whether labels may be below 0, for only their order counts."""
         return self.primary.allows_negative and self.raise_.allows_negative
 
+    def gradient_on(
+        self, scores: ArrayLike, data: Any, iteration: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """`gradient` on the queries of a lightgbm.Dataset or an xgboost.DMatrix, at a given round."""
+        self.check(queries_of(data, self.sources))
+        return super().gradient_on(scores, data, iteration)
+
+    def check(self, q: Queries) -> None:
+        """Raise ValueError if the measure to keep is defined on no query of the training data."""
+        if q.memo(("undefined", self.measure), lambda: _is_undefined(self.measure, q)):
+            raise ValueError(
+                f"primary: {self.measure!r} is defined on no query of the training data, since the labels of "
+                f"{self.measure.source!r} are missing or put no document before another; give such labels, or another "
+                "primary objective"
+            )
+
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ and μ of every document at a round."""
         w = self.weight(scores, q, iteration)
@@ -120,31 +144,31 @@ class Constrained(Objective):
         return parts.combined(np.array([w, 1 - w] if parts.live[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
-        """W of the primary objective at a round, in [0, 1]."""
-        return min(1.0, max(0.0, self.shortfall(scores, q, iteration) / (HELD_AT * self.keep)))
+        """w of the primary objective at a round, in [0, 1]."""
+        now = float(self.measure(scores, q))
+        before = self._own(iteration) if iteration else now  # all models begin alike
+        held = HELD_AT * self.keep
+        room, gain = held - (before - now), self._own(iteration + 1) - before
+        return 1.0 - min(1.0, max(0.0, room / max(held, gain)))
 
-    def shortfall(self, scores: Floats, q: Queries, iteration: int) -> float:
-        """How far the measure is below that of its own model after as many rounds; 0 before the first.
+    def shortfall(self, scores: Floats, q: Queries, rounds: int) -> float:
+        """How far the measure is below that of its own model after as many rounds, at least 1."""
+        return self._own(rounds) - float(self.measure(scores, q))
 
-        Raises
-        ------
-        ValueError
-            Without a reference for the round, or if the measure is defined on no query.
-
-        """
+    def _own(self, rounds: int) -> float:
+        """The measure of the own model after some rounds."""
         if self.reference is None:
             raise ValueError(
                 f"{self!r} has no reference: train with train or LambdaRanker of lambdaboost.lightgbm or "
                 "lambdaboost.xgboost, which train the primary objective alone first, or give reference=, its measure "
                 "on the training data after each round"
             )
-        if iteration > len(self.reference):
+        if rounds > len(self.reference):
             raise ValueError(
-                f"reference holds the measure after {len(self.reference)} rounds, and this is round {iteration}, from "
-                "0: train the primary objective for as many rounds as this training has"
+                f"reference holds the measure after each of {len(self.reference)} rounds, and this training has more: "
+                "train the primary objective for as many"
             )
-        q.memo(("defined", self.measure), lambda: _check_defined(self.measure, q))
-        return self.reference[iteration - 1] - float(self.measure(scores, q)) if iteration else 0.0
+        return self.reference[rounds - 1]
 
 
 def _check_reference(reference: object) -> None:
@@ -157,12 +181,13 @@ def _check_reference(reference: object) -> None:
         check_number(f"reference[{at}]", value, -1, 1)
 
 
-def _check_defined(measure: Measure, q: Queries) -> None:
-    values = replace(measure, empty=float("nan")).per_query(  # type: ignore[type-var]
-        np.zeros(q.n_documents), q
-    )
-    if np.isnan(values).all():
-        raise ValueError(
-            f"primary: {measure!r} is defined on no query of the training data, for {measure.source!r} has no labels "
-            "that could be in a better or worse order: give labels, or another primary objective"
-        )
+def _is_undefined(measure: Measure, q: Queries) -> bool:
+    strict = replace(measure, empty=float("nan"))  # type: ignore[type-var]
+    return bool(np.isnan(strict.per_query(np.zeros(q.n_documents), q)).all())
+
+
+def constraint_in(rule: Any) -> Constrained | None:
+    """The `Constrained` that a rule is or wraps, such as by gradient steps."""
+    if isinstance(rule, Wrapper):
+        return constraint_in(rule.objective)
+    return rule if isinstance(rule, Constrained) else None

@@ -144,7 +144,7 @@ class Constrained(Objective):
         return parts.combined(np.array([w, 1 - w] if parts.live[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
-        """w of the primary objective at a round, in [0, 1]."""
+        """The weight w of the primary objective at a round, in [0, 1]."""
         now = float(self.measure(scores, q))
         before = self._own(iteration) if iteration else now  # all models begin alike
         held = HELD_AT * self.keep

@@ -35,3 +35,9 @@ class Knob:
         if self.whole:
             return int(trial.suggest_int(name, int(self.low), int(self.high), log=self.log))
         return float(f"{trial.suggest_float(name, self.low, self.high, log=self.log):.4g}")
+
+    def distribution(self, distributions: Any) -> Any:
+        """Its range as one of Optuna's `distributions`."""
+        if self.whole:
+            return distributions.IntDistribution(int(self.low), int(self.high), log=self.log)
+        return distributions.FloatDistribution(self.low, self.high, log=self.log)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from lambdaboost.tuning.trial import Trial, best_of, floor_of
 from lambdaboost.tuning.workers import Here, Processes
 
 LEAST = 5  # complete trials before any is pruned
+OBJECTIVE = "objective"
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,14 @@ class Budget:
 
 @dataclass(eq=False)
 class Search:
-    """A search over the candidates of a task; `weight` is that of each measured query."""
+    """A search over the candidates of a task; `weight` is that of each measured query.
+
+    Only this process asks and tells the sampler, so trainings never wait for each other, and no budget is exceeded.
+    """
 
     task: Task
     space: Space
-    store: Store
+    store: Store | None
     budget: Budget
     workers: int
     weight: NDArray[np.float64]
@@ -47,21 +51,20 @@ class Search:
     def run(self) -> list[Trial]:
         """All finished trials, those of an earlier call included."""
         with quiet():
-            self.study = self._study()
             self._go_on()
         executor = Here(self.task) if self.workers == 1 else Processes(self.task, self.workers)
-        running: dict[Future[Outcome], tuple[Any, Job]] = {}
+        running: dict[Future[Outcome], tuple[Any, int, Job]] = {}
         try:
             while self._affords(len(running)) or running:
                 while len(running) < self.workers and self._affords(len(running)):
                     with quiet():
                         asked = self._asked()
-                    running[executor.submit(asked[1])] = asked
+                    running[executor.submit(asked[2])] = asked
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in sorted(done, key=lambda future: running[future][0].number):
-                    trial, job = running.pop(future)
+                for future in sorted(done, key=lambda future: running[future][1]):
+                    asked = running.pop(future)
                     with quiet():
-                        self._told(trial, job, future.result())
+                        self._told(asked, future.result())
                     self.on_trial(self)
         except BaseException:
             executor.kill()
@@ -84,34 +87,23 @@ class Search:
         in_use = self.trainings + running * each
         return in_use + each <= self.budget.trainings and time.time() < self.budget.until
 
-    def _study(self) -> Any:
-        return optuna().create_study(
-            storage=self.store.storage(),
-            study_name="tune",
-            directions=["maximize"] * len(self.task.measures),
-            load_if_exists=True,
-        )
-
     def _go_on(self) -> None:
-        """Take over what earlier calls finished, repeat what they did not, and begin with the defaults."""
-        state = optuna().trial.TrialState
-        found = self.study.get_trials(deepcopy=False)
-        if not found:
-            for candidate in sorted(self.task.candidates, key=lambda candidate: candidate.worth):
-                self.study.enqueue_trial({"objective": candidate.name, **self.space.start(candidate)})
-        for trial in found:
-            if trial.state == state.RUNNING:
-                self.study.tell(trial.number, state=state.FAIL)
-                self.study.enqueue_trial(trial.params)
-            elif trial.state in (state.COMPLETE, state.PRUNED):
-                outcome = self.store.kept(trial.number)
-                if outcome is not None:
-                    index, values = trial.user_attrs["candidate"], trial.user_attrs["values"]
-                    self.trials.append(Trial(trial.number, index, values, outcome))
+        """Begin with the defaults of all candidates, or after what earlier calls finished."""
+        self.study = optuna().create_study(directions=["maximize"] * len(self.task.measures))
+        self.trials = [] if self.store is None else list(self.store.kept())
+        for trial in self.trials:
+            self.study.add_trial(self._as_frozen(trial))
+        done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
+        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
+        for at in order:
+            candidate = self.task.candidates[at]
+            if (at, self.space.defaults(candidate)) not in done:
+                self.study.enqueue_trial({OBJECTIVE: candidate.name, **self.space.start(candidate)})
+        self._next = 1 + max((trial.number for trial in self.trials), default=-1)
 
-    def _asked(self) -> tuple[Any, Job]:
-        """The next trial; its place in the search and the seed alone determine what the sampler draws."""
-        number = len(self.study.get_trials(deepcopy=False))
+    def _asked(self) -> tuple[Any, int, Job]:
+        """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
+        number, self._next = self._next, self._next + 1
         self.study.sampler = optuna().samplers.TPESampler(
             n_startup_trials=min(10, len(self.task.candidates)),
             seed=(self.task.seed * 1_000_003 + number) % 2**32,
@@ -121,32 +113,54 @@ class Search:
         )
         trial = self.study.ask()
         names = [candidate.name for candidate in self.task.candidates]
-        index = names.index(trial.suggest_categorical("objective", names))
-        values = self.space.suggested(trial, self.task.candidates[index])
-        trial.set_user_attr("candidate", index)
-        trial.set_user_attr("values", values)
-        is_default = values == self.space.defaults(self.task.candidates[index])
-        alone = len(self.task.measures) == 1
-        best = self.best
-        floor = None if is_default or not alone else floor_of(self.trials, values, self.task.rounds, LEAST)
-        rival = best.outcome.values[0] if alone and best is not None else None
-        return trial, Job(index, values, floor, rival, self.budget.until)
+        index = names.index(trial.suggest_categorical(OBJECTIVE, names))
+        candidate = self.task.candidates[index]
+        values = self.space.suggested(trial, candidate)
+        job = Job(index, values, until=self.budget.until)
+        if len(self.task.measures) == 1:
+            best = self.best
+            rival = None if best is None else best.outcome.values[0]
+            floor = floor_of(self.trials, values, self.task.rounds, LEAST)
+            is_default = values == self.space.defaults(candidate)
+            job = replace(job, rival=rival, floor=None if is_default else floor)
+        return trial, number, job
 
-    def _told(self, trial: Any, job: Job, outcome: Outcome) -> None:
+    def _told(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
+        trial, number, job = asked
         state = optuna().trial.TrialState
         if outcome.state == "late":
             self.study.tell(trial, state=state.FAIL)
-            self.study.enqueue_trial(trial.params)
             return
-        self.store.keep(trial.number, outcome)
-        finished = Trial(trial.number, job.candidate, dict(job.values), outcome)
+        finished = Trial(number, job.candidate, dict(job.values), outcome)
+        if self.store is not None:
+            self.store.keep(finished)
         self.trials.append(finished)
-        means = finished.means(self.weight)
-        if outcome.state == "pruned":
-            trial.report(float(np.nanmax(outcome.curves[0])), len(outcome.curves[0]))
-            self.study.tell(trial, state=state.PRUNED)
+        if finished.is_complete:
+            self.study.tell(trial, self._values(finished))
         else:
-            self.study.tell(trial, [float(mean) for mean in means])
+            trial.report(finished.reached, len(outcome.curves[0]))
+            self.study.tell(trial, state=state.PRUNED)
+
+    def _values(self, trial: Trial) -> list[float]:
+        return [float(mean) for mean in trial.means(self.weight)]
+
+    def _as_frozen(self, trial: Trial) -> Any:
+        """A trial of an earlier call, as Optuna keeps it."""
+        package = optuna()
+        candidate = self.task.candidates[trial.candidate]
+        knobs = self.space.named(candidate)
+        names = [each.name for each in self.task.candidates]
+        choice = package.distributions.CategoricalDistribution(names)
+        ranges = {name: knob.distribution(package.distributions) for name, knob in knobs.items()}
+        params = {name: trial.values[knob.name] for name, knob in knobs.items()}
+        states = package.trial.TrialState
+        return package.trial.create_trial(
+            params={OBJECTIVE: candidate.name, **params},
+            distributions={OBJECTIVE: choice, **ranges},
+            values=self._values(trial) if trial.is_complete else None,
+            intermediate_values=None if trial.is_complete else {len(trial.outcome.curves[0]): trial.reached},
+            state=states.COMPLETE if trial.is_complete else states.PRUNED,
+        )
 
 
 @contextmanager

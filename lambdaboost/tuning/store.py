@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +15,24 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.datasets._files import replacing
-from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.task import Outcome
+from lambdaboost.tuning.trial import Trial
 
-ABOUT, JOURNAL = "about.json", "journal.log"
+ABOUT = "about.json"
+TRIAL = re.compile(r"trial-(\d+)\.npz")
+# What a study must share with the call that goes on with it, and how it is called in the message.
+SHARED = {
+    "data": "other data",
+    "measures": "other measures",
+    "candidates": "other objectives or engines",
+    "params": "other fixed parameters",
+    "settings": "other folds, rounds, patience or seed",
+}
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder with Optuna's journal, the values and the model of each trial, and a description of what is tuned."""
+    """A folder with a description of what is tuned, and the values by query and the model of each finished trial."""
 
     folder: Path
 
@@ -49,20 +59,15 @@ class Store:
         with replacing(path) as file:
             file.write(json.dumps(about, indent=2).encode())
 
-    def storage(self) -> Any:
-        """Optuna's storage: a journal, which needs no database."""
-        optuna()
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
-
-        return JournalStorage(JournalFileBackend(str(self.folder / JOURNAL)))
-
-    def keep(self, number: int, outcome: Outcome) -> None:
-        """Write what became of a trial, before the journal says that it is finished."""
+    def keep(self, trial: Trial) -> None:
+        """Write a finished trial, at once or not at all."""
+        outcome = trial.outcome
         arrays: dict[str, Any] = {f"curve_{at}": np.array(curve) for at, curve in enumerate(outcome.curves)}
-        with replacing(self.folder / f"trial-{number}.npz") as file:
+        with replacing(self.folder / f"trial-{trial.number}.npz") as file:
             np.savez_compressed(
                 file,
+                candidate=trial.candidate,
+                knobs=json.dumps(dict(trial.values)),
                 state=outcome.state,
                 values=outcome.values,
                 rounds=np.array(outcome.rounds, dtype=np.int64),
@@ -72,12 +77,20 @@ class Store:
                 **arrays,
             )
 
-    def kept(self, number: int) -> Outcome | None:
-        """What became of a trial; None if it is missing or damaged."""
+    def kept(self) -> Iterator[Trial]:
+        """All finished trials by number, without damaged ones."""
+        numbers = sorted(
+            int(found[1]) for path in self.folder.iterdir() if (found := TRIAL.fullmatch(path.name))
+        )
         damaged = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
-        with suppress(*damaged), np.load(self.folder / f"trial-{number}.npz") as file:
+        for number in numbers:
+            with suppress(*damaged):
+                yield self._kept(number)
+
+    def _kept(self, number: int) -> Trial:
+        with np.load(self.folder / f"trial-{number}.npz") as file:
             curves = sorted((int(name[6:]), name) for name in file.files if name.startswith("curve_"))
-            return Outcome(
+            outcome = Outcome(
                 str(file["state"]),
                 file["values"],
                 tuple(tuple(file[name].tolist()) for _, name in curves),
@@ -86,24 +99,14 @@ class Store:
                 file["model"].tobytes(),
                 tuple(file["warnings"].tolist()),
             )
-        return None
+            return Trial(number, int(file["candidate"]), json.loads(str(file["knobs"])), outcome)
 
     def _check(self, found: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        for name, what in WHAT.items():
+        for name, what in SHARED.items():
             if found.get(name) != about[name]:
                 raise ValueError(
                     f"study {self.folder} is of {what}: give another folder, or call as it was called first"
                 )
-
-
-# What a study must share with the call that goes on with it, and how it is called in the message.
-WHAT = {
-    "data": "other data",
-    "measures": "other measures",
-    "candidates": "other objectives or engines",
-    "params": "other fixed parameters",
-    "settings": "other folds, rounds, patience or seed",
-}
 
 
 def _read(path: Path) -> dict[str, Any]:

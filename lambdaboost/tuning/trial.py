@@ -32,6 +32,11 @@ class Trial:
         """How many trainings it took."""
         return len(self.outcome.curves)
 
+    @property
+    def reached(self) -> float:
+        """The best value of the first measure in the first fold, after any round."""
+        return float(np.nanmax(self.outcome.curves[0]))
+
     def means(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of each measure over the queries that have a value, (n_measures,)."""
         values = self.outcome.values

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -169,14 +167,11 @@ class _Request:
 
     def run(self, study: Path | None) -> Tuned:
         """Search, choose, and train the choice on all data."""
-        with ExitStack() as stack:
-            folder = study
-            if folder is None:
-                folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
-            store = Store(folder)
+        store = None if study is None else Store(study)
+        if store is not None:
             store.open(self._about())
-            begin = time.time()
-            progress = stack.enter_context(Progress(self.trainings, self.minutes, self.task))
+        begin = time.time()
+        with Progress(self.trainings, self.minutes, self.task) as progress:
             search = self._search(store, begin, progress)
             try:
                 trials = search.run()
@@ -191,7 +186,7 @@ class _Request:
                 ) from None
             return self._tuned(trials, begin)
 
-    def _search(self, store: Store, begin: float, progress: Progress) -> Search:
+    def _search(self, store: Store | None, begin: float, progress: Progress) -> Search:
         folds = self.task.folds
         documents = folds[0].train.queries.n_documents
         most = 10_000 if self.trainings is None else self.trainings

@@ -30,17 +30,14 @@ def run(args: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = command.main([a for a in args if a != "--debug"], "lambdaboost", standalone_mode=False)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
-    except typer.Abort:
-        code = STOPPED
+        print("lambdaboost: stopped, nothing written", file=sys.stderr)
     except Exception as error:
         if debug:
             traceback.print_exc()
         code, message = _described(error)
         print(f"lambdaboost: {' '.join(message.split())}", file=sys.stderr)
-    if code == STOPPED:
-        print("lambdaboost: stopped, nothing written", file=sys.stderr)
     return code if isinstance(code, int) else OK
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost._installed import ENGINES, engine_package, first_installed
+from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets._concat import check_alike
@@ -17,6 +19,7 @@ from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.contents import query_contents
 
+FEW = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
 
 
@@ -35,16 +38,36 @@ def checked_data(train: Any, valid: Any) -> None:
     except ValueError as error:
         text = str(error).replace("collections[0]", "train").replace("collections[1]", "valid")
         raise ValueError(text) from None
-    content = query_contents(valid)
-    twice = np.isin(content, query_contents(train))
-    if twice.any():
-        at = int(twice.argmax())
-        query = at if valid.queries.ids is None else valid.queries.ids[at]
-        raise ValueError(
-            f"valid has {np.count_nonzero(twice)} queries that train has too, with the same features and labels, the "
-            f"first is query {query}: a model would be chosen by what it has seen; remove them from one part, such as "
-            "valid.take(…)"
-        )
+    _check_apart(train, valid)
+
+
+def _check_apart(train: Collection, valid: Collection) -> None:
+    """Raise if validation queries also train; a few equal ones of other names are in every log, and warned of."""
+    ordered = _with_order(valid)
+    twice = np.isin(query_contents(valid), query_contents(train)) & ordered
+    if not twice.any():
+        return
+    at, n = int(twice.argmax()), np.count_nonzero(twice)
+    ids = valid.queries.ids
+    query = at if ids is None else ids[at]
+    same_name = (
+        ids is not None and train.queries.ids is not None and np.isin(ids[twice], train.queries.ids).any()
+    )
+    said = (
+        f"valid has {n} queries that train has too, with the same features and labels, the first is query {query}: a "
+        "model would be chosen by what it has seen"
+    )
+    if same_name or n > FEW * np.count_nonzero(ordered):
+        raise ValueError(f"{said}; remove them from one part, such as by valid.take(…)")
+    warn(f"{said}; they are few, so validation values are hardly too high")
+
+
+def _with_order(part: Collection) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels of a source."""
+    found = np.zeros(part.queries.n_queries, dtype=np.bool_)
+    for source in part.queries.labels:
+        found |= _ordered(part, source)
+    return found
 
 
 def checked_measures(measure: Any, train: Collection, valid: Collection | None) -> tuple[Measure, ...]:
@@ -64,7 +87,7 @@ def checked_measures(measure: Any, train: Collection, valid: Collection | None) 
                     q.required_position()
             except ValueError as error:
                 raise ValueError(f"measure {one!r}, in {name}: {error}") from None
-        if not any(_ordered(part, source) for one in measures for source in one.sources):
+        if not any(_ordered(part, source).any() for one in measures for source in one.sources):
             sources = " or ".join(dict.fromkeys(source for one in measures for source in one.sources))
             raise ValueError(
                 f"{name} has no query with two documents of different {sources}: there is nothing to learn or "
@@ -164,11 +187,12 @@ def _unfit_sources(sources: Iterable[str], part: Collection) -> str | None:
     return None
 
 
-def _ordered(part: Collection, source: str) -> bool:
-    """Whether a query has two documents of different labels."""
+def _ordered(part: Collection, source: str) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels."""
     labels, starts = part.queries.labels[source], part.queries.offsets[:-1]
     high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
-    return bool((high > low).any())
+    different: NDArray[np.bool_] = high > low
+    return different
 
 
 def _installed(name: str) -> bool:
@@ -183,10 +207,14 @@ def _anonymous(data: Collection) -> Collection:
     return without_ids(data)
 
 
-def checked_choose(choose: Any, refit: Any, valid: Collection | None) -> None:
+def checked_choose(choose: Any, refit: Any, valid: Collection | None, n_measures: int) -> None:
     """Raise if the choice is unknown, or there is no measured model to keep."""
     if choose not in (None, "best", "simplest", "balanced"):
         raise ValueError(f"choose is {choose!r}, expected 'best', 'simplest' or 'balanced'")
+    if choose == "balanced" and n_measures < 2:
+        raise ValueError(
+            "choose is 'balanced' with one measure: give several, or choose 'best' or 'simplest'"
+        )
     if not refit and valid is None:
         raise ValueError(
             "refit=False without valid: cross-validation has a model of each fold and none of all; leave refit out, "
@@ -197,10 +225,21 @@ def checked_choose(choose: Any, refit: Any, valid: Collection | None) -> None:
 def checked_folds(folds: Any, train: Collection) -> None:
     """Raise unless there are queries for each fold."""
     check_count("folds", folds, 2)
+    _check_enough("folds", folds, train)
+
+
+def checked_nested(nested: Any, train: Collection) -> None:
+    """Raise unless it is 0, or there are queries for each of two or more folds."""
+    if nested != 0 or isinstance(nested, bool):
+        check_count("nested", nested, 2)
+        _check_enough("nested", nested, train)
+
+
+def _check_enough(name: str, folds: int, train: Collection) -> None:
     different = np.unique(query_contents(train)).size
     if different < folds:
         raise ValueError(
-            f"folds is {folds}, but train has {different} different queries: each fold needs one"
+            f"{name} is {folds}, but train has {different} different queries: each fold needs one"
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given, standard
 from lambdaboost.tuning.contents import digest_of
 from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
+from lambdaboost.tuning.nested import held_out
 from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.progress import Progress
 from lambdaboost.tuning.search import Budget, Search
@@ -55,6 +57,7 @@ def tune(
     patience: int = 30,
     choose: Choose | None = None,
     refit: bool = True,
+    nested: int = 0,
     study: str | Path | None = None,
     workers: int | None = None,
     seed: int = 0,
@@ -93,6 +96,9 @@ def tune(
     refit : bool
         Train the chosen setting again on all data, with the rounds that more data need; otherwise the model is the one
         that was measured. Only with `valid`.
+    nested : int
+        Number of outer folds, ≥ 2, for an estimate on held-out queries: the search, with the same budget, is repeated
+        without each of them. 0 leaves it out.
     study : path, optional
         A folder for the study. The same call goes on where it ended, also with a larger budget.
     workers : int, optional
@@ -130,13 +136,14 @@ def tune(
     check_count("rounds", rounds, 1)
     check_count("patience", patience, 1)
     check_count("seed", seed, 0)
-    checks.checked_choose(choose, refit, valid)
     if valid is None:
         checks.checked_folds(folds, train)
     measures = checks.checked_measures(measure, train, valid)
+    checks.checked_choose(choose, refit, valid, len(measures))
     engines = checks.checked_engines(engine)
     fixed = checks.checked_params(params, engines)
     checks.checked_budget(trainings, minutes, 1 if valid is not None else folds)
+    checks.checked_nested(nested, train)
     if workers is not None:
         check_count("workers", workers, 1)
     parts = [train] if valid is None else [train, valid]
@@ -148,7 +155,33 @@ def tune(
     cut = tuple(_only_what_is_read(fold, candidates, measures) for fold in cut)
     task = Task(cut, measures, candidates, fixed, rounds, patience, seed)
     request = _Request(train, valid, task, left_out, trainings, minutes, workers, choose, refit)
-    return request.run(None if study is None else Path(study))
+    folder = None if study is None else Path(study)
+    tuned = request.run(folder)
+    if not nested:
+        return tuned
+    again = partial(
+        tune,
+        measure=measures,
+        objectives=objectives,
+        engine=engine,
+        params=params,
+        trainings=trainings,
+        minutes=minutes,
+        folds=folds,
+        rounds=rounds,
+        patience=patience,
+        choose=choose,
+        refit=refit,
+        workers=workers,
+        seed=seed,
+    )
+    try:
+        estimate = held_out(
+            lambda a, b, at: again(a, b, study=at), train, valid, measures, nested, seed, folder
+        )
+    except KeyboardInterrupt:
+        raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
+    return replace(tuned, held_out=estimate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +215,9 @@ class _Request:
                 on = "study=FOLDER keeps" if study is None else f"the same call goes on, {study} keeps"
                 raise Stopped(
                     f"stopped after {search.trainings} trainings; {on} what is complete",
-                    lambda: self._tuned(done, begin),
+                    lambda: self._tuned(done, begin, search.study),
                 ) from None
-            return self._tuned(trials, begin)
+            return self._tuned(trials, begin, search.study)
 
     def _search(self, store: Store | None, begin: float, progress: Progress) -> Search:
         folds = self.task.folds
@@ -206,7 +239,7 @@ class _Request:
             weight[fold.queries] = fold.valid.queries.query_weight
         return weight
 
-    def _tuned(self, trials: list[Trial], begin: float) -> Tuned:
+    def _tuned(self, trials: list[Trial], begin: float, study: Any) -> Tuned:
         trials = sorted(trials, key=lambda trial: trial.number)
         said = dict.fromkeys(text for trial in trials for text in trial.outcome.warnings)
         for text in said:
@@ -222,6 +255,7 @@ class _Request:
             self.choose,
             self.refit,
             begin,
+            study,
         )
 
     def _about(self) -> dict[str, Any]:

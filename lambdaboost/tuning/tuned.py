@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,9 @@ from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
 from lambdaboost.tuning.choice import Choice, chosen_from
 from lambdaboost.tuning.folds import joined, shuffled, without_positions
+from lambdaboost.tuning.front import Front, front_of
+from lambdaboost.tuning.importance import importance_of
+from lambdaboost.tuning.nested import HeldOut
 from lambdaboost.tuning.setting import Setting
 from lambdaboost.tuning.task import Task
 from lambdaboost.tuning.training import full_params
@@ -44,6 +48,11 @@ class Tuned:
         The candidates that cannot train on the data, and why.
     seconds : float
         The time that the call took.
+    study : optuna.Study
+        The search, for Optuna's own pictures.
+    held_out : HeldOut or None
+        The estimate on held-out queries by nested cross-validation, if there is one. The validation mean of the best
+        trial is too high, for it is the highest of many.
 
     """
 
@@ -58,6 +67,8 @@ class Tuned:
     chosen: Trial
     refit: bool
     data: tuple[Collection, Collection | None]
+    study: Any
+    held_out: HeldOut | None = None
 
     @classmethod
     def of(
@@ -71,10 +82,11 @@ class Tuned:
         choose: Choose | None,
         refit: bool,
         begin: float,
+        study: Any,
     ) -> Tuned:
         """Choose among the trials, and train the choice on all data."""
         choice = chosen_from(task.measures[0], task.candidates, trials, weight)
-        chosen = _chosen(choice, choose)
+        chosen = _chosen(choice, front_of(task.measures, trials, weight), choose)
         setting = _setting(task, chosen, train, valid, refit)
         if refit:
             booster = setting.train(_all_data(task, train, valid))
@@ -93,6 +105,7 @@ class Tuned:
             chosen,
             refit,
             (train, valid),
+            study,
         )
 
     def __repr__(self) -> str:
@@ -146,20 +159,63 @@ class Tuned:
         frame["within one standard error"] = [choice.within_one_error(trial) for trial in choice.finalists]
         return frame
 
-    def script(self) -> str:
-        """Ten lines of Python that train the model again."""
-        parts = "train, valid" if self.refit and self.data[1] is not None else "train"
-        return self.setting.script(self.data[0], parts, self.task.seed)
+    @property
+    def trade_off(self) -> Front | None:
+        """The front of several measures; None for one."""
+        return front_of(self.measures, self.results, self.choice.weight)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model, and beside it ``PATH.json``, which `lambdaboost.load` and the command line read."""
+    @property
+    def front(self) -> Any:
+        """The trials that no other beats on all measures: a pandas frame, the highest first measure first.
+
+        Raises
+        ------
+        ValueError
+            If there is only one measure.
+
+        """
+        front = self.trade_off
+        if front is None:
+            raise ValueError(
+                "there is one measure, so no front: give several, such as measure=['ndcg@10', 'map']"
+            )
+        frame = _frame(front.on, self.task, self.choice.weight)
+        frame["loses nothing significant"] = [trial is front.balanced for trial in front.on]
+        return frame
+
+    @cached_property
+    def importance(self) -> dict[str, float]:
+        """The share of the differences between complete trials that each choice explains; {} for few trials."""
+        return importance_of(self.study, self.task.seed)
+
+    def page(self, path: str | Path) -> Path:
+        """Write an HTML page: what was tried, curves, importance of the choices, certainty, trade-off, the script."""
+        from lambdaboost.tuning.page import write_page
+
+        return write_page(path, self)
+
+    def script(self, read: str = "", out: str = "") -> str:
+        """Ten lines of Python that train the model again, after lines that `read` the data, and save it as `out`."""
+        parts = "train, valid" if self.refit and self.data[1] is not None else "train"
+        return self.setting.script(self.data[0], parts, self.task.seed, read, out)
+
+    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the model, and beside it ``PATH.json``, which `lambdaboost.load` and the command line read.
+
+        `about` holds further entries for the description.
+        """
         save(
             self.booster,
             path,
             objective=self.objective,
             leaves=self.leaves,
             params=self.params,
-            about={"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": self.about()},
+            about={
+                "rounds": self.rounds,
+                "rounds_kept": self.rounds,
+                "tuning": self.about(),
+                **(about or {}),
+            },
         )
 
     def about(self) -> dict[str, Any]:
@@ -173,11 +229,14 @@ class Tuned:
             "refit": self.refit,
             "simplest": self.choice.name(self.choice.simplest),
             "left_out": dict(self.left_out),
+            "held_out": None if self.held_out is None else str(self.held_out),
         }
 
 
-def _chosen(choice: Choice, choose: Choose | None) -> Trial:
-    return choice.simplest if choose == "simplest" else choice.best
+def _chosen(choice: Choice, front: Front | None, choose: Choose | None) -> Trial:
+    if choose == "simplest":
+        return choice.simplest
+    return choice.best if front is None or choose == "best" else front.balanced
 
 
 def _setting(task: Task, trial: Trial, train: Collection, valid: Collection | None, refit: bool) -> Setting:

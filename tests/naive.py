@@ -1,6 +1,8 @@
 """Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
 
+import itertools
 import math
+import statistics
 from functools import lru_cache
 
 import naive_measures
@@ -332,3 +334,20 @@ def normalized_pairs(scores, labels, weight, order, sigma=1.0):
     total = math.fsum(weight(ranks(order), i, j) for i, j in pairs)
     lam, mu = pair_rule(scores, pairs, lambda i, j: weight(r, i, j), lambda o: logistic(o, sigma))
     return (lam / total, mu / total) if total else (0 * lam, 0 * mu)
+
+
+def naive_query_contents(X, q):
+    """The documents of each query as a sorted list of features and grade."""
+    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
+    return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
+
+
+def naive_simplest(values):
+    """The first row whose mean is within one standard error of the paired difference of the highest mean."""
+    means = [statistics.fmean(row) for row in values]
+    best = values[means.index(max(means))]
+    for at, row in enumerate(values):
+        differences = [float(b - x) for b, x in zip(best, row, strict=True)]
+        if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
+            return at
+    raise AssertionError

@@ -54,8 +54,8 @@ def without_positions(data: Collection) -> Collection:
     return replace(data, queries=_rebuild(q.offsets, dict(q.labels), q.ids, q.weight))
 
 
-def joined(train: Collection, valid: Collection | None) -> Collection:
-    """Both parts as one; ids that both use are left out."""
+def joined(train: Collection, valid: Collection | None = None) -> Collection:
+    """Both parts as one, without the names of queries, which both may use."""
     if valid is None:
         return train
     return Collection.concat([without_ids(train), without_ids(valid)])

@@ -108,7 +108,12 @@ def test_a_saved_model_is_read_with_its_verdict(tuned, tmp_path):
 
 def test_the_page_shows_all_of_it(tuned, tmp_path):
     page = tuned.page(tmp_path / "page.html").read_text(encoding="utf-8")
-    for text in ("How sure the choice is", "What was tried", "Importance of the choices", "These lines train"):
+    for text in (
+        "How sure the choice is",
+        "What was tried",
+        "Importance of the choices",
+        "These lines train",
+    ):
         assert text in page
     assert page.count("<svg") == (3 if tuned.importance else 2)
 
@@ -321,7 +326,6 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("folds is 60, but train has 50 different queries", TRAIN, folds=60, trainings=100)
     refused("nested is 60, but train has 50", nested=60)
     refused("valid has .* features, train has", TRAIN, VALID.without_features([0]))
-    )
     (tmp_path / "file").write_text("x")
     refused("holds something else", study=tmp_path)
     refused("does not exist; create it first", study=tmp_path / "no" / "study")

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from lambdaboost.cli.app import app
+from lambdaboost.cli.console import StoppedButWrote
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
@@ -24,20 +25,25 @@ def run(args: Sequence[str]) -> int:
 
     ``--debug`` anywhere in `args` prints the traceback of an error.
     """
-    debug = "--debug" in args
+    debug, wrote = "--debug" in args, False
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = command.main([a for a in args if a != "--debug"], "lambdaboost", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
+    except StoppedButWrote:
+        code, wrote = STOPPED, True
+    except KeyboardInterrupt:
         code = STOPPED
-        print("lambdaboost: stopped, nothing written", file=sys.stderr)
+    except typer.Abort:
+        code = STOPPED
     except Exception as error:
         if debug:
             traceback.print_exc()
         code, message = _described(error)
         print(f"lambdaboost: {' '.join(message.split())}", file=sys.stderr)
+    if code == STOPPED and not wrote:
+        print("lambdaboost: stopped, nothing written", file=sys.stderr)
     return code if isinstance(code, int) else OK
 
 

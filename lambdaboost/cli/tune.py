@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.table import Table
 
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.console import ERR, OUT, note, print_json, tell
+from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
 from lambdaboost.cli.measuring import parse_measures
 from lambdaboost.cli.model_file import described
 from lambdaboost.cli.train import parse_params
@@ -62,7 +61,7 @@ def run_tune(request: Request, as_json: bool) -> None:
     except Stopped as stopped:
         note(f"lambdaboost: {stopped}; {request.out} becomes the best so far")
         _write(request, stopped.finish(), columns, as_json)
-        raise typer.Exit(130) from None
+        raise StoppedButWrote from None
     _write(request, tuned, columns, as_json)
 
 

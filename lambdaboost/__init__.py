@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         graded,
         iteration_dependent,
     )
+    from lambdaboost.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -128,6 +129,7 @@ __all__ = [
     "Spearman",
     "StochasticLabels",
     "StructuredHinge",
+    "Tuned",
     "UnbiasedLambdaRank",
     "__version__",
     "draw_preferences",
@@ -135,10 +137,11 @@ __all__ = [
     "iteration_dependent",
     "load",
     "save",
+    "tune",
 ]
 
 # The modules of the names above. They are imported on first use, so that `lambdaboost --help` does not wait for Numba.
-HOLDERS = ("datasets", "clicks", "evaluation", "objectives", "engines.saving", "engines.checkpoint")
+HOLDERS = ("datasets", "clicks", "evaluation", "objectives", "engines.saving", "engines.checkpoint", "tuning")
 
 
 def __getattr__(name: str) -> Any:

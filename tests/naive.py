@@ -1,6 +1,8 @@
 """Slow, obviously right float64 references of every λ rule, one loop over all pairs, from the papers' equations."""
 
+import itertools
 import math
+import statistics
 from functools import lru_cache
 
 import naive_measures
@@ -410,3 +412,20 @@ def exact_pareto(costs, preferences, gram, steps=200):
         gain, least = toward, [0.0] * k
     feasible = [a for a in simplex(k, steps) if (gram @ a >= np.array(least) - 1e-12).all()]
     return max(feasible, key=lambda a: float(gain @ a)) if feasible else None
+
+
+def naive_query_contents(X, q):
+    """The documents of each query as a sorted list of features and grade."""
+    rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
+    return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
+
+
+def naive_simplest(values):
+    """The first row whose mean is within one standard error of the paired difference of the highest mean."""
+    means = [statistics.fmean(row) for row in values]
+    best = values[means.index(max(means))]
+    for at, row in enumerate(values):
+        differences = [float(b - x) for b, x in zip(best, row, strict=True)]
+        if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
+            return at
+    raise AssertionError

@@ -45,6 +45,7 @@ LAYERS = (
     {"objectives.base"},
     {"objectives"},
     {"engines", "linear", "linear_search", "torch"},
+    {"tuning"},
     {""},  # the package itself, which hands on public names
     {"lightgbm", "xgboost"},
     {"dask", "diagnostics", "ray"},

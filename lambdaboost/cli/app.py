@@ -54,6 +54,14 @@ class LeavesName(StrEnum):
     newton = "newton"
 
 
+class ChooseName(StrEnum):
+    """The finalist that becomes the model of tune."""
+
+    best = "best"
+    simplest = "simplest"
+    balanced = "balanced"
+
+
 EngineOption = Annotated[
     EngineName,
     typer.Option(
@@ -267,6 +275,159 @@ def train(
             measures=tuple(measure or ()),
             columns=Columns.parse(source or (), drop or (), query, label, features, position),
             seed=seed,
+        ),
+        as_json,
+    )
+
+
+@app.command(
+    epilog="Example: lambdaboost tune train.txt --valid vali.txt --out model.txt --report tuning.html\n\n"
+    "Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --study study --out model.txt",
+    short_help="Find the objective and the parameters that suit your data.",
+    rich_help_panel=TRAIN,
+)
+def tune(
+    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="File to train on.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="MODEL",
+            help="Model file to write; beside it MODEL.json, and MODEL.py, which trains it again.",
+        ),
+    ],
+    valid: Annotated[
+        Path | None,
+        typer.Option("--valid", help="Validation file; without it, trials are cross-validated on TRAIN."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            autocompletion=complete_measure,
+            help="What to optimise, such as ndcg@3; default ndcg@10. Several give a trade-off.",
+        ),
+    ] = None,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--objective",
+            autocompletion=complete_objective,
+            help="A candidate, such as lambdarank or 'LambdaRank(NDCG(k=3))'; may be repeated, from simple to complex. "
+            "Default: the engines' own and lambdaboost's.",
+        ),
+    ] = None,
+    engine: Annotated[
+        EngineName | None,
+        typer.Option("--engine", help="The engine; default: the own objectives of all that are installed."),
+    ] = None,
+    trainings: Annotated[
+        int | None,
+        typer.Option(
+            "--trainings", min=1, help="Number of trainings; default 40, or no limit with --minutes."
+        ),
+    ] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Time for the search.")] = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds without --valid.")] = 5,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Most boosting rounds of a training.")] = 500,
+    early_stopping: Annotated[
+        int,
+        typer.Option(
+            "--early-stopping", metavar="N", min=1, help="End a training without a better value in N rounds."
+        ),
+    ] = 30,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="KEY=VALUE",
+            help="A parameter of the engine that is fixed, such as num_leaves=63; may be repeated.",
+        ),
+    ] = None,
+    choose: Annotated[
+        ChooseName | None,
+        typer.Option(
+            "--choose",
+            help="The finalist that becomes the model: the best mean, the simplest within one standard error of it, or "
+            "of several measures the one that loses nothing significant on the first.",
+        ),
+    ] = None,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit/--no-refit",
+            help="Train the choice again on TRAIN and VALID, or keep the measured model.",
+        ),
+    ] = True,
+    nested: Annotated[
+        int,
+        typer.Option(
+            "--nested", metavar="K", min=0, help="Estimate the whole search on K held-out folds too."
+        ),
+    ] = 0,
+    study: Annotated[
+        Path | None,
+        typer.Option(
+            "--study", metavar="FOLDER", help="Keep the search; the same command goes on where it ended."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Processes of one thread each; only 1 repeats a search exactly."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="PAGE", help="HTML file to write.")
+    ] = None,
+    query: QueryOption = None,
+    label: LabelOption = None,
+    source: SourceOption = None,
+    position: PositionOption = None,
+    drop: DropOption = None,
+    features: Annotated[
+        int | None,
+        typer.Option(
+            "--features",
+            min=1,
+            help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print MODEL.json in place of the table.")] = False,
+) -> None:
+    """Search objectives, their parameters and those of the trees, and say how sure the choice is.
+
+    Needs Optuna, which the extra "tune" of lambdaboost installs. Ctrl-C writes the best model so far; with --study the
+    same command goes on later. Files and options of columns are those of train.
+    """
+    from lambdaboost.cli.columns import Columns
+    from lambdaboost.cli.tune import Request, run_tune
+
+    run_tune(
+        Request(
+            train=train_file,
+            valid=valid,
+            out=out,
+            report=report,
+            measures=tuple(measure or ()),
+            objectives=tuple(objective or ()),
+            params=tuple(param or ()),
+            columns=Columns.parse(source or (), drop or (), query, label, features, position),
+            search={
+                "engine": None if engine is None else engine.value,
+                "trainings": 40 if trainings is None and minutes is None else trainings,
+                "minutes": minutes,
+                "folds": folds,
+                "rounds": rounds,
+                "patience": early_stopping,
+                "choose": None if choose is None else choose.value,
+                "refit": refit,
+                "nested": nested,
+                "study": study,
+                "workers": workers,
+                "seed": seed,
+            },
         ),
         as_json,
     )

@@ -12,6 +12,10 @@ OUT = Console(highlight=False)
 ERR = Console(stderr=True, highlight=False)
 
 
+class StoppedButWrote(Exception):
+    """Ctrl-C ended the command, which has written what it had and said so."""
+
+
 def note(text: str) -> None:
     """Print a line to standard error."""
     print(text, file=sys.stderr)

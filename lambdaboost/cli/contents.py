@@ -13,7 +13,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 TRAIN, MEASURE, DATA = ("Train and predict", "Measure and compare", "Data")
-ORDER = ("demo", "train", "predict", "evaluate", "report", "fetch")
+ORDER = ("demo", "train", "tune", "predict", "evaluate", "report", "fetch")
 # A list item, such as "speed: λ, μ and whole trainings …", keeps its line.
 ITEM = re.compile(r"\w+: ")
 

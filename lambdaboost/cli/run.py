@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from lambdaboost.cli.app import app
+from lambdaboost.cli.console import StoppedButWrote
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
@@ -24,12 +25,14 @@ def run(args: Sequence[str]) -> int:
 
     ``--debug`` anywhere in `args` prints the traceback of an error.
     """
-    debug = "--debug" in args
+    debug, wrote = "--debug" in args, False
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = command.main([a for a in args if a != "--debug"], "lambdaboost", standalone_mode=False)
+    except StoppedButWrote:
+        code, wrote = STOPPED, True
     except KeyboardInterrupt:
         code = STOPPED
     except typer.Abort:
@@ -39,7 +42,7 @@ def run(args: Sequence[str]) -> int:
             traceback.print_exc()
         code, message = _described(error)
         print(f"lambdaboost: {' '.join(message.split())}", file=sys.stderr)
-    if code == STOPPED:
+    if code == STOPPED and not wrote:
         print("lambdaboost: stopped, nothing written", file=sys.stderr)
     return code if isinstance(code, int) else OK
 

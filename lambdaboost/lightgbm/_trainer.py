@@ -25,6 +25,7 @@ class LightGBMTrainer(Trainer):
             q.labels[RELEVANCE],
             reference,
             group=q.sizes,
+            weight=q.weight,
             sources=sources_of(collection),
             position=q.positions,
         )

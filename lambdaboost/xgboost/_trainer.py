@@ -23,6 +23,7 @@ class XGBoostTrainer(Trainer):
             collection.features,
             q.labels[RELEVANCE],
             group=q.sizes,
+            weight=q.weight,
             sources=sources_of(collection),
             position=q.positions,
         )

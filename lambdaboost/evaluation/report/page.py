@@ -68,6 +68,10 @@ class Page:
         )
         self._body.append('<table class="facts">\n' + "\n".join(rows) + "\n</table>")
 
+    def code(self, code: str) -> None:
+        """Lines of code; they scroll if they are too wide."""
+        self._body.append(f'<pre class="scroll" tabindex="0"><code>{html.escape(code)}</code></pre>')
+
     def pictures(self, pictures: Iterable[Picture]) -> None:
         """Pictures side by side, or below each other on a phone; omitted if matplotlib is missing."""
         if not has_matplotlib():

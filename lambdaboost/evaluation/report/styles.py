@@ -20,6 +20,7 @@ a { color: var(--link); }
 nav ul { list-style: none; padding: 0; margin: .75rem 0; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 code, .hash { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .875em;
   overflow-wrap: anywhere; }
+pre { background: var(--head); padding: .75rem; line-height: 1.5; }
 figure { margin: 1rem 0; min-width: 0; }
 figcaption { color: var(--soft); font-size: .875rem; line-height: 1.4; max-width: 46rem; margin-top: .35rem;
   overflow-wrap: anywhere; }

@@ -1,0 +1,131 @@
+"""``lambdaboost tune``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
+from lambdaboost.cli.measuring import parse_measures
+from lambdaboost.cli.model_file import described
+from lambdaboost.cli.train import parse_params
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets._files import check_place, replacing, sha256
+from lambdaboost.engines.engine import Engine, engine_named
+from lambdaboost.engines.saving import beside
+from lambdaboost.evaluation import NDCG
+from lambdaboost.tuning import Tuned, tune
+from lambdaboost.tuning.tune import Stopped
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command; those in `search` are arguments of `lambdaboost.tune`."""
+
+    train: Path
+    valid: Path | None
+    out: Path
+    report: Path | None
+    measures: tuple[str, ...]
+    objectives: tuple[str, ...]
+    params: tuple[str, ...]
+    columns: Columns
+    search: Mapping[str, Any]
+
+
+def run_tune(request: Request, as_json: bool) -> None:
+    """Search, and write the model, its description and its script; at Ctrl-C those of the best so far."""
+    check_place("--out", request.out)
+    check_place("--out", script_of(request.out))
+    if request.report is not None:
+        check_place("--report", request.report)
+    measures = parse_measures(request.measures) or (NDCG(10),)
+    params = parse_params(request.params, _engine_of(request))
+    with ERR.status("reading …"):
+        train, valid, columns = _read(request)
+    try:
+        tuned = tune(
+            train,
+            valid,
+            measure=measures,
+            objectives=request.objectives or None,
+            params=params,
+            **request.search,
+        )
+    except Stopped as stopped:
+        note(f"lambdaboost: {stopped}; {request.out} becomes the best so far")
+        _write(request, stopped.finish(), columns, as_json)
+        raise StoppedButWrote from None
+    _write(request, tuned, columns, as_json)
+
+
+def script_of(out: Path) -> Path:
+    """``model.txt.py`` for ``model.txt``."""
+    return out.with_name(f"{out.name}.py")
+
+
+def _engine_of(request: Request) -> Engine:
+    """The engine whose parameters are given; LightGBM where none is named."""
+    return engine_named(request.search["engine"] or "lightgbm")
+
+
+def _read(request: Request) -> tuple[Collection, Collection | None, Columns]:
+    file = request.columns.opened(request.train)
+    train = request.columns.collection(file)
+    columns = request.columns.fixed_by(file, train)
+    valid = None if request.valid is None else columns.collection(columns.opened(request.valid))
+    return train, valid, columns
+
+
+def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> None:
+    paths = {"train": request.train, "valid": request.valid}
+    data = {
+        name: {"file": path.name, "sha256": sha256(path)} for name, path in paths.items() if path is not None
+    }
+    tuned.save(request.out, about={**described(columns), "data": data, "seed": request.search["seed"]})
+    with replacing(script_of(request.out)) as file:
+        file.write(_script(request, tuned, columns).encode())
+    if request.report is not None:
+        tuned.page(request.report)
+    if as_json:
+        print_json(json.loads(beside(request.out).read_text(encoding="utf-8")))
+    else:
+        OUT.print(_finalists(tuned))
+        tell(tuned.verdict)
+        tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
+        if tuned.held_out is not None:
+            tell(f"The whole search: {tuned.held_out}.")
+    note(
+        f"{request.out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(request.out)} trains it again"
+    )
+
+
+def _script(request: Request, tuned: Tuned, columns: Columns) -> str:
+    """The script, with the files read as the command read them."""
+    files = ", ".join(repr(str(path)) for path in (request.train, request.valid) if path is not None)
+    names = "train, valid" if request.valid is not None else "train,"
+    read = (
+        "from pathlib import Path\n"
+        "from lambdaboost.cli.columns import Columns, Source\n\n"
+        f"columns = {columns!r}\n"
+        f"{names} = (columns.collection(columns.opened(Path(file))) for file in ({files},))\n"
+    )
+    return tuned.script(read, f"again-{request.out.name}")
+
+
+def _finalists(tuned: Tuned) -> Table:
+    table = Table("candidate", "objective", repr(tuned.measures[0]), "difference", "p", title="finalists")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    shown: Callable[[float], str] = lambda p: "" if p != p else f"{p:.2g}"  # noqa: E731
+    for row in tuned.finalists.to_dict("records"):
+        mean = f"{100 * row[repr(tuned.measures[0])]:.2f}"
+        cells = row["candidate"], row["objective"], mean, f"{100 * row['difference']:+.2f}", shown(row["p"])
+        table.add_row(*cells)
+    return table

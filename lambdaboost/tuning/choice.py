@@ -1,0 +1,129 @@
+"""How sure the choice is: paired tests between the best trials of the candidates, and the simplest that is as good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.evaluation import Figures, Measure, compare
+from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.significance import Significance
+from lambdaboost.evaluation.comparison.weighted_t import weighted_mean
+from lambdaboost.tuning.candidates import Candidate
+from lambdaboost.tuning.trial import Trial, best_of
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The best trial of each candidate, compared query by query on the validation queries.
+
+    Attributes
+    ----------
+    measure : Measure
+        The measure that decides.
+    candidates : tuple of Candidate
+        From simple to complex.
+    finalists : tuple of Trial
+        The best trial of each candidate that has a complete one, the best of all first.
+    weight : float64 (n_queries,)
+        The weight of each query.
+
+    """
+
+    measure: Measure
+    candidates: tuple[Candidate, ...]
+    finalists: tuple[Trial, ...]
+    weight: NDArray[np.float64]
+
+    @property
+    def best(self) -> Trial:
+        """The finalist with the highest mean."""
+        return self.finalists[0]
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The best against the others, by query; None for a single finalist."""
+        if len(self.finalists) < 2:
+            return None
+        best, *others = (
+            Figures(self.name(trial), {self.measure: trial.outcome.values[0]}, self.weight)
+            for trial in self.finalists
+        )
+        return compare(best, *others, measures=self.measure)
+
+    def name(self, trial: Trial) -> str:
+        """The name of a trial's candidate."""
+        return self.candidates[trial.candidate].name
+
+    def significance(self, trial: Trial) -> Significance | None:
+        """How a finalist compares with the best, adjusted by Holm's method; None for the best itself."""
+        if self.comparison is None or trial is self.best:
+            return None
+        return self.comparison.significance[self.name(trial), self.measure]
+
+    @cached_property
+    def simplest(self) -> Trial:
+        """The simplest finalist whose mean is within one standard error of the difference of the best's mean.
+
+        The one-standard-error rule (Breiman et al. 1984), with the error of the paired difference.
+        """
+        return min(filter(self.within_one_error, self.finalists), key=lambda trial: trial.candidate)
+
+    def within_one_error(self, trial: Trial) -> bool:
+        """Whether the mean difference from the best is at most its standard error."""
+        difference = self.best.outcome.values[0] - trial.outcome.values[0]
+        known = ~np.isnan(difference) & (self.weight > 0)
+        mean, error, _ = weighted_mean(difference[known], self.weight[known])
+        return trial is self.best or mean <= error
+
+    @property
+    def equals(self) -> list[Trial]:
+        """The finalists that are not significantly worse than the best, the best first."""
+        return [
+            trial for trial in self.finalists if (s := self.significance(trial)) is None or not s.is_worse
+        ]
+
+    @property
+    def verdict(self) -> str:
+        """What the tests say, in one or two sentences."""
+        best = self.name(self.best)
+        if self.comparison is None:
+            return f"Only {best} was tried."
+        worse = [trial for trial in self.finalists if trial not in self.equals]
+        on = (
+            f"{self.measure!r} of {self.comparison.n_queries} validation queries, {self.comparison.criterion}"
+        )
+        said = []
+        if worse:
+            named = ", ".join(f"{self.name(trial)} (p = {self._p(trial):.2g})" for trial in worse)
+            said.append(f"{best} is better than {named}.")
+        if len(self.equals) > 1:
+            names = ", ".join(self.name(trial) for trial in self.equals)
+            said.append(f"Any of these will do: {names}.")
+        return f"{' '.join(said)} ({on})"
+
+    def _p(self, trial: Trial) -> float:
+        found = self.significance(trial)
+        return float("nan") if found is None else found.adjusted
+
+
+def chosen_from(
+    measure: Measure, candidates: tuple[Candidate, ...], trials: Sequence[Trial], weight: NDArray[np.float64]
+) -> Choice:
+    """The choice among the complete trials.
+
+    Raises
+    ------
+    ValueError
+        If no trial is complete.
+
+    """
+    best = [best_of([t for t in trials if t.candidate == at], weight) for at in range(len(candidates))]
+    finalists = sorted((t for t in best if t is not None), key=lambda t: (-t.means(weight)[0], t.candidate))
+    if not finalists:
+        raise ValueError("no training is complete: give a larger budget of minutes")
+    return Choice(measure, candidates, tuple(finalists), weight)

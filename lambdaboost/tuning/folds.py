@@ -1,0 +1,69 @@
+"""The parts that a search trains and measures on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Collection
+from lambdaboost.tuning.contents import query_contents
+from lambdaboost.tuning.task import Fold
+
+
+def given_parts(train: Collection, valid: Collection, seed: int) -> tuple[Fold, ...]:
+    """One fold: the given parts, the documents of each query in random order."""
+    return (Fold(shuffled(train, seed), shuffled(valid, seed), np.arange(valid.queries.n_queries)),)
+
+
+def drawn_folds(data: Collection, folds: int, seed: int) -> tuple[Fold, ...]:
+    """Random folds of whole queries; queries of the same content are in one fold."""
+    data = shuffled(data, seed)
+    fold = fold_of_query(data, folds, seed)
+    return tuple(
+        Fold(data.take(fold != at), data.take(fold == at), np.flatnonzero(fold == at)) for at in range(folds)
+    )
+
+
+def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each query, by scikit-learn's GroupKFold over queries of the same content, in random order."""
+    content = np.unique(query_contents(data), return_inverse=True)[1]
+    order = np.random.default_rng(seed).permutation(content.max() + 1)
+    fold = np.empty(content.size, dtype=np.int64)
+    from sklearn.model_selection import GroupKFold
+
+    groups = order[content]
+    for at, (_, test) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
+        fold[test] = at
+    return fold
+
+
+def shuffled(data: Collection, seed: int) -> Collection:
+    """The documents of each query in random order; files are often sorted by grade."""
+    return data.shuffled(seed)
+
+
+def without_positions(data: Collection) -> Collection:
+    """The same data without positions, which nothing reads."""
+    q = data.queries
+    if q.positions is None:
+        return data
+    from lambdaboost.datasets.queries import _rebuild
+
+    return replace(data, queries=_rebuild(q.offsets, dict(q.labels), q.ids, q.weight))
+
+
+def joined(train: Collection, valid: Collection | None = None) -> Collection:
+    """Both parts as one, without the names of queries, which both may use."""
+    if valid is None:
+        return train
+    return Collection.concat([without_ids(train), without_ids(valid)])
+
+
+def without_ids(data: Collection) -> Collection:
+    """The same data without the names of its queries, which two parts may share."""
+    from lambdaboost.datasets.queries import _rebuild
+
+    q = data.queries
+    return replace(data, queries=_rebuild(q.offsets, dict(q.labels), None, q.weight, q.positions))

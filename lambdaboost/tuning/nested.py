@@ -1,0 +1,97 @@
+"""Nested cross-validation: an estimate of the whole search on queries that none of its trainings has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import engine_named
+from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
+from lambdaboost.tuning.folds import fold_of_query, joined
+from lambdaboost.tuning.training import one_thread
+
+# Tunes on a training and a validation part, and a study's folder.
+Tune = Callable[[Collection, Collection | None, Path | None], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The value of each measure on every query, by the model of a search that has not seen it.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        The measures.
+    values : float64 (n_measures, n_queries)
+        Each measure by query, the queries of `train` first, then those of `valid`.
+    weight : float64 (n_queries,)
+        The weight of each query.
+
+    """
+
+    measures: tuple[Measure, ...]
+    values: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def mean(self, at: int = 0) -> float:
+        """The mean of measure number `at`."""
+        return self._of(at).mean
+
+    def interval(self, at: int = 0) -> tuple[float, float]:
+        """The 95% confidence interval of the mean: how far it may change with other queries of the same kind."""
+        mean, error, df = self._of(at)
+        from scipy.special import stdtrit
+
+        reach = float(stdtrit(df, 0.975)) * error
+        return mean - reach, mean + reach
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.measures[0]!r} {self.mean():.4f} ({low:.4f} to {high:.4f}) on held-out queries"
+
+    def _of(self, at: int) -> WeightedMean:
+        known = ~np.isnan(self.values[at]) & (self.weight > 0)
+        return weighted_mean(self.values[at][known], self.weight[known])
+
+
+def held_out(
+    search: Tune,
+    train: Collection,
+    valid: Collection | None,
+    measures: tuple[Measure, ...],
+    nested: int,
+    seed: int,
+    study: Path | None,
+) -> HeldOut:
+    """Search in all outer folds but one, and measure on that one, for each of `nested` folds."""
+    data = joined(train, valid)
+    fold = fold_of_query(data, nested, seed + 1)
+    values = np.full((len(measures), data.queries.n_queries), np.nan)
+    for at in range(nested):
+        inner, outer = data.take(fold != at), data.take(fold == at)
+        learn, check = _split_alike(inner, train, valid, seed)
+        tuned = search(learn, check, None if study is None else study / f"held-out-{at}")
+        with one_thread():
+            scores = engine_named(tuned.engine).scores(tuned.booster, outer.shuffled(seed).features)
+        shown = outer.shuffled(seed).queries
+        values[:, fold == at] = [measure.per_query(scores, shown) for measure in measures]
+    return HeldOut(measures, values, data.queries.query_weight)
+
+
+def _split_alike(
+    data: Collection, train: Collection, valid: Collection | None, seed: int
+) -> tuple[Collection, Collection | None]:
+    """Split queries in the proportion of the given parts; whole if no validation part is given."""
+    if valid is None:
+        return data, None
+    sizes = train.queries.n_queries, valid.queries.n_queries
+    share = max(2, round(sum(sizes) / sizes[1]))
+    fold = fold_of_query(data, share, seed + 2)
+    return data.take(fold != 0), data.take(fold == 0)

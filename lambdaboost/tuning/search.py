@@ -1,0 +1,177 @@
+"""`Search`: asks Optuna for trials, has them trained, and tells it what became of them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.tuning.optional import optuna
+from lambdaboost.tuning.space import Space
+from lambdaboost.tuning.store import Store
+from lambdaboost.tuning.task import Job, Outcome, Task
+from lambdaboost.tuning.trial import Trial, best_of, floor_of
+from lambdaboost.tuning.workers import Here, Processes
+
+LEAST = 5  # complete trials before any is pruned
+OBJECTIVE = "objective"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may take: trainings, and the time when it ends, in seconds since the epoch."""
+
+    trainings: float
+    until: float
+
+
+@dataclass(eq=False)
+class Search:
+    """A search over the candidates of a task; `weight` is that of each measured query.
+
+    Only this process asks and tells the sampler, so trainings never wait for each other, and no budget is exceeded.
+    """
+
+    task: Task
+    space: Space
+    store: Store | None
+    budget: Budget
+    workers: int
+    weight: NDArray[np.float64]
+    on_trial: Callable[[Search], None]
+    trials: list[Trial] = field(default_factory=list)
+
+    def run(self) -> list[Trial]:
+        """All finished trials, those of an earlier call included."""
+        with quiet():
+            self._go_on()
+        executor = Here(self.task) if self.workers == 1 else Processes(self.task, self.workers)
+        running: dict[Future[Outcome], tuple[Any, int, Job]] = {}
+        try:
+            while self._affords(len(running)) or running:
+                while len(running) < self.workers and self._affords(len(running)):
+                    with quiet():
+                        asked = self._asked()
+                    running[executor.submit(asked[2])] = asked
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in sorted(done, key=lambda future: running[future][1]):
+                    asked = running.pop(future)
+                    with quiet():
+                        self._told(asked, future.result())
+                    self.on_trial(self)
+        except BaseException:
+            executor.kill()
+            raise
+        executor.close()
+        return self.trials
+
+    @property
+    def trainings(self) -> int:
+        """How many trainings the finished trials took."""
+        return sum(trial.trainings for trial in self.trials)
+
+    @property
+    def best(self) -> Trial | None:
+        """The best complete trial so far."""
+        return best_of(self.trials, self.weight)
+
+    def _affords(self, running: int) -> bool:
+        each = len(self.task.folds)
+        in_use = self.trainings + running * each
+        return in_use + each <= self.budget.trainings and time.time() < self.budget.until
+
+    def _go_on(self) -> None:
+        """Begin with the defaults of all candidates, or after what earlier calls finished."""
+        self.study = optuna().create_study(directions=["maximize"] * len(self.task.measures))
+        self.trials = [] if self.store is None else list(self.store.kept())
+        for trial in self.trials:
+            self.study.add_trial(self._as_frozen(trial))
+        done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
+        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
+        for at in order:
+            candidate = self.task.candidates[at]
+            if (at, self.space.defaults(candidate)) not in done:
+                self.study.enqueue_trial({OBJECTIVE: candidate.name, **self.space.start(candidate)})
+        self._next = 1 + max((trial.number for trial in self.trials), default=-1)
+
+    def _asked(self) -> tuple[Any, int, Job]:
+        """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
+        number, self._next = self._next, self._next + 1
+        self.study.sampler = optuna().samplers.TPESampler(
+            n_startup_trials=min(10, len(self.task.candidates)),
+            seed=(self.task.seed * 1_000_003 + number) % 2**32,
+            multivariate=True,
+            group=True,
+            constant_liar=True,
+        )
+        trial = self.study.ask()
+        names = [candidate.name for candidate in self.task.candidates]
+        index = names.index(trial.suggest_categorical(OBJECTIVE, names))
+        candidate = self.task.candidates[index]
+        values = self.space.suggested(trial, candidate)
+        job = Job(index, values, until=self.budget.until)
+        if len(self.task.measures) == 1:
+            best = self.best
+            rival = None if best is None else best.outcome.values[0]
+            floor = floor_of(self.trials, values, self.task.rounds, LEAST)
+            is_default = values == self.space.defaults(candidate)
+            job = replace(job, rival=rival, floor=None if is_default else floor)
+        return trial, number, job
+
+    def _told(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
+        trial, number, job = asked
+        state = optuna().trial.TrialState
+        if outcome.state == "late":
+            self.study.tell(trial, state=state.FAIL)
+            return
+        finished = Trial(number, job.candidate, dict(job.values), outcome)
+        if self.store is not None:
+            self.store.keep(finished)
+        self.trials.append(finished)
+        if finished.is_complete:
+            self.study.tell(trial, self._values(finished))
+        else:
+            trial.report(finished.reached, len(outcome.curves[0]))
+            self.study.tell(trial, state=state.PRUNED)
+
+    def _values(self, trial: Trial) -> list[float]:
+        return [float(mean) for mean in trial.means(self.weight)]
+
+    def _as_frozen(self, trial: Trial) -> Any:
+        """A trial of an earlier call, as Optuna keeps it."""
+        package = optuna()
+        candidate = self.task.candidates[trial.candidate]
+        knobs = self.space.named(candidate)
+        names = [each.name for each in self.task.candidates]
+        choice = package.distributions.CategoricalDistribution(names)
+        ranges = {name: knob.distribution(package.distributions) for name, knob in knobs.items()}
+        params = {name: trial.values[knob.name] for name, knob in knobs.items()}
+        states = package.trial.TrialState
+        return package.trial.create_trial(
+            params={OBJECTIVE: candidate.name, **params},
+            distributions={OBJECTIVE: choice, **ranges},
+            values=self._values(trial) if trial.is_complete else None,
+            intermediate_values=None if trial.is_complete else {len(trial.outcome.curves[0]): trial.reached},
+            state=states.COMPLETE if trial.is_complete else states.PRUNED,
+        )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
+    logging = optuna().logging
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna().exceptions.ExperimentalWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)

@@ -34,9 +34,12 @@ class MinNorm(Combiner):
 
     def weigh(self, parts: Parts) -> Weights:
         """The weights, 0 for objectives without force."""
-        weights = np.zeros(parts.live.size)
-        if parts.live.any():
-            weights[parts.live] = shortest(parts.cosines[np.ix_(parts.live, parts.live)])
+        live = parts.live
+        count = np.count_nonzero(live)
+        if count <= 2:
+            return live / max(count, 1)
+        weights = np.zeros(live.size)
+        weights[live] = shortest(parts.cosines[np.ix_(live, live)])
         return weights
 
 

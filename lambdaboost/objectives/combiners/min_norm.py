@@ -35,10 +35,11 @@ class MinNorm(Combiner):
     def weigh(self, parts: Parts) -> Weights:
         """The weights, 0 for objectives without force."""
         live = parts.live
-        count = np.count_nonzero(live)
-        if count <= 2:
-            return live / max(count, 1)
         weights = np.zeros(live.size)
+        count = int(live.sum())
+        if count <= 2:
+            weights[live] = 1 / max(count, 1)
+            return weights
         weights[live] = shortest(parts.cosines[np.ix_(live, live)])
         return weights
 

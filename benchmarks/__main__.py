@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.combiner_costs import combiner_costs
 from benchmarks.engine_measures import engine_measures
 from benchmarks.growth import growth
 from benchmarks.load import load
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "evaluation": evaluation,
     "speed": speed,
     "objectives": objective_costs,
+    "combiners": combiner_costs,
     "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,

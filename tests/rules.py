@@ -388,7 +388,7 @@ def _shortest(parts, s, q, m):
 
 
 def _drawn_by_query(parts, s, q, m):
-    draws = np.random.default_rng((3, m)).random(q.n_queries)
+    draws = np.random.default_rng((3, m)).random(q.n_queries, dtype=np.float32)
     of_row = np.repeat(draws, q.sizes)
     return [(of_row < 0.3) * 1.0, ((of_row >= 0.3) & (of_row < 0.9)) * 1.0, (of_row >= 0.9) * 1.0]
 

@@ -11,7 +11,7 @@ from lambdaboost import evaluation, objectives
 from lambdaboost._registry import Registry
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.base.registry import GRADE_MODELS, RECIPES, SCHEDULES
+from lambdaboost.objectives.base.registry import COMBINERS, GRADE_MODELS, RECIPES, SCHEDULES
 
 FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
 
@@ -36,8 +36,8 @@ def test_what_stands_in_a_file_is_registered(package, base, registry):
 
 @pytest.mark.parametrize(
     "registry",
-    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, MEASURES],
-    ids=["objectives", "grade models", "recipes", "schedules", "measures"],
+    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, COMBINERS, MEASURES],
+    ids=["objectives", "grade models", "recipes", "schedules", "combiners", "measures"],
 )
 def test_what_is_registered_is_public(registry):
     package = evaluation if registry is MEASURES else objectives
@@ -53,6 +53,7 @@ def test_what_is_registered_is_in_the_documentation():
         (GRADE_MODELS, "objectives"),
         (RECIPES, "objectives"),
         (SCHEDULES, "objectives"),
+        (COMBINERS, "objectives"),
         (MEASURES, "evaluation"),
     ):
         text = (Path(__file__).parent.parent / "docs" / "api" / f"{page}.rst").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -66,13 +66,17 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A training so far: its rounds, the text of the model, the evaluation history, and what it was made with."""
+    """A training so far: its rounds, the text of the model, the evaluation history, and what it was made with.
+
+    `reference` is that of `Constrained`, if it was measured for this training.
+    """
 
     rounds: int
     model: str
     history: Any
     made_with: Mapping[str, str]
     scores: Mapping[str, float]
+    reference: Sequence[float] | None = None
 
 
 def read(checkpoint: Checkpoint) -> State | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Queries
-from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.plan import Plan
+from lambdaboost.engines.resume import Resumed
 from lambdaboost.objectives import Constrained, Objective
 from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.constrained import constraint_in
@@ -32,8 +31,20 @@ def alone(rule: Any) -> Objective:
     return _replaced(rule, lambda constraint: constraint.primary)
 
 
-def with_reference(plan: Plan, reference: Sequence[float]) -> Plan:
-    """The plan with the measure of the primary objective's own model after each round."""
+def with_reference(
+    plan: Plan, resumption: Resumed | None, rounds: int, train_alone: Callable[[], Sequence[float]]
+) -> Plan:
+    """The plan with the measure of the primary objective's own model after each of `rounds` rounds, if it lacks it.
+
+    A checkpoint carries it; `train_alone` measures it.
+    """
+    if not lacks_reference(plan.rule):
+        return plan
+    reference = None if resumption is None else resumption.reference
+    if reference is None or len(reference) < rounds:
+        reference = train_alone()
+    if resumption is not None:
+        resumption.reference = list(reference)
     return replace(plan, rule=referenced(plan.rule, reference))
 
 
@@ -52,14 +63,6 @@ def params_alone(plan: Plan, params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the training of the primary objective: without metrics and early stopping."""
     watching = {name for concept in _WATCHING for name in plan.engine.aliases[concept]}
     return {name: value for name, value in params.items() if name not in watching}
-
-
-def checkpoint_alone(checkpoint: Checkpoint | str | Path | None) -> Checkpoint | None:
-    """The checkpoint of the training of the primary objective, beside that of the whole one."""
-    if checkpoint is None:
-        return None
-    given = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
-    return replace(given, path=f"{given.path}.primary")
 
 
 def refuse_continued(rule: Any, name: str, model: Any) -> None:

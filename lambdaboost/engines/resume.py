@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Resumed:
         self.begin = 0 if self.state is None else self.state.rounds
         self.rounds = end - self.begin
         self.history: Any = None if self.state is None else self.state.history
+        # Of `Constrained`, carried so that the primary objective is not trained again.
+        self.reference: Sequence[float] | None = None if self.state is None else self.state.reference
         self._made_with: Mapping[str, str] = {}
         if self.state is not None:
             self._check_made_with({**self.state.made_with, "engine": _engine(engine.name)})
@@ -76,7 +78,8 @@ class Resumed:
     def save(self, done: int, booster: Any, history: Any, scores: ArrayLike) -> None:
         """Write the checkpoint after `done` rounds."""
         text = self.engine.write(booster, ".json").decode()
-        write(self.checkpoint, State(done, text, history, self._made_with, _projected(scores)))
+        state = State(done, text, history, self._made_with, _projected(scores), self.reference)
+        write(self.checkpoint, state)
 
     def is_due(self, done: int) -> bool:
         """Whether to save after `done` rounds; a checkpoint of all rounds could not be resumed."""

@@ -12,7 +12,7 @@ from lambdaboost.engines.rounds import ObjectiveInRounds
 from lambdaboost.engines.traps import warn_of_sorted_rows
 from lambdaboost.evaluation import Measure
 from lambdaboost.lightgbm._engine import ALIASES
-from lambdaboost.lightgbm._private import note_objective
+from lambdaboost.lightgbm._private import construct_valid, note_objective
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.stock.traps import warn_of_positions
 
@@ -65,7 +65,7 @@ def check_before_alone(plan: Plan, valid_sets: Sequence[Any]) -> Callback:
         measures = _short(measure for measure in plan.measures if isinstance(measure, Measure))
         for number, valid in enumerate(valid_sets):
             if valid is not data:
-                valid.set_reference(data).construct()
+                construct_valid(valid, data, env.params)
             plan.require_measured(f"valid_sets[{number}], for {measures}", valid)
 
     return Callback(check, True)

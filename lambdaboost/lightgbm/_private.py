@@ -38,6 +38,11 @@ def is_continued(data: lgb.Dataset) -> bool:
     return data._predictor is not None
 
 
+def construct_valid(valid: lgb.Dataset, data: lgb.Dataset, params: Mapping[str, Any]) -> None:
+    """Construct validation data as `lightgbm.train` does."""
+    valid._update_params(dict(params)).set_reference(data).construct()
+
+
 def note_objective(booster: lgb.Booster) -> None:
     """Keep the first `Booster.update` from resetting the booster's parameters."""
     setattr(booster, OBJECTIVE_NOTED, True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,19 @@ def refuse_unfit(params: Mapping[str, Any], sets: Sequence[Any]) -> None:
         # LightGBM also stores the scores of a model that it continues as initial scores.
         if data.init_score is not None and not is_continued(data):
             raise ValueError(INIT_SCORE)
+
+
+@contextmanager
+def keeping_raw(sets: Sequence[lgb.Dataset]) -> Iterator[None]:
+    """Keep raw data that LightGBM would free, since it predicts them where it resumes."""
+    frees = [data.free_raw_data for data in sets]
+    for data in sets:
+        data.free_raw_data = False
+    try:
+        yield
+    finally:
+        for data, free in zip(sets, frees, strict=True):
+            data.free_raw_data = free
 
 
 class ResumeCallbacks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,13 @@ import lightgbm as lgb
 from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.constraint import (
     alone,
-    checkpoint_alone,
-    lacks_reference,
     params_alone,
     refuse_continued,
     with_reference,
 )
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Plan
-from lambdaboost.engines.resume import resumed
+from lambdaboost.engines.resume import Resumed, resumed
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.lightgbm._callbacks import check_before_alone
 from lambdaboost.lightgbm._engine import ENGINE
@@ -27,7 +26,7 @@ from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
 from lambdaboost.lightgbm._private import ResetParameter
-from lambdaboost.lightgbm._resume import ResumeCallbacks, refuse_unfit
+from lambdaboost.lightgbm._resume import ResumeCallbacks, keeping_raw, refuse_unfit
 from lambdaboost.lightgbm.dataset import keep_positions
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
@@ -89,8 +88,8 @@ def train(
         of `valid_sets` except the training data; with ``first_metric_only=False`` in `params` it uses any metric, as
         LightGBM does.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. The first training of
-        `Constrained` is saved beside it, with the suffix ``.primary``.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. It carries the
+        reference of `Constrained`; the training that measures it is not saved.
 
     Returns
     -------
@@ -124,10 +123,12 @@ def train(
     resumption = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
     if resumption is not None:
         refuse_unfit(params, [data, *(valid_sets or [])])
-    if lacks_reference(plan.rule):
-        plan = with_reference(
-            plan, _trained_alone(plan, params, data, rounds, valid_sets, callbacks, checkpoint)
-        )
+    plan = with_reference(
+        plan,
+        resumption,
+        rounds,
+        lambda: _trained_alone(plan, params, data, rounds, valid_sets or [], callbacks, resumption),
+    )
     if resumption is not None:
         rounds = resumption.rounds
         init_model = None if resumption.model is None else ENGINE.read(resumption.model)
@@ -162,29 +163,30 @@ def _trained_alone(
     params: dict[str, Any],
     data: lgb.Dataset,
     rounds: int,
-    valid_sets: Sequence[Any] | None,
+    valid_sets: Sequence[Any],
     callbacks: Sequence[Any] | None,
-    checkpoint: Any,
+    resumption: Resumed | None,
 ) -> list[float]:
     """The measure on the training data after each round of the primary objective's own model."""
     history: dict[str, Any] = {}
     primary = alone(plan.rule)
-    train(
-        params_alone(plan, params),
-        data,
-        rounds,
-        objective=primary,
-        leaves=plan.leaves,
-        valid_sets=[data],
-        valid_names=["alone"],
-        feval=primary.measure,
-        callbacks=[
-            check_before_alone(plan, valid_sets or []),
-            *(callback for callback in callbacks or () if isinstance(callback, ResetParameter)),
-            lgb.record_evaluation(history),
-        ],
-        checkpoint=checkpoint_alone(checkpoint),
-    )
+    resumes = resumption is not None and resumption.begin > 0
+    with keeping_raw([data, *valid_sets]) if resumes else nullcontext():
+        train(
+            params_alone(plan, params),
+            data,
+            rounds,
+            objective=primary,
+            leaves=plan.leaves,
+            valid_sets=[data],
+            valid_names=["alone"],
+            feval=primary.measure,
+            callbacks=[
+                check_before_alone(plan, valid_sets),
+                *(callback for callback in callbacks or () if isinstance(callback, ResetParameter)),
+                lgb.record_evaluation(history),
+            ],
+        )
     (curve,) = history["alone"].values()
     return curve
 

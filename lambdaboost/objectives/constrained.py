@@ -17,6 +17,7 @@ from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.combiners.parts import parts_of
 from lambdaboost.objectives.combiners.scaled import Scaled
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
 from lambdaboost.objectives.scorecard import Scorecard
 
 # The share of the tolerance at which all weight is on the primary objective. With the whole tolerance, the measure fell
@@ -137,7 +138,7 @@ class Constrained(Objective):
                 "primary objective"
             )
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
         w = self.weight(scores, q, iteration)
         parts = parts_of((self.primary, self.raise_), scores, q, iteration)

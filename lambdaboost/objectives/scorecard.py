@@ -12,6 +12,7 @@ from lambdaboost.objectives.base.objective import Floats, Objective, check_objec
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.combiners.combine import check_combination, combined
 from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
 from lambdaboost.objectives.schedules import Schedule, weight_at
 
 
@@ -85,7 +86,7 @@ class Scorecard(Objective):
         """Whether labels may be below 0, for only their order counts."""
         return all(objective.allows_negative for objective in self.objectives)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""
         if isinstance(self.weights, Combiner):
             return combined(self.weights, self.objectives, scores, q, iteration)

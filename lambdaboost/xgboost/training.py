@@ -13,8 +13,6 @@ from lambdaboost.datasets._checks import check_count
 from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.constraint import (
     alone,
-    checkpoint_alone,
-    lacks_reference,
     params_alone,
     refuse_continued,
     with_reference,
@@ -99,8 +97,8 @@ def train(
         As in `xgboost.train`; with a `Progress`, nothing else is printed. With ``leaves="newton"``, callbacks see a
         booster whose predictions have two columns.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. The first training of
-        `Constrained` is saved beside it, with the suffix ``.primary``.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. It carries the
+        reference of `Constrained`; the training that measures it is not saved.
 
     Returns
     -------
@@ -133,8 +131,9 @@ def train(
         )
     refuse_continued(plan.rule, "xgb_model", xgb_model)
     resumption = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
-    if lacks_reference(plan.rule):
-        plan = with_reference(plan, _trained_alone(plan, params, data, rounds, callbacks, checkpoint))
+    plan = with_reference(
+        plan, resumption, rounds, lambda: _trained_alone(plan, params, data, rounds, callbacks)
+    )
     resumes = resumption is not None and resumption.begin > 0
     to_engine = arguments(plan, data, continued=xgb_model is not None or resumes)
     if xgb_model is not None and leaves == "newton":
@@ -178,7 +177,6 @@ def _trained_alone(
     data: xgb.DMatrix,
     rounds: int,
     callbacks: Sequence[Any] | None,
-    checkpoint: Any,
 ) -> list[float]:
     """The measure on the training data after each round of the primary objective's own model."""
     history: dict[str, Any] = {}
@@ -194,7 +192,6 @@ def _trained_alone(
         evals_result=history,
         verbose_eval=False,
         callbacks=[callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)],
-        checkpoint=checkpoint_alone(checkpoint),
     )
     (curve,) = history["alone"].values()
     return curve

@@ -58,9 +58,8 @@ class Chebyshev(Combiner):
 
     def weigh(self, parts: Parts) -> Weights:
         """The soft maximum, among the objectives with any force."""
-        costs = np.where(parts.live, np.array(self.weights) * parts.costs, 0.0)
-        largest = costs.max()
-        if largest <= 0:
-            return np.full(costs.size, 1 / costs.size)
-        soft = np.where(parts.live, np.exp((costs / largest - 1) / self.temperature), 0.0)
-        return soft / soft.sum()
+        live = parts.live
+        costs = np.where(live, np.array(self.weights) * parts.costs, 0.0)
+        largest = costs.max() or 1.0
+        soft = np.where(live, np.exp((costs / largest - 1) / self.temperature), 0.0)
+        return soft / (soft.sum() or 1.0)

@@ -8,6 +8,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.combiners.combiner import Combiner
 from lambdaboost.objectives.combiners.parts import parts_of
+from lambdaboost.objectives.kernels.pair_rule import Derivatives
 
 
 def check_combination(combiner: Combiner, objectives: Sequence[Objective]) -> None:
@@ -20,7 +21,7 @@ def check_combination(combiner: Combiner, objectives: Sequence[Objective]) -> No
 
 def combined(
     combiner: Combiner, objectives: Sequence[Objective], scores: Floats, q: Queries, iteration: int
-) -> tuple[Floats, Floats]:
+) -> tuple[Derivatives, Derivatives]:
     """λ and μ of every document at a round."""
     parts = parts_of(objectives, scores, q, iteration)
     return parts.combined(combiner.weigh(parts))

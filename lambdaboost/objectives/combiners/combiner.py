@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._value import Value
 from lambdaboost.objectives.combiners.parts import Parts
 
-Weights = NDArray[np.float64]
+Weights = NDArray[np.floating]
 
 
 class Combiner(Value):
@@ -38,7 +38,7 @@ class Combiner(Value):
         """Raise ValueError if it cannot combine this number of objectives."""
 
     def weigh(self, parts: Parts) -> Weights:
-        """The weight of each objective, float64 (K,), or of each document in each, (K, n_documents); all ≥ 0."""
+        """The weight of each objective, (K,), or of each document in each, (K, n_documents); all ≥ 0."""
         raise NotImplementedError
 
 

@@ -118,4 +118,4 @@ def _preferences(q: Queries, names: tuple[str, ...]) -> Weights:
         raise ValueError(
             f"the preferences of row {row} sum to {total[row]:g}, expected 1: {', '.join(names)}"
         )
-    return weights
+    return weights.astype(np.float32)

@@ -34,9 +34,13 @@ class MinNorm(Combiner):
 
     def weigh(self, parts: Parts) -> Weights:
         """The weights, 0 for objectives without force."""
-        weights = np.zeros(parts.live.size)
-        if parts.live.any():
-            weights[parts.live] = shortest(parts.cosines[np.ix_(parts.live, parts.live)])
+        live = parts.live
+        weights = np.zeros(live.size)
+        count = int(live.sum())
+        if count <= 2:
+            weights[live] = 1 / max(count, 1)
+            return weights
+        weights[live] = shortest(parts.cosines[np.ix_(live, live)])
         return weights
 
 

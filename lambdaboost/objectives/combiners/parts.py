@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from lambdaboost.objectives.kernels.pair_rule import Derivatives, no_order
 
 # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
 LEAST_NORM = float(np.finfo(np.float32).tiny)
+LARGEST_NARROW = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +80,28 @@ class Parts:
         weight = self.q.weight
         return self.lambdas if weight is None else [lam * weight for lam in self.lambdas]
 
-    def combined(self, weights: Floats) -> tuple[Floats, Floats]:
+    def combined(self, weights: NDArray[Any]) -> tuple[Derivatives, Derivatives]:
         """λ and μ with these weights of the scaled objectives, (K,) or (K, n_documents)."""
-        lam, mu = np.zeros(self.q.n_documents), np.zeros(self.q.n_documents)
-        for w, factor, part_lam, part_mu in zip(
-            weights, self.to_first, self.lambdas, self.curvatures, strict=True
-        ):
-            scaled = w * factor
-            if np.any(scaled):
-                lam += scaled * part_lam
-                mu += scaled * part_mu
-        return lam, mu
+        scaled = [w * _narrow(factor) for w, factor in zip(weights, self.to_first, strict=True)]
+        if weights.ndim == 1:
+            scaled = [_narrow(w) for w in scaled]
+        return _weighted_sum(scaled, self.lambdas), _weighted_sum(scaled, self.curvatures)
+
+
+def _narrow(number: float) -> np.floating:
+    """A number as float32, the type of most λ, in which sums are fastest; unless it is too large."""
+    return np.float32(number) if number < LARGEST_NARROW else np.float64(number)
+
+
+def _weighted_sum(weights: Sequence[Any], arrays: Sequence[Derivatives]) -> Derivatives:
+    total = weights[0] * arrays[0]
+    for w, array in zip(weights[1:], arrays[1:], strict=True):
+        term = w * array
+        if term.dtype == total.dtype:
+            total += term
+        else:
+            total = total + term
+    return total
 
 
 def parts_of(objectives: Sequence[Objective], scores: Floats, q: Queries, iteration: int) -> Parts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -59,10 +60,9 @@ class StochasticLabels(Combiner):
     def weigh(self, parts: Parts) -> Weights:
         """1 for the objective that a document draws, 0 for all others, (K, n_documents)."""
         q, by_query = parts.q, self.by == "query"
-        draws = np.random.default_rng((self.seed, parts.iteration)).random(
-            q.n_queries if by_query else q.n_documents
-        )
-        drawn = np.searchsorted(np.cumsum(self.probabilities)[:-1], draws, side="right")
+        rng = np.random.default_rng((self.seed, parts.iteration))
+        draws = rng.random(q.n_queries if by_query else q.n_documents, dtype=np.float32)
         if by_query:
-            drawn = np.repeat(drawn, q.sizes)
-        return (drawn == np.arange(len(self.probabilities))[:, None]).astype(np.float64)
+            draws = np.repeat(draws, q.sizes)
+        edges = [0.0, *np.cumsum(self.probabilities)[:-1], 2.0]
+        return np.array([(draws >= low) & (draws < high) for low, high in pairwise(edges)], dtype=np.float32)

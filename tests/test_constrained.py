@@ -1,0 +1,382 @@
+"""`Constrained`: one measure is kept near that of its own model, others rise."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
+from resumable import TRAIN, XGB_PARAMS, Interrupt, matrix, text
+
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    Checkpoint,
+    ClickTier,
+    Constrained,
+    GradientStep,
+    LambdaRank,
+    ListNet,
+    Queries,
+    RankNet,
+    Scaled,
+    Scorecard,
+    SigmoidLocal,
+)
+from lambdaboost import lightgbm as lb_lightgbm
+from lambdaboost import xgboost as lb_xgboost
+from lambdaboost.datasets import web_search_log
+from lambdaboost.engines.cluster import check_distributed
+from lambdaboost.objectives import parse
+from lambdaboost.objectives.constrained import constraint_in
+
+GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
+OPEN = Constrained(GRADES, CLICKS, keep=0.02)
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+BROKEN = pytest.mark.filterwarnings("ignore:keep. NDCG")  # in trainings of few rounds
+
+
+def train(engine, objective, rounds=12, **more):
+    if engine == "lightgbm":
+        return lb_lightgbm.train(PARAMS, dataset(), rounds, objective=objective, **more)
+    return lb_xgboost.train(XGB_PARAMS, matrix(X, Q), rounds, objective=objective, **more)
+
+
+def own_curve(engine, rounds=12, **more):
+    """The measure after each round of the grades alone, by the engine's own record."""
+    history = {}
+    if engine == "lightgbm":
+        data, record = dataset(), [lgb.record_evaluation(history)]
+        lb_lightgbm.train(
+            PARAMS, data, rounds, objective=GRADES, valid_sets=[data], feval=NDCG(5), callbacks=record, **more
+        )
+    else:
+        data = matrix(X, Q)
+        lb_xgboost.train(
+            XGB_PARAMS, data, rounds, objective=GRADES, evals=[(data, "training")], custom_metric=NDCG(5),
+            evals_result=history, verbose_eval=False, **more,
+        )  # fmt: skip
+    (curve,) = history["training"].values()
+    return tuple(curve)
+
+
+# The weight.
+
+
+def test_the_weight_is_a_ramp_of_the_shortfall():
+    q = Queries([0, 1], sizes=[2], clicks=[0.5, 0.0])
+    low, high = np.array([1.0, 0.0]), np.array([0.0, 1.0])  # NDCG 1/log2(3) and 1
+    z = 1 / np.log2(3)
+    for shortfall, w in ((-0.1, 0.0), (0.0, 0.0), (0.005, 0.5), (0.0075, 0.75), (0.01, 1.0), (0.3, 1.0)):
+        objective = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + shortfall,) * 5)
+        assert objective.weight(low, q, 3) == pytest.approx(w, abs=1e-9)
+        assert objective.weight(high, q, 3) == 0.0
+        assert objective.shortfall(low, q, 3) == pytest.approx(shortfall)
+
+
+def test_a_round_in_which_the_own_model_gains_much_is_mostly_its_own():
+    q = Queries([0, 1], sizes=[2], clicks=[0.5, 0.0])
+    low, z = np.array([1.0, 0.0]), 1 / np.log2(3)
+    first = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + 0.1, z + 0.11))
+    assert first.weight(low, q, 0) == pytest.approx(1 - 0.01 / 0.1)
+    ahead = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z, z + 0.04, z + 0.04))
+    assert ahead.weight(low, q, 1) == pytest.approx(1 - 0.01 / 0.04)
+    assert ahead.weight(low, q, 2) == 1.0
+
+
+def test_all_weight_on_one_side_is_that_side():
+    q = Queries(Q.relevance, Q.sizes, clicks=Q.labels["clicks"])
+    scores = np.random.default_rng(0).normal(size=q.n_documents)
+    behind = Constrained(GRADES, CLICKS, reference=(1.0, 1.0))
+    np.testing.assert_array_equal(behind.gradient(scores, q, 1), GRADES.gradient(scores, q))
+    grad, hess = Constrained(GRADES, CLICKS, reference=(0.0, 0.0)).gradient(scores, q, 1)
+    clicks = CLICKS.gradient(scores, q)
+    factor = np.linalg.norm(GRADES.gradient(scores, q)[0]) / np.linalg.norm(clicks[0])
+    np.testing.assert_allclose(grad, factor * clicks[0], rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(hess, factor * clicks[1], rtol=1e-5, atol=1e-8)
+
+
+def test_several_to_raise_are_scaled_to_one_norm():
+    several = Constrained(GRADES, (CLICKS, ClickTier()), reference=(0.5,))
+    assert several.raise_ == Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
+    assert parse(repr(several)) == several
+    assert Constrained(GRADES, [CLICKS, ClickTier()], reference=[0.5]) == several
+
+
+def test_what_parts_are_flows_through():
+    assert Constrained(GRADES, SigmoidLocal()).curvature_changes_sign
+    assert OPEN.sources == ("relevance", "clicks") and OPEN.measure == NDCG(5)
+    assert not OPEN.allows_negative and Constrained(RankNet(), RankNet()).allows_negative
+    assert constraint_in(GradientStep(OPEN)) == OPEN and constraint_in(Blend(OPEN, CLICKS, 0.5)) is None
+
+
+# The reference.
+
+
+@BROKEN
+@ENGINE
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+def test_training_fills_in_the_measure_of_the_own_model(engine, leaves):
+    if (engine, leaves) == ("xgboost", "newton"):
+        pytest.importorskip("xgboost.objective")
+    explicit = Constrained(GRADES, CLICKS, keep=0.02, reference=own_curve(engine, leaves=leaves))
+    assert text(train(engine, OPEN, leaves=leaves)) == text(train(engine, explicit, leaves=leaves))
+    assert text(train(engine, repr(OPEN), leaves=leaves)) == text(train(engine, OPEN, leaves=leaves))
+
+
+@BROKEN
+@ENGINE
+def test_other_stopping_and_metrics_do_not_change_the_own_model(engine):
+    """Nor do callbacks, except those that change learning rates."""
+    if engine == "lightgbm":
+        params = PARAMS | {"metric": "ndcg", "early_stopping_round": 3}
+        data = dataset()
+        valid = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
+        rates = lgb.reset_parameter(learning_rate=lambda m: 0.2 * 0.9**m)
+        stopped = lb_lightgbm.train(
+            params, data, 12, objective=OPEN, valid_sets=[valid], feval=NDCG(3), callbacks=[rates]
+        )
+        whole = train(engine, OPEN, callbacks=[rates])
+        some = text(stopped).split("Tree=")[1:]
+        # Headers hold sizes; trees are compared one by one.
+        assert 0 < len(some) <= 12 and some == text(whole).split("Tree=")[1 : len(some) + 1]
+        assert text(whole) != text(train(engine, OPEN))
+        return
+    rates = xgb.callback.LearningRateScheduler(lambda m: 0.2 * 0.9**m)
+    one = lb_xgboost.train(
+        XGB_PARAMS | {"eval_metric": "ndcg"}, matrix(X, Q), 12, objective=OPEN, callbacks=[rates],
+        evals=[(matrix(X_VALID, Q_VALID), "valid")], early_stopping_rounds=3, verbose_eval=False,
+    )  # fmt: skip
+    two = lb_xgboost.train(XGB_PARAMS, matrix(X, Q), 12, objective=OPEN, callbacks=[rates])
+    np.testing.assert_array_equal(
+        one.predict(matrix(X, Q), iteration_range=(0, 3)), two.predict(matrix(X, Q), iteration_range=(0, 3))
+    )
+
+
+@BROKEN
+def test_each_fold_has_a_reference_of_its_own():
+    """The curves of `cv` are those of trainings on the folds."""
+    folds = [
+        (np.flatnonzero(Q.query_of_row % 3 != i), np.flatnonzero(Q.query_of_row % 3 == i)) for i in range(3)
+    ]
+
+    def part(rows):
+        return X[rows], Q.take(np.unique(Q.query_of_row[rows]))
+
+    found = lb_xgboost.cv(
+        XGB_PARAMS, matrix(X, Q), 6, objective=OPEN, folds=iter(folds), custom_metric=NDCG(5)
+    )
+    each = []
+    for train_rows, test_rows in folds:
+        history = {}
+        lb_xgboost.train(
+            XGB_PARAMS, matrix(*part(train_rows)), 6, objective=OPEN, custom_metric=NDCG(5),
+            evals=[(matrix(*part(test_rows)), "test")], evals_result=history, verbose_eval=False,
+        )  # fmt: skip
+        each.append(history["test"]["ndcg(k=5)"])
+    np.testing.assert_allclose(found["test-ndcg(k=5)-mean"], np.mean(each, axis=0), rtol=1e-5)
+
+    curves = lb_lightgbm.cv(PARAMS, dataset(), 6, objective=OPEN, folds=iter(folds), feval=NDCG(5))
+    each = []
+    for train_rows, test_rows in folds:
+        (X_t, q_t), (X_v, q_v), history = part(train_rows), part(test_rows), {}
+        # As in folds, with the bins of all rows.
+        whole = dataset()
+        whole.construct()
+        data = lb_lightgbm.Dataset(
+            X_t, q_t.relevance, whole, group=q_t.sizes, sources={"clicks": q_t.labels["clicks"]}
+        )
+        valid = data.create_valid(X_v, q_v.relevance, group=q_v.sizes)
+        lb_lightgbm.train(
+            PARAMS, data, 6, objective=OPEN, valid_sets=[valid], feval=NDCG(5),
+            callbacks=[lgb.record_evaluation(history)],
+        )  # fmt: skip
+        each.append(history["valid_0"]["NDCG(k=5)"])
+    np.testing.assert_allclose(curves["valid NDCG(k=5)-mean"], np.mean(each, axis=0), rtol=1e-9)
+
+
+@BROKEN
+def test_rankers_train_it():
+    import pandas as pd
+
+    frame = pd.DataFrame(X).add_prefix("f").assign(qid=Q.query_of_row, clicks=Q.labels["clicks"])
+    more = {"objective": OPEN, "sources": ["clicks"], "n_estimators": 6}
+    ranker = lb_lightgbm.LambdaRanker(**more, verbose=-1, n_jobs=1).fit(frame, Q.relevance)
+    assert ranker.objective_ == OPEN and ranker.booster_.num_trees() == 6
+    other = lb_xgboost.LambdaRanker(**more, n_jobs=1).fit(frame, Q.relevance)
+    assert other.get_booster().num_boosted_rounds() == 6
+
+
+def test_stock_engines_need_a_reference():
+    data = lgb.Dataset(X, Q.relevance, group=Q.sizes)
+    data.sources = {"clicks": Q.labels["clicks"]}
+    params = {"objective": OPEN, "metric": "None", "verbose": -1}
+    with pytest.raises(ValueError, match=r"has no reference: train with .* or give reference="):
+        lgb.train(params, data, 3)
+    params["objective"] = Constrained(GRADES, CLICKS, reference=own_curve("lightgbm"))
+    assert lgb.train(params, data, 3).num_trees() == 3
+    params["objective"] = Constrained(GRADES, CLICKS, reference=(0.5, 0.6))
+    with pytest.raises(ValueError, match="after each of 2 rounds, and this training has more"):
+        lgb.train(params, data, 3)
+
+
+# It keeps what it promises.
+
+
+def test_the_primary_measure_stays_and_the_other_rises():
+    """On held-out queries; protocol and sizes were settled before the first run."""
+    log, held_out = web_search_log(200, 30, seed=11).shuffled(0), web_search_log(400, 30, seed=12)
+    q, found = log.queries, {}
+    grades, clicks = NDCG(10), CNDCG(10)
+    for objective in (LambdaRank(grades), Constrained(LambdaRank(grades), LambdaRank(clicks), keep=0.01)):
+        data = lb_lightgbm.Dataset(
+            log.features, q.relevance, group=q.sizes, sources={"clicks": q.labels["clicks"]}
+        )
+        params = {"num_leaves": 15, "verbose": -1, "num_threads": 1}
+        booster = lb_lightgbm.train(params, data, 60, objective=objective, leaves="gradient")
+        scores = booster.predict(held_out.features)
+        found[type(objective)] = [measure(scores, held_out.queries) for measure in (grades, clicks)]
+    (ndcg, cndcg), (kept, raised) = found.values()
+    assert kept >= ndcg - 0.01 and raised >= cndcg + 0.005, found
+
+
+@ENGINE
+def test_a_broken_constraint_is_warned_of(engine):
+    with pytest.warns(UserWarning, match=r"keep: NDCG\(k=5\) on the training data is .* below .* keep=1e-06"):
+        train(engine, Constrained(GRADES, CLICKS, keep=1e-6))
+
+
+# Checkpoints.
+
+
+@BROKEN
+@ENGINE
+def test_a_killed_training_resumes(tmp_path, engine):
+    """Also where the training of the primary objective is interrupted: then there is no checkpoint yet."""
+    at = Checkpoint(tmp_path / "run", every=5)
+    expected = text(TRAIN[engine](None, objective=OPEN)[0])
+    here = Path(__file__).parent
+    script = (
+        "import os, signal, sys, resumable, test_constrained as t\n"
+        "die = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"resumable.TRAIN[{engine!r}](t.Checkpoint({str(at.path)!r}, every=5), 13, die, objective=t.OPEN)\n"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])}
+    run = subprocess.run(
+        [sys.executable, "-c", script], env=env, cwd=here.parent, capture_output=True, text=True
+    )
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert os.listdir(tmp_path) == ["run"]
+    assert text(TRAIN[engine](at, objective=OPEN)[0]) == expected
+    # The checkpoint carries the reference: nothing is trained for it again.
+    primary = Dies(7)
+    state = json.loads(Path(at.path).read_text(encoding="utf-8").split("\n", 1)[1])
+    assert len(state["reference"]) == 30
+    os.remove(at.path)
+    with pytest.raises(Interrupt):
+        TRAIN[engine](at, objective=Constrained(primary, CLICKS, keep=0.02))
+    assert os.listdir(tmp_path) == []
+
+
+class Dies(LambdaRank):
+    """Interrupts the training in a round."""
+
+    def __init__(self, round_):
+        super().__init__(NDCG(5))
+        object.__setattr__(self, "round_", round_)
+
+    @property
+    def rule(self):
+        return None
+
+    def lambdas(self, scores, q, iteration):
+        if iteration == self.round_:
+            raise Interrupt
+        return super().lambdas(scores, q, iteration)
+
+
+@BROKEN
+@ENGINE
+def test_more_rounds_are_trained_on(tmp_path, engine):
+    at = Checkpoint(tmp_path / "run", every=5)
+    TRAIN[engine](at, objective=OPEN, rounds=12)
+    longer = TRAIN[engine](at, objective=OPEN, rounds=20)[0]
+    assert text(longer) == text(TRAIN[engine](None, objective=OPEN, rounds=20)[0])
+    with pytest.raises(ValueError, match=r"another training: objective was .*keep=0.02.* now .*keep=0.01"):
+        TRAIN[engine](at, objective=Constrained(GRADES, CLICKS, keep=0.01), rounds=30)
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "make"),
+    [
+        (ValueError, "keep is 0, expected .* > 0", lambda: Constrained(GRADES, CLICKS, keep=0)),
+        (ValueError, "keep is 1, expected a number below 1", lambda: Constrained(GRADES, CLICKS, keep=1)),
+        (ValueError, "keep is -0.1", lambda: Constrained(GRADES, CLICKS, keep=-0.1)),
+        (ValueError, "keep is 1.5", lambda: Constrained(GRADES, CLICKS, keep=1.5)),
+        (TypeError, "keep is '1%', expected a number", lambda: Constrained(GRADES, CLICKS, keep="1%")),
+        (TypeError, "primary is 3, expected an objective", lambda: Constrained(3, CLICKS)),
+        (TypeError, "raise_ is 'clicks', expected an objective", lambda: Constrained(GRADES, "clicks")),
+        (TypeError, r"raise_\[1\] is 2", lambda: Constrained(GRADES, (CLICKS, 2))),
+        (ValueError, "raise_ is empty", lambda: Constrained(GRADES, ())),
+        (TypeError, "raises no single measure", lambda: Constrained(ListNet(), CLICKS)),
+        (TypeError, "reference is 0.5, expected a tuple", lambda: Constrained(GRADES, CLICKS, reference=0.5)),
+        (TypeError, r"reference is \(\)", lambda: Constrained(GRADES, CLICKS, reference=())),
+        (ValueError, r"reference\[1\] is 70", lambda: Constrained(GRADES, CLICKS, reference=(0.5, 70.0))),
+    ],
+)
+def test_wrong_values(error, message, make):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@ENGINE
+def test_a_primary_without_labels_is_refused_before_the_training(engine):
+    zeros = Queries(0 * Q.relevance, Q.sizes, clicks=Q.labels["clicks"])
+    message = r"primary: NDCG\(k=5\) is defined on no query of the training data"
+    with pytest.raises(ValueError, match=message):
+        if engine == "lightgbm":
+            sources = {"clicks": zeros.labels["clicks"]}
+            data = lb_lightgbm.Dataset(X, zeros.relevance, group=zeros.sizes, sources=sources)
+            lb_lightgbm.train(PARAMS, data, 3, objective=OPEN)
+        else:
+            lb_xgboost.train(XGB_PARAMS, matrix(X, zeros), 3, objective=OPEN)
+
+
+@ENGINE
+def test_what_the_others_lack_is_refused_before_the_primary_is_trained(engine, tmp_path):
+    at = Checkpoint(tmp_path / "run", every=1)
+    needs = Constrained(GRADES, LambdaRank(CNDCG(source="sales")))
+    with pytest.raises(ValueError, match="no label source 'sales'"):
+        train(engine, needs, checkpoint=at)
+    valid = dataset().create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
+    with pytest.raises(ValueError, match="no label source 'clicks'"):
+        if engine == "lightgbm":
+            train(engine, OPEN, valid_sets=[valid], feval=CNDCG(5), checkpoint=at)
+        else:
+            bare = lb_xgboost.DMatrix(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
+            train(engine, OPEN, evals=[(bare, "valid")], custom_metric=CNDCG(5), checkpoint=at)
+    assert os.listdir(tmp_path) == []
+
+
+@ENGINE
+def test_a_continued_model_needs_a_reference(engine):
+    model = train(engine, GRADES, 3)
+    name = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
+    with pytest.raises(ValueError, match=f"{name} with Constrained.* give reference="):
+        train(engine, OPEN, **{name: model})
+
+
+@pytest.mark.parametrize("objective", [OPEN, GradientStep(OPEN), Blend(GRADES, CLICKS, Scaled((1, 1)))])
+def test_clusters_refuse_weights_from_all_queries(objective):
+    with pytest.raises(ValueError, match="no worker has all of them: give fixed weights"):
+        check_distributed(objective, "engine")

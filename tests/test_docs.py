@@ -21,7 +21,13 @@ NOT_RUN = (
     "lambdaboost demo",
     "lambdaboost fetch",
 )
-NEEDS = {"nets": "torch", "optuna": "optuna", "distributed": "dask.dataframe"}
+NEEDS = {
+    "nets": "torch",
+    "optuna": "optuna",
+    "tune": "optuna",
+    "command_line": "optuna",
+    "distributed": "dask.dataframe",
+}
 PACKAGES = (
     "",
     ".datasets",
@@ -33,6 +39,7 @@ PACKAGES = (
     ".dask",
     ".torch",
     ".linear",
+    ".tuning",
     ".diagnostics",
 )
 

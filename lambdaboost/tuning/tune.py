@@ -65,10 +65,10 @@ def tune(
     """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
 
     Every candidate is trained with its engine's defaults first. Then Optuna's TPE sampler, which shares what it learns
-    about trees among objectives, chooses the settings; early stopping gives the number of rounds. A training that falls
-    behind nine tenths of the others after as much training, rounds times rate, is ended, and in cross-validation
-    a trial that is significantly worse than the best one after some folds. The best trials of all candidates are then
-    compared query by query.
+    about trees among objectives, chooses the settings; early stopping gives the number of rounds. Half way, the other
+    candidates get the trees of the best one, so that none loses by its trees alone. A training that falls behind all
+    others after as much training, rounds times rate, is ended, and in cross-validation a trial that is significantly
+    worse than the best one after some folds. The best trials of all candidates are then compared query by query.
 
     Parameters
     ----------

@@ -21,13 +21,8 @@ NOT_RUN = (
     "lambdaboost demo",
     "lambdaboost fetch",
 )
-NEEDS = {
-    "nets": "torch",
-    "optuna": "optuna",
-    "tune": "optuna",
-    "command_line": "optuna",
-    "distributed": "dask.dataframe",
-}
+NEEDS = {"nets": "torch", "optuna": "optuna", "tune": "optuna", "command_line": "optuna"}
+NEEDS |= {"distributed": "dask.dataframe"}
 PACKAGES = (
     "",
     ".datasets",

@@ -229,7 +229,7 @@ def test_the_verdict_names_what_is_worse_and_what_will_do():
     noise = 0.01 * np.tile([1, -1], 20)
     trials = [trial(0, 0, base), trial(1, 1, base + 0.2 + noise), trial(2, 2, base + 0.2 - noise + 1e-4)]
     verdict = chosen_from(NDCG(10), candidates, trials, np.ones(40)).verdict
-    assert verdict.startswith("ListNet() is better than RankNet() (p = ")
+    assert verdict.startswith("ListNet() is better than RankNet() at its defaults (p = ")
     assert "Any of these will do: ListNet(), LambdaRank()." in verdict
 
 

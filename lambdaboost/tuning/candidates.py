@@ -107,7 +107,13 @@ def standard(measure: Measure, engines: Sequence[str], sources: Iterable[str]) -
         Candidate("rank:pairwise", "xgboost", knobs=(PAIRS,), params=((_PAIRS, "pairs"),), worth=11),
         Candidate("RankNet(sigma={sigma})", engine, knobs=(SIGMA,), worth=10),
         Candidate(f"LambdaRank({_of(ndcg)}sigma={{sigma}})", engine, knobs=(SIGMA,), worth=1),
-        Candidate(f"LambdaRank({cut}, sigma={{sigma}})", engine, knobs=(near, SIGMA), worth=8),
+        Candidate(
+            f"LambdaRank({cut}, sigma={{sigma}})",
+            engine,
+            knobs=(near, SIGMA),
+            worth=8,
+            label=f"LambdaRank({_of(ndcg)[:-2]}) with a cutoff",
+        ),
     ]
     if not isinstance(measure, NDCG) and isinstance(measure, tuple(SWAPS)):
         own: Any = replace(measure, empty=0.0)  # type: ignore[type-var]

@@ -20,7 +20,7 @@ from lambdaboost.tuning.trial import Trial
 
 OPTIMISM = (
     "The validation mean of the best trial is too high, for it is the highest of many: expect less on new queries. The "
-    "tests compare finalists that were each chosen on the same queries, and a candidate of few trials may be better than it "
+    "tests compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it "
     "looks here."
 )
 

@@ -12,12 +12,13 @@ from lambdaboost import CNDCG, MAP, NDCG, LambdaRank, Queries, Tuned, load, tune
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.native import read_objective
-from lambdaboost.tuning.candidates import Candidate, given, standard
+from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.checks import usable
 from lambdaboost.tuning.choice import chosen_from
 from lambdaboost.tuning.contents import digest_of, query_contents
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query
 from lambdaboost.tuning.space import Space, params_of
+from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.task import Outcome
 from lambdaboost.tuning.training import clearly_worse
 from lambdaboost.tuning.trial import Trial, floor_of
@@ -254,7 +255,7 @@ def test_a_trial_is_left_only_if_it_is_clearly_worse():
 @pytest.mark.parametrize("engines", [["lightgbm"], ["xgboost"], ["lightgbm", "xgboost"]])
 @pytest.mark.parametrize("measure", [NDCG(10), NDCG(3, gain="linear"), MAP(), CNDCG(5)])
 def test_every_standard_candidate_reads_back_and_has_its_own_name(engines, measure):
-    candidates = standard(measure, engines, ["clicks"])
+    candidates = standard([measure], engines, ["clicks"])
     names = [candidate.name for candidate in candidates]
     assert len(set(names)) == len(names)
     for candidate in candidates:
@@ -271,11 +272,11 @@ def test_every_standard_candidate_reads_back_and_has_its_own_name(engines, measu
 def test_candidates_that_cannot_take_the_data_are_left_out():
     X = np.arange(8.0)[:, None]
     many = Collection(X, Queries([0, 40, 1, 0.5, 0, 1, 2, 3], sizes=[4, 4]))
-    kept, left_out = usable(standard(NDCG(), ["lightgbm", "xgboost"], []), [many])
+    kept, left_out = usable(standard([NDCG()], ["lightgbm", "xgboost"], []), [many])
     assert {"lambdarank", "rank_xendcg", "rank:ndcg"} == left_out.keys()
     assert {"LambdaRank()", "rank:pairwise"} <= {candidate.name for candidate in kept}
     paid = Collection(X, Queries([0, 1] * 4, sizes=[4, 4], paid=[0, 7.0] * 4))
-    left_out = usable(standard(NDCG(), ["lightgbm"], ["paid"]), [paid])[1]
+    left_out = usable(standard([NDCG()], ["lightgbm"], ["paid"]), [paid])[1]
     assert set(left_out) == {"graded(source='paid')", "graded(source='paid') by gradient steps"}
 
 

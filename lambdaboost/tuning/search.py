@@ -105,7 +105,7 @@ class Search:
             self.study.add_trial(self._as_frozen(trial))
         done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
         order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
-        for at in order:
+        for at in order[: self._defaults]:
             candidate = self.task.candidates[at]
             if (at, self.space.defaults(candidate)) not in done:
                 self.study.enqueue_trial({OBJECTIVE: candidate.name, **self.space.start(candidate)})
@@ -121,18 +121,30 @@ class Search:
             return
         self._shared = True
         trees = self.space.trees_of(self.task.candidates[best.candidate], best.values)
-        others = [trial for trial in self.best_of_each if trial.candidate != best.candidate]
-        for trial in sorted(others, key=lambda trial: -trial.means(self.weight)[0])[:SHARED]:
-            candidate = self.task.candidates[trial.candidate]
-            own = self._params(trial)
+        for at in [at for at in self._ranked() if at != best.candidate][:SHARED]:
+            candidate = self.task.candidates[at]
+            trial = best_of([t for t in self.trials if t.candidate == at], self.weight)
+            own = self.space.start(candidate) if trial is None else self._params(trial)
             params = own | {name: value for name, value in trees.items() if name in own}
-            if any(t.candidate == trial.candidate and self._params(t) == params for t in self.trials):
-                continue
-            self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
+            if not any(t.candidate == at and self._params(t) == params for t in self.trials):
+                self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
+
+    def _ranked(self) -> list[int]:
+        """The candidates: those with a complete trial, the best first, then the others by their worth."""
+        means = {trial.candidate: trial.means(self.weight)[0] for trial in self.best_of_each}
+        order = sorted(means, key=lambda at: -means[at])
+        others = [at for at in range(len(self.task.candidates)) if at not in means]
+        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].worth)]
+
+    @property
+    def _defaults(self) -> int:
+        """How many candidates are tried with their defaults: as many as half of the trainings are enough for."""
+        enough = max(self.budget.trainings / len(self.task.folds) / 2, 3)
+        return min(len(self.task.candidates), int(min(enough, 1000)))
 
     def _used(self, running: int) -> float:
         """The share of the budget that is used, of what the defaults leave of it."""
-        defaults = len(self.task.candidates) * len(self.task.folds)
+        defaults = self._defaults * len(self.task.folds)
         left = max(self.budget.trainings - defaults, 1)
         used = (self.trainings + running * len(self.task.folds) - defaults) / left
         span = self.budget.until - self.begin

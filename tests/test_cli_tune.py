@@ -108,7 +108,7 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     assert "becomes the best so far" in error and "Traceback" not in error and "nothing written" not in error
     saved = load(out)
     done = saved.about["tuning"]["trainings"]
-    assert 3 <= done < 1000
+    assert 2 <= done < 1000  # the third may be written, and not counted yet
     assert np.isfinite(saved.predict(np.zeros((1, saved.booster.num_feature())))).all()
     assert run(arguments(files, out, "--trainings", str(done + 1), "--study", str(study))) == OK
     assert load(out).about["tuning"]["trainings"] == done + 1

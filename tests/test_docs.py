@@ -21,7 +21,8 @@ NOT_RUN = (
     "lambdaboost demo",
     "lambdaboost fetch",
 )
-NEEDS = {"nets": "torch", "optuna": "optuna", "distributed": "dask.dataframe"}
+NEEDS = {"nets": "torch", "optuna": "optuna", "tune": "optuna", "command_line": "optuna"}
+NEEDS |= {"distributed": "dask.dataframe"}
 PACKAGES = (
     "",
     ".datasets",
@@ -33,6 +34,7 @@ PACKAGES = (
     ".dask",
     ".torch",
     ".linear",
+    ".tuning",
     ".diagnostics",
 )
 

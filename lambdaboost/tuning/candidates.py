@@ -1,26 +1,24 @@
-"""`Candidate`: an objective on an engine that `tune` tries; the standard ones, from simple to complex."""
+"""`Candidate`: an objective on an engine that `tune` tries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
-from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import GradientStep
 from lambdaboost.objectives.mcrank import GradeModel
-from lambdaboost.objectives.swaps.registry import SWAPS
 from lambdaboost.tuning.knobs import Knob
 
-SIGMA = Knob("sigma", 0.5, 4.0, 1.0, log=True)
 CUTOFF = Knob("truncation", 3, 100, 30, log=True, whole=True)
 PAIRS = Knob("pairs", 4, 100, 32, log=True, whole=True)
-WEIGHT = Knob("weight", 0.01, 0.5, 0.1, log=True)
-NOISE = Knob("beta", 0.1, 3.0, 1.0, log=True)
-BOUND = Knob("mu", 0.1, 10.0, 10.0, log=True)
-SCHEDULE = (Knob("start", 0.0, 0.5, 0.1), Knob("rate", 1e-4, 1e-2, 1e-3, log=True))
+# What the engines' own objectives let the search set: the parameter of the engine, and its knob.
+NATIVE_KNOBS = {
+    "lambdarank": ("lambdarank_truncation_level", CUTOFF),
+    **dict.fromkeys(NATIVE["XGBoost"], ("lambdarank_num_pair_per_sample", PAIRS)),
+}
 STEPS = "by gradient steps"
 NAMES = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
 
@@ -86,68 +84,14 @@ class Candidate:
         return {name: values[knob] for name, knob in self.params}
 
 
-def standard(measure: Measure, engines: Sequence[str], sources: Iterable[str]) -> tuple[Candidate, ...]:
-    """The candidates that are tried where none are named, from simple to complex.
-
-    The engines' own objectives train on their engine, all others on the first of `engines`.
-
-    >>> [c.name for c in standard(NDCG(3), ["xgboost"], ["clicks"])][:4]
-    ['rank:ndcg', 'rank:pairwise', 'RankNet()', 'LambdaRank()']
-    """
-    engine = engines[0]
-    ndcg = replace(measure, k=None, empty=0.0) if isinstance(measure, NDCG) else NDCG()
-    cut = repr(replace(ndcg, k=1)).replace("k=1", "k={truncation}")
-    high = max(30, 5 * (getattr(measure, "k", None) or 0))
-    near = replace(CUTOFF, low=getattr(measure, "k", None) or 3, high=high)
-    near = replace(near, start=min(max(getattr(measure, "k", None) or 10, near.low), high))
-    table = [
-        Candidate("lambdarank", "lightgbm", knobs=(CUTOFF,), params=((_TRUNCATION, "truncation"),), worth=2),
-        Candidate("rank_xendcg", "lightgbm", worth=0),
-        Candidate("rank:ndcg", "xgboost", knobs=(PAIRS,), params=((_PAIRS, "pairs"),), worth=4),
-        Candidate("rank:pairwise", "xgboost", knobs=(PAIRS,), params=((_PAIRS, "pairs"),), worth=11),
-        Candidate("RankNet(sigma={sigma})", engine, knobs=(SIGMA,), worth=10),
-        Candidate(f"LambdaRank({_of(ndcg)}sigma={{sigma}})", engine, knobs=(SIGMA,), worth=1),
-        Candidate(f"LambdaRank({cut}, sigma={{sigma}})", engine, knobs=(near, SIGMA), worth=8),
-    ]
-    if not isinstance(measure, NDCG) and isinstance(measure, tuple(SWAPS)):
-        own: Any = replace(measure, empty=0.0)  # type: ignore[type-var]
-        table.append(Candidate(f"LambdaRank({own!r}, sigma={{sigma}})", engine, knobs=(SIGMA,), worth=3))
-    table += [
-        Candidate(f"XENDCG({_of(ndcg)[:-2]})", engine, worth=6),
-        Candidate(
-            f"LambdaLoss({_of(ndcg)}mu={{mu}})",
-            engine,
-            knobs=(BOUND,),
-            worth=5,
-            label=f"LambdaLoss({_of(ndcg)[:-2]})",
-        ),
-        Candidate(f"LambdaRank({_of(ndcg)}sigma={{sigma}})", engine, "gradient", (SIGMA,), worth=7),
-        Candidate(
-            f"Blend(LambdaRank({_of(ndcg)[:-2]}), SigmoidLocal({ndcg!r}), Linear({{start}}, {{rate}}))",
-            engine,
-            "gradient",
-            SCHEDULE,
-            worth=9,
-            label=f"iteration_dependent() {STEPS}",
-        ),
-        Candidate(
-            f"GumbelRanks(LambdaRank({_of(ndcg)[:-2]}), beta={{beta}})",
-            engine,
-            "gradient",
-            (NOISE,),
-            worth=3,
-            label=f"GumbelRanks(LambdaRank({_of(ndcg)[:-2]})) {STEPS}",
-        ),
-    ]
-    for source in sources:
-        text = f"graded({{weight}}, source={source!r}, metric={ndcg!r})"
-        for leaves in ("engine", "gradient"):
-            label = f"graded(source={source!r})" + (f" {STEPS}" if leaves == "gradient" else "")
-            table.append(Candidate(text, engine, leaves, (WEIGHT,), worth=-1, label=label))
-    kept = [c for c in table if c.engine in engines]
-    if "lightgbm" in engines and engine == "lightgbm":
-        kept = [c for c in kept if not c.text.startswith("XENDCG")]  # rank_xendcg grows the same trees
-    return tuple(kept)
+def native(name: str, worth: int = 0) -> Candidate:
+    """The candidate of an engine's own objective."""
+    found = [NATIVE_KNOBS[name]] if name in NATIVE_KNOBS else []
+    knobs, params = (
+        tuple(knob for _, knob in found),
+        tuple((parameter, knob.name) for parameter, knob in found),
+    )
+    return Candidate(name, NAMES[name], knobs=knobs, params=params, worth=worth)
 
 
 def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate, ...]:
@@ -177,21 +121,8 @@ def _one(objective: Any, engines: Sequence[str]) -> Candidate:
                 f"objectives has {rule.name!r}, which is {rule.owner}'s own, but the engine is {', '.join(engines)}: "
                 f"give engine={engine!r}"
             )
-        own = {"lambdarank": (_TRUNCATION, CUTOFF), **dict.fromkeys(NATIVE["XGBoost"], (_PAIRS, PAIRS))}
-        knobs = (own[rule.name],) if rule.name in own else ()
-        return Candidate(
-            rule.name, engine, knobs=tuple(k for _, k in knobs), params=tuple((n, k.name) for n, k in knobs)
-        )
+        return native(rule.name)
     if isinstance(rule, GradeModel) or not hasattr(rule, "gradient"):
         raise TypeError(f"objectives has {objective!r}: give objectives such as LambdaRank(), or their texts")
     rule.refuse_on_engines()
     return Candidate("", engines[0], given=rule)
-
-
-_TRUNCATION = "lambdarank_truncation_level"
-_PAIRS = "lambdarank_num_pair_per_sample"
-
-
-def _of(metric: NDCG) -> str:
-    """The metric as first argument, nothing for the default."""
-    return "" if metric == NDCG() else f"{metric!r}, "

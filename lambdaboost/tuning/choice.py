@@ -31,6 +31,8 @@ class Choice:
         The best trial of each candidate that has a complete one, the best of all first.
     weight : float64 (n_queries,)
         The weight of each query.
+    tried : tuple of int
+        How many trials each candidate had.
 
     """
 
@@ -38,6 +40,7 @@ class Choice:
     candidates: tuple[Candidate, ...]
     finalists: tuple[Trial, ...]
     weight: NDArray[np.float64]
+    tried: tuple[int, ...]
 
     @property
     def best(self) -> Trial:
@@ -99,12 +102,16 @@ class Choice:
         )
         said = []
         if worse:
-            named = ", ".join(f"{self.name(trial)} (p = {self._p(trial):.2g})" for trial in worse)
+            named = ", ".join(f"{self._named(trial)} (p = {self._p(trial):.2g})" for trial in worse)
             said.append(f"{best} is better than {named}.")
         if len(self.equals) > 1:
             names = ", ".join(self.name(trial) for trial in self.equals)
             said.append(f"Any of these will do: {names}.")
-        return f"{' '.join(said)} ({on})"
+        return f"{' '.join(said)} ({on}.)"
+
+    def _named(self, trial: Trial) -> str:
+        """Its name; a candidate of one trial may be better with other settings."""
+        return self.name(trial) + (" at its defaults" if self.tried[trial.candidate] == 1 else "")
 
     def _p(self, trial: Trial) -> float:
         found = self.significance(trial)
@@ -126,4 +133,5 @@ def chosen_from(
     finalists = sorted((t for t in best if t is not None), key=lambda t: (-t.means(weight)[0], t.candidate))
     if not finalists:
         raise ValueError("no training is complete: give a larger budget of minutes")
-    return Choice(measure, candidates, tuple(finalists), weight)
+    tried = tuple(sum(t.candidate == at for t in trials) for at in range(len(candidates)))
+    return Choice(measure, candidates, tuple(finalists), weight, tried)

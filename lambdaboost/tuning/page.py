@@ -20,7 +20,8 @@ from lambdaboost.tuning.trial import Trial
 
 OPTIMISM = (
     "The validation mean of the best trial is too high, for it is the highest of many: expect less on new queries. The "
-    "tests compare finalists that were each chosen on the same queries."
+    "tests compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it "
+    "looks here."
 )
 
 
@@ -63,6 +64,7 @@ def _certainty(page: Page, tuned: Any) -> None:
 def _finalists(choice: Choice) -> Table:
     header = (
         "Candidate",
+        "Trials",
         repr(choice.measure),
         "Difference",
         "95% interval",
@@ -80,14 +82,16 @@ def _finalists(choice: Choice) -> Table:
 
 def _finalist(choice: Choice, trial: Trial) -> tuple[Cell, ...]:
     mean = Cell(f"{100 * trial.means(choice.weight)[0]:.2f}")
+    trials = Cell(str(choice.tried[trial.candidate]))
     if choice.comparison is None or trial is choice.best:
-        return (Cell(choice.name(trial), "bold"), mean, Cell("–"), Cell("–"), Cell("–"), Cell("yes"))
+        return (Cell(choice.name(trial), "bold"), trials, mean, Cell("–"), Cell("–"), Cell("–"), Cell("yes"))
     difference = choice.comparison[choice.name(trial), choice.measure]
     low, high = difference.interval()
     found = choice.comparison.significance[choice.name(trial), choice.measure]
     interval = f"{100 * low:+.2f} to {100 * high:+.2f}" if np.isfinite(low) else "–"
     return (
         Cell(choice.name(trial)),
+        trials,
         mean,
         found.marked(f"{100 * difference.mean:+.2f}"),
         Cell(interval),

@@ -21,6 +21,7 @@ from lambdaboost.tuning.trial import Trial, best_of, floor_of
 from lambdaboost.tuning.workers import Here, Processes
 
 LEAST = 5  # complete trials before any is pruned
+SHARED = 6  # candidates that the best trees are given to
 OBJECTIVE = "objective"
 
 
@@ -47,6 +48,8 @@ class Search:
     weight: NDArray[np.float64]
     on_trial: Callable[[Search], None]
     trials: list[Trial] = field(default_factory=list)
+    begin: float = field(default_factory=time.time)
+    _shared: bool = False
 
     def run(self) -> list[Trial]:
         """All finished trials, those of an earlier call included."""
@@ -58,6 +61,7 @@ class Search:
             while self._affords(len(running)) or running:
                 while len(running) < self.workers and self._affords(len(running)):
                     with quiet():
+                        self._share_trees(len(running))
                         asked = self._asked()
                     running[executor.submit(asked[2])] = asked
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -82,6 +86,12 @@ class Search:
         """The best complete trial so far."""
         return best_of(self.trials, self.weight)
 
+    @property
+    def best_of_each(self) -> list[Trial]:
+        """The best complete trial of each candidate that has one."""
+        groups = ([t for t in self.trials if t.candidate == at] for at in range(len(self.task.candidates)))
+        return [best for group in groups if (best := best_of(group, self.weight)) is not None]
+
     def _affords(self, running: int) -> bool:
         each = len(self.task.folds)
         in_use = self.trainings + running * each
@@ -95,11 +105,55 @@ class Search:
             self.study.add_trial(self._as_frozen(trial))
         done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
         order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
-        for at in order:
+        for at in order[: self._defaults]:
             candidate = self.task.candidates[at]
             if (at, self.space.defaults(candidate)) not in done:
                 self.study.enqueue_trial({OBJECTIVE: candidate.name, **self.space.start(candidate)})
         self._next = 1 + max((trial.number for trial in self.trials), default=-1)
+
+    def _share_trees(self, running: int) -> None:
+        """Half way, try the trees of the best trial with the other candidates, the best of these first.
+
+        Otherwise a candidate that the sampler left early would lose by its trees, and not by its objective.
+        """
+        best = self.best
+        if self._shared or best is None or self._used(running) < 0.5:
+            return
+        self._shared = True
+        trees = self.space.trees_of(self.task.candidates[best.candidate], best.values)
+        for at in [at for at in self._ranked() if at != best.candidate][:SHARED]:
+            candidate = self.task.candidates[at]
+            trial = best_of([t for t in self.trials if t.candidate == at], self.weight)
+            own = self.space.start(candidate) if trial is None else self._params(trial)
+            params = own | {name: value for name, value in trees.items() if name in own}
+            if not any(t.candidate == at and self._params(t) == params for t in self.trials):
+                self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
+
+    def _ranked(self) -> list[int]:
+        """The candidates: those with a complete trial, the best first, then the others by their worth."""
+        means = {trial.candidate: trial.means(self.weight)[0] for trial in self.best_of_each}
+        order = sorted(means, key=lambda at: -means[at])
+        others = [at for at in range(len(self.task.candidates)) if at not in means]
+        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].worth)]
+
+    @property
+    def _defaults(self) -> int:
+        """How many candidates are tried with their defaults: as many as half of the trainings are enough for."""
+        enough = max(self.budget.trainings / len(self.task.folds) / 2, 3)
+        return min(len(self.task.candidates), int(min(enough, 1000)))
+
+    def _used(self, running: int) -> float:
+        """The share of the budget that is used, of what the defaults leave of it."""
+        defaults = self._defaults * len(self.task.folds)
+        left = max(self.budget.trainings - defaults, 1)
+        used = (self.trainings + running * len(self.task.folds) - defaults) / left
+        span = self.budget.until - self.begin
+        return max(used, (time.time() - self.begin) / span)
+
+    def _params(self, trial: Trial) -> dict[str, float]:
+        """The knobs of a trial by their names in the search."""
+        knobs = self.space.named(self.task.candidates[trial.candidate])
+        return {name: trial.values[knob.name] for name, knob in knobs.items()}
 
     def _asked(self) -> tuple[Any, int, Job]:
         """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
@@ -152,10 +206,9 @@ class Search:
         names = [each.name for each in self.task.candidates]
         choice = package.distributions.CategoricalDistribution(names)
         ranges = {name: knob.distribution(package.distributions) for name, knob in knobs.items()}
-        params = {name: trial.values[knob.name] for name, knob in knobs.items()}
         states = package.trial.TrialState
         return package.trial.create_trial(
-            params={OBJECTIVE: candidate.name, **params},
+            params={OBJECTIVE: candidate.name, **self._params(trial)},
             distributions={OBJECTIVE: choice, **ranges},
             values=self._values(trial) if trial.is_complete else None,
             intermediate_values=None if trial.is_complete else {len(trial.outcome.curves[0]): trial.reached},

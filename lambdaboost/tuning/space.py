@@ -90,6 +90,10 @@ class Space:
         """The same by the names of the knobs."""
         return {knob.name: knob.start for knob in self.named(candidate).values()}
 
+    def trees_of(self, candidate: Candidate, values: Mapping[str, float]) -> dict[str, float]:
+        """The values of the knobs of trees, by their names in the search."""
+        return {self._shared(knob, candidate): values[knob.name] for knob in self.trees(candidate)}
+
     def suggested(self, trial: Any, candidate: Candidate) -> dict[str, float]:
         """The values that an Optuna trial suggests, by the names of the knobs."""
         return {knob.name: knob.suggested(trial, name) for name, knob in self.named(candidate).items()}

@@ -23,7 +23,7 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "lightgbm": {"num_threads": 1, "feature_pre_filter": False},
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
-WARM_UP, EVERY = 30, 10  # rounds before a training may be pruned, and between two looks
+WARM_UP, EVERY = 50, 10  # rounds before a training may be pruned, and between two looks
 CLEARLY = 0.05  # the one-sided p-value at which a trial is left after some of its folds
 
 

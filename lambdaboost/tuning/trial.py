@@ -55,7 +55,7 @@ def best_of(trials: Iterable[Trial], weight: NDArray[np.float64]) -> Trial | Non
 def floor_of(
     trials: Sequence[Trial], values: Mapping[str, float], rounds: int, least: int
 ) -> NDArray[np.float64] | None:
-    """The value after each round that a tenth of the complete trials have not reached; None for fewer than `least`.
+    """The value after each round that every complete trial has reached; None for fewer than `least` of these.
 
     Small steps need more rounds: where the new trial, by its `values` of rate η, is at round m, a trial of rate η′ is
     read at round mη/η′.
@@ -69,5 +69,5 @@ def floor_of(
         so_far = np.maximum.accumulate(trial.outcome.curves[0])
         speed = values.get(RATE, 1.0) / trial.values.get(RATE, 1.0)
         read.append(so_far[np.clip(np.floor(done * speed).astype(int) - 1, 0, so_far.size - 1)])
-    lowest: NDArray[np.float64] = np.nanpercentile(read, 10, axis=0)
+    lowest: NDArray[np.float64] = np.min(read, axis=0)
     return lowest

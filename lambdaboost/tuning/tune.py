@@ -17,7 +17,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning import checks
-from lambdaboost.tuning.candidates import Candidate, given, standard
+from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.contents import digest_of
 from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
 from lambdaboost.tuning.nested import held_out
@@ -25,6 +25,7 @@ from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.progress import Progress
 from lambdaboost.tuning.search import Budget, Search
 from lambdaboost.tuning.space import Space
+from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.store import Store
 from lambdaboost.tuning.task import Fold, Task
 from lambdaboost.tuning.trial import Trial
@@ -64,10 +65,11 @@ def tune(
 ) -> Tuned:
     """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
 
-    Every candidate is trained with its engine's defaults first. Then Optuna's TPE sampler, which shares what it learns
-    about trees among objectives, chooses the settings; early stopping gives the number of rounds. A training that falls
-    behind nine tenths of the others after as much training, rounds times rate, is ended, and in cross-validation
-    a trial that is significantly worse than the best one after some folds. The best trials of all candidates are then
+    Every candidate is trained with its engine's defaults first, as far as half of the trainings go. Then Optuna's TPE
+    sampler, which shares what it learns about trees among objectives, chooses the settings; early stopping gives the
+    number of rounds. Half way, other candidates get the trees of the best one, so that none loses by its trees alone. A
+    training that falls behind all others after as much training, rounds times rate, is ended, and in cross-validation a
+    trial that is significantly worse than the best one after some folds. The best trials of all candidates are then
     compared query by query.
 
     Parameters
@@ -148,7 +150,7 @@ def tune(
         check_count("workers", workers, 1)
     parts = [train] if valid is None else [train, valid]
     sources = [name for name in train.queries.labels if name != "relevance"]
-    wanted = standard(measures[0], engines, sources) if objectives is None else given(objectives, engines)
+    wanted = standard(measures, engines, sources) if objectives is None else given(objectives, engines)
     candidates, left_out = checks.usable(wanted, parts)
     checks.checked_candidates(candidates, left_out, named=objectives is not None)
     cut = drawn_folds(train, folds, seed) if valid is None else given_parts(train, valid, seed)

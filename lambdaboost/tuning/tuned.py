@@ -154,6 +154,7 @@ class Tuned:
         choice = self.choice
         frame = _frame(choice.finalists, self.task, choice.weight)
         found = [choice.significance(trial) for trial in choice.finalists]
+        frame["trials"] = [choice.tried[trial.candidate] for trial in choice.finalists]
         frame["difference"] = [0.0 if s is None else s.difference for s in found]
         frame["p"] = [np.nan if s is None else s.adjusted for s in found]
         frame["within one standard error"] = [choice.within_one_error(trial) for trial in choice.finalists]

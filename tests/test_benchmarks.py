@@ -25,6 +25,7 @@ from benchmarks import (
     training,
 )
 from benchmarks.child import measured
+from benchmarks.combiner_costs import PARTS
 from benchmarks.data import SHARES, made
 from benchmarks.engines import ENGINES
 from benchmarks.machine import this_machine
@@ -178,7 +179,7 @@ def test_speed_compares_the_same_trees():
 
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["training", "evaluation", "speed", "objectives", "scaling"]
+    parts = ["training", "evaluation", "speed", "objectives", "combiners", "scaling"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
     assert list(found) == parts
@@ -187,6 +188,7 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 2 + ["10 × 20, truncation 5"] * 2
     assert [row[0] for row in found["evaluation"].rows] == ["20 × 10"] * 2 + ["10 × 20"] * 2
     assert found["objectives"].rows[0][0] == BASE
+    assert [row[0] for row in found["combiners"].rows][::9] == [PARTS, "Constrained(…)"]
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
     assert found["scaling"].header[2:5] == ("100", "200", "400")
     text = (tmp_path / "new/bench.md").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from lambdaboost.datasets import Queries
+from lambdaboost.engines.constraint import lacks_reference, referenced
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 
@@ -17,7 +18,9 @@ def warm_up(q: Queries, objectives: Iterable[Objective], measures: Iterable[Meas
     start = time.perf_counter()
     scores = np.zeros(q.n_documents)
     for objective in objectives:
-        objective.gradient(scores, q)
+        # What the training will measure does not matter here.
+        known = referenced(objective, (1.0,)) if lacks_reference(objective) else objective
+        known.gradient(scores, q)
     for measure in measures:
         measure(scores, q)
     return time.perf_counter() - start

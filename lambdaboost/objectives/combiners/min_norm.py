@@ -17,8 +17,8 @@ from lambdaboost.objectives.combiners.parts import Parts
 class MinNorm(Combiner):
     r"""The shortest convex combination of the λ, scaled to one norm: multiple gradient descent (Désidéri 2012).
 
-    .. math:: \min_{\alpha \ge 0,\; \sum \alpha = 1} \Big\lVert \sum_k \alpha_k \frac{\lambda_k}{\lVert\lambda_k\rVert}
-        \Big\rVert^2
+    .. math:: \min_{\alpha \ge 0,\; \sum \alpha = 1}
+        \lVert \sum_k \alpha_k \frac{\lambda_k}{\lVert\lambda_k\rVert} \rVert^2
 
     Unless it is zero, this direction has the same positive slope in every objective with a weight, and at least that in
     the others. Of two scaled λ it always weights both 1/2; with three and more the weights change, and an objective

@@ -21,7 +21,6 @@ from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
 from lambdaboost.evaluation.report import svg
 from lambdaboost.evaluation.report.importance import importance_table
-from lambdaboost.evaluation.report.pictures import pareto
 from lambdaboost.evaluation.report.words import digest
 
 pytest.importorskip("matplotlib")
@@ -305,13 +304,6 @@ def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
     q = Queries(Q.relevance, sizes=Q.sizes, clicks=Q.labels["clicks"], views=np.full(Q.n_documents, 7.0))
     text, _ = checked(report(tmp_path / "page", system("a", q=q), system("b", q=q, seed=1)))
     assert "CNDCG(k=10)" in text and "source=&#x27;views&#x27;" not in text and "Label source views" in text
-
-
-def test_pareto_front_against_its_definition():
-    points = RNG.integers(0, 5, (40, 2)).astype(float)
-    # No other point is at least as good in both and better in one.
-    slow = [not any((b >= a).all() and (b > a).any() for b in points) for a in points]
-    assert pareto(points).tolist() == slow
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])

@@ -20,6 +20,7 @@ from lambdaboost.evaluation.comparison.significance import Significance, signifi
 from lambdaboost.evaluation.comparison.system import Figures, System
 from lambdaboost.evaluation.comparison.top_grades import top_grades
 from lambdaboost.evaluation.err import ERR
+from lambdaboost.evaluation.front import hypervolume, non_dominated
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import MEASURES, Measure
@@ -64,7 +65,9 @@ __all__ = [
     "compare",
     "from_run",
     "from_runs",
+    "hypervolume",
     "ndcg_curve",
+    "non_dominated",
     "parse",
     "rank_changes",
     "read_trec_qrels",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.evaluation.comparison.compare import Comparison
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.system import System
+from lambdaboost.evaluation.front import non_dominated
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import ndcg_curve
 from lambdaboost.evaluation.report.lines import COLOURS, line, plain
@@ -50,7 +51,7 @@ def ndcg_by_cutoff(systems: Sequence[System]) -> Picture:
 def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
     """Each system by two measures, with the Pareto front."""
     points = _points(comparison, across, up)
-    best = pareto(np.array([middle for middle, _ in points.values()]))
+    best = non_dominated([middle for middle, _ in points.values()])
     names = [name for name, on in zip(points, best, strict=True) if on]
 
     def draw(axes: Any) -> None:
@@ -70,18 +71,6 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
     )
     alt = f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}."
     return Picture(draw, caption, alt)
-
-
-def pareto(points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each of the points, (n, 2), is on the Pareto front: no other is as good in both and better in one.
-
-    >>> pareto(np.array([[1.0, 1.0], [2.0, 1.0], [0.0, 3.0]]))
-    array([False,  True,  True])
-    """
-    as_good = (points[None, :] >= points[:, None]).all(axis=2)
-    better = (points[None, :] > points[:, None]).any(axis=2)
-    surpassed: NDArray[np.bool_] = np.any(as_good & better, axis=1)
-    return ~surpassed
 
 
 def learning_curves(histories: Mapping[str, History]) -> list[Picture]:

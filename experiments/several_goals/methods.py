@@ -1,0 +1,98 @@
+"""The systems of lambdaboost that are compared, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from experiments.several_goals.sets import Goals, Parts
+from experiments.several_goals.training import Scores, booster_of, data_of, outcome, predictor
+from lambdaboost import Constrained, Scorecard
+from lambdaboost.datasets import Collection
+from lambdaboost.objectives import (
+    Chebyshev,
+    ExactPareto,
+    FromSources,
+    MinNorm,
+    Objective,
+    Scaled,
+    StochasticLabels,
+    draw_preferences,
+)
+
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of the second goal
+READ_OFF = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)  # of the model with preferences as features
+TOLERANCES = (0.005, 0.01)
+COPIES = 4  # of its training data, each with its own draw of preferences
+
+FIRST, SECOND_ALONE = "first goal alone", "second goal alone"
+SUM, CONSTRAINED, ONE_MODEL, MIN_NORM = "weighted sum", "Constrained", "preferences as features", "MinNorm"
+COMBINERS: dict[str, Callable[[float, int], object]] = {
+    "Scaled": lambda w, seed: Scaled((1 - w, w)),
+    "StochasticLabels": lambda w, seed: StochasticLabels((1 - w, w), seed=seed),
+    "Chebyshev": lambda w, seed: Chebyshev((1 - w, w)),
+    "ExactPareto": lambda w, seed: ExactPareto((1 - w, w)),
+}
+
+
+def named(method: str, setting: float | str = "") -> str:
+    """The name of a system, such as ``"weighted sum, 0.3"``."""
+    return f"{method}, {setting:g}" if isinstance(setting, float) else method
+
+
+def alone(goals: Goals, seed: int) -> dict[str, Objective]:
+    """Each goal alone."""
+    return dict(zip((FIRST, SECOND_ALONE), goals.objectives, strict=True))
+
+
+def weighted(goals: Goals, seed: int) -> dict[str, Objective]:
+    """Sums with fixed weights."""
+    return {named(SUM, w): Scorecard(goals.objectives, (1 - w, w)) for w in WEIGHTS}
+
+
+def combined(goals: Goals, seed: int) -> dict[str, Objective]:
+    """Every combiner at every weight, and the one without."""
+    found: dict[str, Objective] = {
+        named(name, w): Scorecard(goals.objectives, made(w, seed))
+        for name, made in COMBINERS.items()
+        for w in WEIGHTS
+    }
+    return found | {MIN_NORM: Scorecard(goals.objectives, MinNorm())}
+
+
+def constrained(goals: Goals, seed: int) -> dict[str, Objective]:
+    """The first goal kept within each tolerance."""
+    return {named(CONSTRAINED, keep): Constrained(*goals.objectives, keep=keep) for keep in TOLERANCES}
+
+
+def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str, Scores]:
+    """One model with preferences as features, read off at several."""
+    copies = Collection.concat([_anonymous(parts.train)] * COPIES)
+    drawn = draw_preferences(copies.queries.sizes, 2, seed=seed)
+    named_sources = dict(zip(("to_first", "to_second"), drawn.T, strict=True))
+    with_preferences = _with_columns(copies, drawn)
+    q = with_preferences.queries
+    labelled = type(q)(q.relevance, q.sizes, **{n: v for n, v in q.labels.items() if n != "relevance"}, **named_sources)
+    objective = Scorecard(goals.objectives, FromSources(tuple(named_sources)))
+    data = data_of(Collection(with_preferences.features, labelled))
+    booster, seconds = booster_of(objective, data, rounds)
+    kept: dict[str, Scores] = {f"{ONE_MODEL} seconds": np.array([seconds, np.nan, np.nan])}
+    for w in READ_OFF:
+
+        def predict(features: Scores, w: float = w) -> Scores:
+            return predictor(booster)(np.column_stack([features, np.tile([1 - w, w], (len(features), 1))]))
+
+        kept |= outcome(named(ONE_MODEL, w), predict, goals, parts)
+    return kept
+
+
+def _anonymous(collection: Collection) -> Collection:
+    """Without ids, since copies would share them."""
+    q = collection.queries
+    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
+    return Collection(collection.features, type(q)(q.relevance, q.sizes, **sources))
+
+
+def _with_columns(collection: Collection, columns: Scores) -> Collection:
+    return Collection(np.column_stack([collection.features, columns]), collection.queries)

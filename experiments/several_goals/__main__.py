@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     options.out.mkdir(parents=True, exist_ok=True)
     scale, rounds, seeds = (0.02, 5, 1) if options.quick else (1.0, ROUNDS, SEEDS)
     tasks = {
-        _file_name(task): task
+        task.key: task
         for goals in sets.values()
         for task in tasks_of(goals, parts, seeds)
     }
@@ -64,11 +64,6 @@ def _chosen(options: Namespace) -> dict[str, Goals]:
         if name not in there:
             raise ValueError(f"--sets {name!r}: expected one of {', '.join(map(repr, there))}; others need DATA")
     return {name: goals for name, goals in there.items() if not options.sets or name in options.sets}
-
-
-def _file_name(task: Task) -> str:
-    data_set = "".join(letter for letter in task.data_set if letter.isalnum())
-    return f"{data_set}-{task.seed}-{task.fold}-{task.systems}"
 
 
 def _folder(text: str) -> Path:

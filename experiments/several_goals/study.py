@@ -31,6 +31,12 @@ class Task:
     fold: int
     systems: str
 
+    @property
+    def key(self) -> str:
+        """A name for a file."""
+        data_set = "".join(letter for letter in self.data_set if letter.isalnum())
+        return f"{data_set}-{self.seed}-{self.fold}-{self.systems}"
+
 
 @dataclass(frozen=True)
 class Study:

@@ -19,6 +19,7 @@ from lambdaboost.evaluation.comparison.rank_changes import RankChanges, rank_cha
 from lambdaboost.evaluation.comparison.significance import Significance, significances
 from lambdaboost.evaluation.comparison.system import Figures, System
 from lambdaboost.evaluation.comparison.top_grades import top_grades
+from lambdaboost.evaluation.comparison.without_loss import best_without_loss
 from lambdaboost.evaluation.err import ERR
 from lambdaboost.evaluation.front import hypervolume, non_dominated
 from lambdaboost.evaluation.kendall_tau import KendallTau
@@ -62,6 +63,7 @@ __all__ = [
     "Significance",
     "Spearman",
     "System",
+    "best_without_loss",
     "compare",
     "from_run",
     "from_runs",

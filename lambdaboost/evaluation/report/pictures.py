@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.evaluation.comparison.compare import Comparison
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.system import System
+from lambdaboost.evaluation.comparison.without_loss import best_without_loss
 from lambdaboost.evaluation.front import non_dominated
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import ndcg_curve
@@ -49,10 +50,11 @@ def ndcg_by_cutoff(systems: Sequence[System]) -> Picture:
 
 
 def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
-    """Each system by two measures, with the Pareto front."""
+    """Each system by two measures, with the Pareto front and the highest system without a significant loss across."""
     points = _points(comparison, across, up)
     best = non_dominated([middle for middle, _ in points.values()])
     names = [name for name, on in zip(points, best, strict=True) if on]
+    chosen = best_without_loss(comparison, across, up)
 
     def draw(axes: Any) -> None:
         order = sorted((points[name][0] for name in names), key=lambda point: point[0])
@@ -61,15 +63,19 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
             style = line(at) | {"linestyle": "none", "markersize": 7}
             errors = {} if reach is None else {"xerr": reach[0], "yerr": reach[1], "elinewidth": 1}
             axes.errorbar(*([x] for x in middle), label=label(name), zorder=2, **errors, **style)
+        axes.scatter(*points[chosen][0], s=180, facecolors="none", edgecolors="#1a1a1a", zorder=3)
         plain(axes, f"Mean {across!r} × 100", f"Mean {up!r} × 100")
 
     summary = "; ".join(f"{name} {x:.2f} and {y:.2f}" for name, ((x, y), _) in points.items())
     caption = (
         f"Two label sources: {across!r} against {up!r}; up and right is better. The line joins the Pareto "
         f"front, systems that no other beats on both. Bars are 95% confidence intervals of the difference from "
-        f"{comparison.baseline}."
+        f"{comparison.baseline}. The ring is around {chosen}: the highest {up!r} without a significant loss of {across!r}."
     )
-    alt = f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}."
+    alt = (
+        f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}. "
+        f"Ringed: {chosen}."
+    )
     return Picture(draw, caption, alt)
 
 

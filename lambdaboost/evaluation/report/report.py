@@ -44,7 +44,7 @@ def report(
 ) -> Path:
     """Write a self-contained HTML page that compares systems on the same queries.
 
-    It shows tables with significance, NDCG by cutoff, the Pareto front of two label sources, scores by grade, learning
+    It shows tables with significance, the trade-off between label sources, NDCG by cutoff, scores by grade, learning
     curves, feature importance, diagnostics, segments of queries, gains and losses by query, the worst queries with
     their documents, the data and its hash, and the parameters, versions and date of the run. It needs no other file,
     script or network. Pictures need matplotlib (``lambdaboost[plots]``) and are omitted without it. An existing file is
@@ -123,13 +123,12 @@ def report(
         page.table(words.means(baseline, chosen))
     else:
         _compared(page, comparison)
-    fronts = _fronts(comparison)
-    if not (q.labels[RELEVANCE] < 0).any():
-        page.section("NDCG by cutoff, label sources together" if fronts else "NDCG by cutoff")
-        page.pictures([pictures.ndcg_by_cutoff(systems), *fronts])
-    elif fronts:
-        page.section("Label sources together")
+    if fronts := _fronts(comparison):
+        page.section("Trade-off")
         page.pictures(fronts)
+    if not (q.labels[RELEVANCE] < 0).any():
+        page.section("NDCG by cutoff")
+        page.pictures([pictures.ndcg_by_cutoff(systems)])
     page.section("Scores by grade")
     page.pictures(map(score_distribution, systems))
     if grouped:

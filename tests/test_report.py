@@ -117,7 +117,8 @@ def test_everything_on_one_page(tmp_path):
     text, page = checked(path)
     assert headings(text) == [
         "Comparison",
-        "NDCG by cutoff, label sources together",
+        "Trade-off",
+        "NDCG by cutoff",
         "Scores by grade",
         "Learning curves",
         "Diagnostics",

@@ -69,7 +69,7 @@ class Goals:
     @property
     def objectives(self) -> tuple[Objective, Objective]:
         """The objectives of both goals."""
-        return LambdaRank(NDCG(gain=self.gain)), LambdaRank(CNDCG(source=SECOND))
+        return LambdaRank(NDCG(10, gain=self.gain)), LambdaRank(CNDCG(10, SECOND))
 
 
 def known(folder: Path | None, scale: float = 1.0) -> dict[str, Goals]:
@@ -96,7 +96,8 @@ def _folded(read: Callable[[], Collection], seed: int, fold: int) -> Parts:
     part = np.random.default_rng(seed).permutation(whole.queries.n_queries) % FOLDS
     tested, validated = part == fold, part == (fold + 1) % FOLDS
     train = whole.take(np.flatnonzero(~tested & ~validated))
-    return Parts(train, whole.take(np.flatnonzero(validated)), whole.take(np.flatnonzero(tested)), np.flatnonzero(tested))
+    valid, test = (whole.take(np.flatnonzero(taken)) for taken in (validated, tested))
+    return Parts(train, valid, test, np.flatnonzero(tested))
 
 
 def _named(collection: Collection, source: str) -> Collection:

@@ -15,8 +15,8 @@ goal; `MinNorm`, which takes no weights; `Constrained` with tolerances 0.005 and
 features, trained on four copies of the data with different draws, read off at nine preferences, of which the five
 above count in the comparison; and MO-LightGBM, if its executable is given: its methods with its own recipe of five
 preferences or bounds between the costs of its two single-goal models. MO-LightGBM takes whole grades only, so the
-second labels are rounded to 26 levels with the gains of CNDCG; a missing one counts as the lowest level. It takes a
-minute for a fold of long lists, so on real sets it has the first seed alone, and is compared on that.
+second labels are rounded to 26 levels with the gains of CNDCG; a missing one counts as the lowest level. It takes
+minutes where lists are long or queries many, so it has the first seed alone, and is compared on that.
 
 Measures. NDCG@10 of the grades and CNDCG@10 of the second source, over test queries where both are defined. The
 hypervolume is counted from the worse of the two single-goal models in each measure, in squared points (100 × NDCG), on

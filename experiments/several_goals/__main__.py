@@ -28,11 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
         note("MO-LightGBM is left out: give its executable as --mo-lightgbm PATH")
     options.out.mkdir(parents=True, exist_ok=True)
     scale, rounds, seeds = (0.02, 5, 1) if options.quick else (1.0, ROUNDS, SEEDS)
-    tasks = {
-        task.key: task
-        for goals in sets.values()
-        for task in tasks_of(goals, parts, seeds)
-    }
+    tasks = {task.key: task for goals in sets.values() for task in tasks_of(goals, parts, seeds)}
     note(f"{len(tasks)} runs; finished ones are kept in {options.out / 'runs'}")
     study = Study(options.data, scale, rounds, options.mo_lightgbm)
     with Workers(options.out / "runs", options.workers, partial(_same, study)) as pool:
@@ -62,7 +58,9 @@ def _chosen(options: Namespace) -> dict[str, Goals]:
     there = known(options.data, 0.02 if options.quick else 1.0)
     for name in options.sets or ():
         if name not in there:
-            raise ValueError(f"--sets {name!r}: expected one of {', '.join(map(repr, there))}; others need DATA")
+            raise ValueError(
+                f"--sets {name!r}: expected one of {', '.join(map(repr, there))}; others need DATA"
+            )
     return {name: goals for name, goals in there.items() if not options.sets or name in options.sets}
 
 
@@ -79,13 +77,23 @@ def _file(text: str) -> Path:
 
 
 def _parser() -> ArgumentParser:
-    made = ArgumentParser("python -m experiments.several_goals", description="Several goals at once, and their front.")
-    made.add_argument(
-        "data", nargs="?", type=_folder, metavar="DATA", help="the folder of the real data sets (default: none of them)"
+    made = ArgumentParser(
+        "python -m experiments.several_goals", description="Several goals at once, and their front."
     )
-    made.add_argument("--sets", nargs="+", metavar="NAME", help="only these data sets (default: all that are there)")
+    made.add_argument(
+        "data",
+        nargs="?",
+        type=_folder,
+        metavar="DATA",
+        help="the folder of the real data sets (default: none of them)",
+    )
+    made.add_argument(
+        "--sets", nargs="+", metavar="NAME", help="only these data sets (default: all that are there)"
+    )
     made.add_argument("--mo-lightgbm", type=_file, metavar="PATH", help="MO-LightGBM's executable")
-    made.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="only these systems, without a report")
+    made.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="only these systems, without a report"
+    )
     made.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "all", metavar="DIR")
     made.add_argument("--quick", action="store_true", help="a small test run; not for publication")
     made.add_argument("--workers", type=at_least(1), default=os.cpu_count() or 1, help="runs at a time")

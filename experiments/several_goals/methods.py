@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from experiments.several_goals.sets import Goals, Parts
+from experiments.several_goals.sets import SECOND, Goals, Parts
 from experiments.several_goals.training import Scores, booster_of, data_of, outcome, predictor
-from lambdaboost import Constrained, Scorecard
+from lambdaboost import Constrained, Queries, Scorecard
 from lambdaboost.datasets import Collection
 from lambdaboost.objectives import (
     Chebyshev,
@@ -20,15 +20,17 @@ from lambdaboost.objectives import (
     StochasticLabels,
     draw_preferences,
 )
+from lambdaboost.objectives.combiners.combiner import Combiner
 
 WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of the second goal
 READ_OFF = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)  # of the model with preferences as features
 TOLERANCES = (0.005, 0.01)
 COPIES = 4  # of its training data, each with its own draw of preferences
 
+PREFERENCES = ("to_first", "to_second")  # their label sources
 FIRST, SECOND_ALONE = "first goal alone", "second goal alone"
 SUM, CONSTRAINED, ONE_MODEL, MIN_NORM = "weighted sum", "Constrained", "preferences as features", "MinNorm"
-COMBINERS: dict[str, Callable[[float, int], object]] = {
+COMBINERS: dict[str, Callable[[float, int], Combiner]] = {
     "Scaled": lambda w, seed: Scaled((1 - w, w)),
     "StochasticLabels": lambda w, seed: StochasticLabels((1 - w, w), seed=seed),
     "Chebyshev": lambda w, seed: Chebyshev((1 - w, w)),
@@ -68,14 +70,13 @@ def constrained(goals: Goals, seed: int) -> dict[str, Objective]:
 
 def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str, Scores]:
     """One model with preferences as features, read off at several."""
-    copies = Collection.concat([_anonymous(parts.train)] * COPIES)
-    drawn = draw_preferences(copies.queries.sizes, 2, seed=seed)
-    named_sources = dict(zip(("to_first", "to_second"), drawn.T, strict=True))
-    with_preferences = _with_columns(copies, drawn)
-    q = with_preferences.queries
-    labelled = type(q)(q.relevance, q.sizes, **{n: v for n, v in q.labels.items() if n != "relevance"}, **named_sources)
-    objective = Scorecard(goals.objectives, FromSources(tuple(named_sources)))
-    data = data_of(Collection(with_preferences.features, labelled))
+    q = parts.train.queries
+    sizes = np.tile(q.sizes, COPIES)
+    drawn = draw_preferences(sizes, 2, seed=seed)
+    sources = dict(zip(PREFERENCES, drawn.T, strict=True)) | {SECOND: np.tile(q.labels[SECOND], COPIES)}
+    features = np.column_stack([np.tile(parts.train.features, (COPIES, 1)), drawn])
+    data = data_of(Collection(features, Queries(np.tile(q.relevance, COPIES), sizes, **sources)))
+    objective = Scorecard(goals.objectives, FromSources(PREFERENCES))
     booster, seconds = booster_of(objective, data, rounds)
     kept: dict[str, Scores] = {f"{ONE_MODEL} seconds": np.array([seconds, np.nan, np.nan])}
     for w in READ_OFF:
@@ -85,14 +86,3 @@ def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str,
 
         kept |= outcome(named(ONE_MODEL, w), predict, goals, parts)
     return kept
-
-
-def _anonymous(collection: Collection) -> Collection:
-    """Without ids, since copies would share them."""
-    q = collection.queries
-    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
-    return Collection(collection.features, type(q)(q.relevance, q.sizes, **sources))
-
-
-def _with_columns(collection: Collection, columns: Scores) -> Collection:
-    return Collection(np.column_stack([collection.features, columns]), collection.queries)

@@ -97,7 +97,9 @@ class OfSet:
         ]
         return compare(*figures, measures=measures)
 
-    def volumes(self, fronts: Mapping[str, Sequence[str]], seeds: Sequence[int], seed: int = 0) -> dict[str, Values]:
+    def volumes(
+        self, fronts: Mapping[str, Sequence[str]], seeds: Sequence[int], seed: int = 0
+    ) -> dict[str, Values]:
         """The hypervolume of each front of systems, in squared points: the value, then those of resampled queries."""
         names = [FIRST, SECOND_ALONE, *dict.fromkeys(name for front in fronts.values() for name in front)]
         rng = np.random.default_rng(seed)
@@ -116,7 +118,9 @@ class OfSet:
 
     def seconds(self, system: str) -> Values:
         """Processor seconds over all tasks: the training, a gradient, a gradient of each goal alone."""
-        total: Values = np.sum([self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]], axis=0)
+        total: Values = np.sum(
+            [self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]], axis=0
+        )
         return total
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ SECOND = "second"  # the name of the second label source
 FOLDS = 5
 TRAIN, VALID, TEST = 1000, 1000, 4000  # queries of a synthetic log
 NAN = float("nan")
+Gain = Literal["exponential", "linear"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ class Goals:
 
     name: str
     what: str
-    gain: str
+    gain: Gain
     real: bool
     parts: Callable[[int, int], Parts]
 
@@ -136,7 +138,7 @@ def _netflix(folder: Path) -> Collection:
 
 # The label scale of each of MSLR's columns: clicks are counts, qualities run to 254.
 MSLR_SCALES = {"rate": SCALES["rate"][0], "unit": lambda values, q: values / 255}
-REAL: Mapping[str, tuple[str, str, str, Callable[[Path], Collection]]] = {
+REAL: Mapping[str, tuple[str, str, Gain, Callable[[Path], Collection]]] = {
     "mslr, clicks": (
         "mslr_web30k_sample",
         "clicks of the URL (feature 135): log1p(count) over the largest of the query; 134 and 136 removed",

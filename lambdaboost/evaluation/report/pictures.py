@@ -70,7 +70,8 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
     caption = (
         f"Two label sources: {across!r} against {up!r}; up and right is better. The line joins the Pareto "
         f"front, systems that no other beats on both. Bars are 95% confidence intervals of the difference from "
-        f"{comparison.baseline}. The ring is around {chosen}: the highest {up!r} without a significant loss of {across!r}."
+        f"{comparison.baseline}. The ring is around {chosen}: the highest {up!r} without a significant loss of "
+        f"{across!r}."
     )
     alt = (
         f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}. "

@@ -149,7 +149,8 @@ def _promises(sets: dict[str, OfSet]) -> str:
     caption = (
         "Changes from the first goal alone on test queries, in points (100 × the measure), with p of the paired "
         "t-test, not corrected. Loss below tolerance: p of the one-sided test that the loss is not below the "
-        "tolerance. Folds and seeds: how often the mean over the queries of a fold, or of all folds of a seed, kept within the tolerance; "
+        "tolerance. Folds and seeds: how often the mean over the queries of a fold, or of all folds of a seed, kept "
+        "within the tolerance; "
         "Wilson's 95 % intervals, which take folds as independent."
     )
     return "## How often the promise held\n\n" + table(header, rows, caption)

@@ -19,7 +19,7 @@ from experiments.several_goals.methods import (
     SUM,
 )
 from experiments.several_goals.results import OfSet
-from lambdaboost.evaluation import best_without_loss, non_dominated
+from lambdaboost.evaluation import Measure, best_without_loss, non_dominated
 
 MARKS = "osDv^P"
 
@@ -103,8 +103,8 @@ def _draw(found: OfSet, axes: Any) -> None:
     )
     axes.plot(0, 0, "o", color="black", label=FIRST)
     axes.plot(*points[SECOND_ALONE], "s", color="black", label=SECOND_ALONE)
-    axes.set_xlabel(f"{_short(first)}, points from the first goal alone")
-    axes.set_ylabel(f"{_short(second)}, points from the first goal alone")
+    axes.set_xlabel(f"{short(first)}, points from the first goal alone")
+    axes.set_ylabel(f"{short(second)}, points from the first goal alone")
 
 
 def _mo_lightgbm(found: OfSet, axes: Any) -> None:
@@ -132,5 +132,6 @@ def _reach(found: OfSet, name: str) -> dict[str, Any]:
     return bars
 
 
-def _short(measure: Any) -> str:
-    return f"{type(measure).__name__}@{measure.k}"
+def short(measure: Measure) -> str:
+    """A measure as in a table's head: "NDCG@10"."""
+    return f"{type(measure).__name__}@{measure.k}"  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from experiments.several_goals.methods import (
     SECOND_ALONE,
     SUM,
 )
-from experiments.several_goals.pictures import draw, ringed
+from experiments.several_goals.pictures import draw, ringed, short
 from experiments.several_goals.promises import by_fold, by_seed, p_of_keeping
 from experiments.several_goals.results import OfSet, Results, Values
 from lambdaboost.evaluation import Difference
@@ -225,6 +225,6 @@ def _of_set(name: str, found: OfSet, file: str) -> str:
         f"Means times 100 over {queries:,} test queries; ▲ better, ▼ worse than the first goal alone "
         f"({comparison.criterion})."
     )
-    header = ["", *(repr(measure) for measure in found.goals.measures)]
+    header = ["", *map(short, found.goals.measures)]
     about = f"Second goal: {found.goals.what}. Ringed in the picture: {ringed(found)}."
     return f"## {name}\n\n{about}\n\n![]({file})\n\n{table(header, rows, caption)}"

@@ -27,7 +27,7 @@ PARAMS = {
     "num_leaves": 15,
     "metric": "None",
 }
-REPEATS = 5  # of a timed gradient; the fastest counts
+REPEATS = 3  # of a timed gradient; the fastest counts
 
 Scores = NDArray[np.float64]
 

@@ -400,7 +400,7 @@ def test_a_report_without_matplotlib_says_so(capsys, folder, tmp_path, monkeypat
 
 def test_the_help_of_demo_counts_its_systems(capsys):
     out = " ".join(call(capsys, "demo", "--help")[1].split())
-    assert "Train four systems" in out and "graded()" in out
+    assert "Train four systems" in out and "Constrained" in out
 
 
 @pytest.mark.parametrize("imported", ["typer", "numba.core", "scipy.sparse", "sklearn", "lightgbm"])

@@ -164,9 +164,9 @@ def demo(
 ) -> None:
     """Train four systems on a synthetic web search log and compare them on held-out queries.
 
-    The systems are the engine's own ranking objective, LambdaRank with the engine's Newton steps, LambdaRank with
-    normalised gradient steps, and graded(), in which clicks break ties between grades. All have the same number of
-    rounds, size of trees and grid of learning rates; NDCG@3 on the validation part selects the rate of each.
+    The systems are the engine's own ranking objective, Constrained, which keeps the NDCG of the grades and raises that
+    of the clicks, and LambdaRank with normalised gradient steps and with the engine's Newton steps. All have the same
+    number of rounds, size of trees and grid of learning rates; NDCG@3 on the validation part selects the rate of each.
     """
     from lambdaboost.cli.demo import run_demo
 

@@ -17,8 +17,10 @@ def write_page(
     path: Path, engine: Engine, outcomes: list[Outcome], parts: Parts, rounds: int, seed: int
 ) -> None:
     """Write the page: the systems on the test part, with curves and diagnostics on the validation part."""
-    graded = outcomes[-1].contender
-    recorders = {o.contender.name: _replayed(o, parts.valid, rounds, o.contender is graded) for o in outcomes}
+    of_pairs = outcomes[-1].contender  # Constrained is no sum over pairs
+    recorders = {
+        o.contender.name: _replayed(o, parts.valid, rounds, o.contender is of_pairs) for o in outcomes
+    }
     options = f"--engine {engine.name} --queries {_queries(parts)} --rounds {rounds} --seed {seed}"
     run: dict[str, Any] = {
         "Command": f"lambdaboost demo {options}",
@@ -28,7 +30,7 @@ def write_page(
         path,
         *(System(o.contender.name, o.scores, parts.test.queries) for o in outcomes),
         histories={name: {"validation sample": _curve(recorder)} for name, recorder in recorders.items()},
-        diagnostics=pictures(recorders[graded.name], of=graded.name),
+        diagnostics=pictures(recorders[of_pairs.name], of=of_pairs.name),
         importance={o.contender.name: _importance(engine, o, parts.test) for o in outcomes},
         run=run | {o.contender.name: _facts(engine, o, rounds, seed) for o in outcomes},
         title=f"lambdaboost demo, {engine.name}",

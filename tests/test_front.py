@@ -5,7 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from lambdaboost.evaluation import hypervolume, non_dominated
+from lambdaboost.evaluation import (
+    CNDCG,
+    NDCG,
+    Figures,
+    best_without_loss,
+    compare,
+    hypervolume,
+    non_dominated,
+)
 
 EACH_SIZE = pytest.mark.parametrize(("n", "m"), [(1, 2), (7, 2), (30, 2), (9, 3), (12, 4)])
 
@@ -90,3 +98,22 @@ def test_points_that_are_not_finite_are_refused():
 def test_a_reference_of_another_length_is_refused(reference):
     with pytest.raises(ValueError, match=r"reference is .*: give 2 finite numbers"):
         hypervolume([[0.2, 0.3]], reference)
+
+
+def figures(name, kept=0.0, raised=0.0, seed=0):
+    """200 queries with these changes of both measures, and noise."""
+    noise = np.random.default_rng(seed).normal(0, 0.01, (2, 200))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return Figures(name, {NDCG(3): 0.5 + kept + noise[0], CNDCG(3): 0.5 + raised + noise[1]})
+
+
+@pytest.mark.parametrize(("raised", "chosen"), [(0.1, "kept"), (-0.1, "base")])
+def test_the_best_without_a_loss_is_not_significantly_worse(raised, chosen):
+    lost, kept = figures("lost", -0.05, 0.3, seed=1), figures("kept", 0.0, raised, seed=2)
+    found = compare(figures("base"), lost, kept, measures=(NDCG(3), CNDCG(3)))
+    assert found.significance["lost", NDCG(3)].is_worse
+    assert best_without_loss(found, NDCG(3), CNDCG(3)) == chosen
+    assert best_without_loss(found, CNDCG(3), NDCG(3)) in (
+        "base",
+        "kept",
+    )  # "lost" has the lowest mean of NDCG

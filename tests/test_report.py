@@ -384,7 +384,9 @@ def test_report_command(capsys, folder, tmp_path):
     )
     assert (code, told, err) == (0, f"{out}\n", "")
     text, page = checked(out)
-    assert headings(text)[2:] == [
+    assert headings(text)[1:] == [
+        "Trade-off",
+        "NDCG by cutoff",
         "Scores by grade",
         "Learning curves",
         "Feature importance",

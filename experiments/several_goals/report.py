@@ -122,7 +122,16 @@ def _against(values: dict[str, Values], name: str, other: str) -> str:
 
 def change(difference: Difference) -> str:
     """A difference in points, with its p-value."""
-    return f"{100 * difference.mean:+.2f}, p = {difference.p_value:.2g}"
+    return f"{100 * difference.mean:+.2f}, {p_text(difference.p_value)}"
+
+
+def p_text(p: float) -> str:
+    """A p-value in words.
+
+    >>> p_text(0.0123), p_text(1e-200)
+    ('p = 0.012', 'p < 1e-99')
+    """
+    return "p < 1e-99" if p < 1e-99 else f"p = {p:.2g}"
 
 
 def _promises(sets: dict[str, OfSet]) -> str:
@@ -143,7 +152,7 @@ def _promises(sets: dict[str, OfSet]) -> str:
             held = [
                 str(of(found, system, part, keep)) for of in (by_fold, by_seed) for part in ("valid", "test")
             ]
-            p = f"p = {p_of_keeping(found, system, keep):.2g}"
+            p = p_text(p_of_keeping(found, system, keep))
             changes = [change(comparison[system, measure]) for measure in (first, second)]
             rows.append([f"{name}, {system}", changes[0], p, changes[1], *held])
     caption = (

@@ -206,14 +206,16 @@ def _seconds(sets: dict[str, OfSet]) -> str:
         settings = methods.TOLERANCES if method == CONSTRAINED else methods.WEIGHTS
         cells = []
         for found in sets.values():
-            total = np.sum([found.seconds(methods.named(method, setting)) for setting in settings], axis=0)
-            alone = sum(found.seconds(name)[0] for name in (FIRST, SECOND_ALONE))
-            cells.append(f"{total[1] / total[2]:.2f}, {total[0] / len(settings) / alone:.2f}")
+            seconds = np.mean([found.seconds(methods.named(method, setting)) for setting in settings], axis=0)
+            alone = found.seconds(FIRST)[:, 0] + found.seconds(SECOND_ALONE)[:, 0]
+            # Medians, since the first training of a process compiles its kernels.
+            shares = np.median(seconds[:, 1] / seconds[:, 2]), np.median(seconds[:, 0] / alone)
+            cells.append("{:.2f}, {:.2f}".format(*shares))
         rows.append([method, *cells])
     caption = (
         "A gradient's processor seconds as a share of the sum of those of both goals alone, at the scores of the last "
-        "round; and those of a whole training as a share of both trainings alone. The training of Constrained includes "
-        "that of its reference."
+        "round; and those of a whole training as a share of both trainings alone: medians over folds and seeds, on a "
+        "machine with other load. The training of Constrained includes that of its reference."
     )
     return "## Seconds\n\n" + table(["", *sets], rows, caption)
 

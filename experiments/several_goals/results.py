@@ -117,11 +117,8 @@ class OfSet:
         return {front: total / len(seeds) for front, total in totals.items()}
 
     def seconds(self, system: str) -> Values:
-        """Processor seconds over all tasks: the training, a gradient, a gradient of each goal alone."""
-        total: Values = np.sum(
-            [self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]], axis=0
-        )
-        return total
+        """Processor seconds of each task, (tasks, 3): the training, a gradient, a gradient of each goal alone."""
+        return np.array([self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]])
 
 
 def _counts(queries: int, rng: np.random.Generator) -> Values:

@@ -73,6 +73,12 @@ def test_it_prints_the_finalists_and_the_verdict(files, tmp_path, capsys):
     assert "paired t-test" in out
 
 
+def test_it_prints_the_trade_off_of_several_measures(files, tmp_path, capsys):
+    assert run(arguments(files, tmp_path / "model.txt", "--measure", "ndcg@3", "--measure", "map")) == OK
+    out = capsys.readouterr().out
+    assert "trade-off" in out and "MAP()" in out
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

@@ -9,8 +9,8 @@ import pytest
 from naive import naive_query_contents, naive_simplest
 
 from lambdaboost import CNDCG, MAP, NDCG, LambdaRank, Queries, Tuned, load, tune
-from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.engines.engine import engine_named
+from lambdaboost.datasets import Collection, read_letor, web_search_log
+from lambdaboost.engines.engine import engine_named, trainer_named
 from lambdaboost.engines.native import read_objective
 from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.checks import usable
@@ -390,3 +390,28 @@ def test_warnings_about_the_data_are_passed_on_once():
         tune(leaking, valid, **(QUICK | {"objectives": ["lambdarank"], "trainings": 3}))
     assert len(heard) == len({str(w.message) for w in heard}) >= 1
     assert json.dumps([str(w.message) for w in heard])
+
+
+def test_real_sparse_data_are_tuned(data):
+    parts = [
+        read_letor(data / "lightgbm_rank" / f"rank.{part}.xz", n_features=300) for part in ("train", "test")
+    ]
+    found = tune(*parts, **(QUICK | {"objectives": ["lambdarank", "rank:ndcg"], "trainings": 3}))
+    assert set(found.trials.candidate[:2]) == {"lambdarank", "rank:ndcg"}
+    assert scores(found, parts[1]).shape == (768,)
+    assert 0.3 < found.finalists["NDCG(k=10)"].iloc[0] < 1
+
+
+def test_weights_of_queries_count_in_training_and_in_means():
+    weight = np.repeat(np.where(np.arange(25) < 5, 3.0, 1.0), VALID.queries.sizes)
+    q = VALID.queries
+    heavy = replace(VALID, queries=Queries(q.relevance, q.sizes, weight=weight, clicks=q.labels["clicks"]))
+    found = tune(TRAIN, heavy, **(QUICK | {"trainings": 1, "objectives": ["rank:ndcg"]}))
+    values = found.choice.best.outcome.values[0]
+    assert found.finalists["NDCG(k=10)"].iloc[0] == pytest.approx(
+        np.average(values, weights=heavy.queries.query_weight)
+    )
+    for name in ("lightgbm", "xgboost"):
+        data = trainer_named(name).data(heavy)
+        kept = data.construct().get_weight() if name == "lightgbm" else np.repeat(data.get_weight(), q.sizes)
+        assert np.allclose(kept, weight)

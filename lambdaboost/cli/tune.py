@@ -97,6 +97,8 @@ def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> N
         print_json(json.loads(beside(request.out).read_text(encoding="utf-8")))
     else:
         OUT.print(_finalists(tuned))
+        if tuned.trade_off is not None:
+            OUT.print(_front(tuned))
         tell(tuned.verdict)
         tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
         if tuned.held_out is not None:
@@ -128,4 +130,15 @@ def _finalists(tuned: Tuned) -> Table:
         mean = f"{100 * row[repr(tuned.measures[0])]:.2f}"
         cells = row["candidate"], row["objective"], mean, f"{100 * row['difference']:+.2f}", shown(row["p"])
         table.add_row(*cells)
+    return table
+
+
+def _front(tuned: Tuned) -> Table:
+    """The trade-off of several measures; the trial that loses nothing significant on the first one is bold."""
+    table = Table("candidate", *map(repr, tuned.measures), title="trade-off")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in tuned.front.to_dict("records"):
+        means = (f"{100 * row[repr(measure)]:.2f}" for measure in tuned.measures)
+        table.add_row(row["candidate"], *means, style="bold" if row["loses nothing significant"] else "")
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.contents import query_contents
+from lambdaboost.tuning.folds import without_ids
 
 FEW = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
@@ -34,7 +36,7 @@ def checked_data(train: Any, valid: Any) -> None:
     if valid is None:
         return
     try:
-        check_alike([_anonymous(train), _anonymous(valid)])
+        check_alike([without_ids(train), without_ids(valid)])
     except ValueError as error:
         text = str(error).replace("collections[0]", "train").replace("collections[1]", "valid")
         raise ValueError(text) from None
@@ -101,7 +103,7 @@ def checked_engines(engine: Any) -> tuple[str, ...]:
     if engine is None:
         first = first_installed()
         engine_package(first)
-        return (first, *(name for name in ENGINES if name != first and _installed(name)))
+        return (first, *(name for name in ENGINES if name != first and find_spec(name)))
     if engine not in ENGINES:
         raise ValueError(f"engine is {engine!r}, expected one of {', '.join(ENGINES)}, or None for all")
     engine_package(engine)
@@ -193,18 +195,6 @@ def _ordered(part: Collection, source: str) -> NDArray[np.bool_]:
     high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
     different: NDArray[np.bool_] = high > low
     return different
-
-
-def _installed(name: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(name) is not None
-
-
-def _anonymous(data: Collection) -> Collection:
-    from lambdaboost.tuning.folds import without_ids
-
-    return without_ids(data)
 
 
 def checked_choose(choose: Any, refit: Any, valid: Collection | None, n_measures: int) -> None:

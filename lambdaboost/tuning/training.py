@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from lambdaboost._threads import using
 from lambdaboost.engines.engine import Training, engine_named, trainer_named
@@ -139,13 +141,8 @@ def clearly_worse(values: NDArray[np.float64], rival: NDArray[np.float64] | None
     return bool(difference.size and one_sided_p(-difference, np.ones(difference.size)) < CLEARLY)
 
 
-def one_thread() -> Any:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
-    from contextlib import ExitStack
-
-    from threadpoolctl import threadpool_limits
-
-    stack = ExitStack()
-    stack.enter_context(using(1))
-    stack.enter_context(threadpool_limits(1))
-    return stack
+    with using(1), threadpool_limits(1):
+        yield

@@ -109,7 +109,10 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     while not (study / "trial-2.npz").exists() and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    error = process.communicate(timeout=60)[1]
+    try:
+        error = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
     assert process.returncode == 130, error
     assert "becomes the best so far" in error and "Traceback" not in error and "nothing written" not in error
     saved = load(out)

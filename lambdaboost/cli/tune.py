@@ -140,5 +140,5 @@ def _front(tuned: Tuned) -> Table:
         column.justify = "right"
     for row in tuned.front.to_dict("records"):
         means = (f"{100 * row[repr(measure)]:.2f}" for measure in tuned.measures)
-        table.add_row(row["candidate"], *means, style="bold" if row["loses nothing significant"] else "")
+        table.add_row(row["candidate"], *means, style="bold" if row["no significant loss"] else "")
     return table

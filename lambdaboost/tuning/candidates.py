@@ -39,12 +39,12 @@ class Candidate:
         What the search sets of the objective.
     params : tuple of (str, str)
         Parameters of the engine that hold a knob, for the engines' own objectives.
-    worth : int
-        Its place among the first trials, 0 first, where the budget is too small for all.
+    turn : int
+        Its turn among the first trials, the lowest first, which matters where half of the budget is too small for all.
     label : str
         Its name in tables; by default the objective that it starts from.
     given : Any
-        An objective that was given as an object, in place of its text.
+        An objective that was given as an object, instead of a text.
 
     """
 
@@ -53,7 +53,7 @@ class Candidate:
     leaves: Leaves = "engine"
     knobs: tuple[Knob, ...] = ()
     params: tuple[tuple[str, str], ...] = ()
-    worth: int = 0
+    turn: int = 0
     label: str = ""
     given: Any = None
 
@@ -84,14 +84,14 @@ class Candidate:
         return {name: values[knob] for name, knob in self.params}
 
 
-def native(name: str, worth: int = 0) -> Candidate:
+def native(name: str, turn: int = 0) -> Candidate:
     """The candidate of an engine's own objective."""
     found = [NATIVE_KNOBS[name]] if name in NATIVE_KNOBS else []
     knobs, params = (
         tuple(knob for _, knob in found),
         tuple((parameter, knob.name) for parameter, knob in found),
     )
-    return Candidate(name, NAMES[name], knobs=knobs, params=params, worth=worth)
+    return Candidate(name, NAMES[name], knobs=knobs, params=params, turn=turn)
 
 
 def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate, ...]:

@@ -15,6 +15,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets._concat import check_alike
 from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
@@ -56,12 +57,12 @@ def _check_apart(train: Collection, valid: Collection) -> None:
         ids is not None and train.queries.ids is not None and np.isin(ids[twice], train.queries.ids).any()
     )
     said = (
-        f"valid has {n} queries that train has too, with the same features and labels, the first is query {query}: a "
-        "model would be chosen by what it has seen"
+        f"valid shares {n} queries with train, of the same features and labels; the first is query {query}: the choice "
+        "would be made on training data"
     )
     if same_name or n > FEW * np.count_nonzero(ordered):
         raise ValueError(f"{said}; remove them from one part, such as by valid.take(…)")
-    warn(f"{said}; they are few, so validation values are hardly too high")
+    warn(f"{said}; they are too few to matter much")
 
 
 def _with_order(part: Collection) -> NDArray[np.bool_]:
@@ -123,8 +124,8 @@ def checked_params(params: Mapping[str, Any] | None, engines: Iterable[str]) -> 
                 )
             if key not in engine.parameters():
                 raise ValueError(
-                    f"params has {key!r}, which {engine.title} does not know: correct it, or give engine= the engine "
-                    "that it is for"
+                    f"params has {key!r}, which {engine.title} does not know: correct it, or set engine= to the "
+                    "engine it belongs to"
                 )
     return dict(params or {})
 
@@ -169,13 +170,13 @@ def _unfit(candidate: Candidate, part: Collection) -> str | None:
     except ValueError as error:
         return str(error)
     grades = q.labels["relevance"]
-    if not candidate.text.startswith(("lambdarank", "rank")):
+    if not isinstance(rule, NativeObjective):
         return _unfit_sources(rule.sources, part)
     if np.isnan(grades).any():
         return "it reads missing grades as 0"
-    if candidate.text == "rank:map" and not np.isin(grades, (0, 1)).all():
+    if rule.name == "rank:map" and not np.isin(grades, (0, 1)).all():
         return "it takes grades 0 and 1 only"
-    if candidate.text not in ("rank:pairwise", "rank:map") and (
+    if rule.name not in ("rank:pairwise", "rank:map") and (
         (grades != np.floor(grades)).any() or grades.max(initial=0) >= GRADES_BELOW
     ):
         return f"it takes whole grades below {GRADES_BELOW} only"

@@ -17,13 +17,13 @@ from lambdaboost.tuning.task import Fold
 
 
 def given_parts(train: Collection, valid: Collection, seed: int) -> tuple[Fold, ...]:
-    """One fold: the given parts, the documents of each query in random order."""
-    return (Fold(shuffled(train, seed), shuffled(valid, seed), np.arange(valid.queries.n_queries)),)
+    """One fold: the given parts, the documents of each query in random order, for files are often sorted by grade."""
+    return (Fold(train.shuffled(seed), valid.shuffled(seed), np.arange(valid.queries.n_queries)),)
 
 
 def drawn_folds(data: Collection, folds: int, seed: int) -> tuple[Fold, ...]:
     """Random folds of whole queries; queries of the same content are in one fold."""
-    data = shuffled(data, seed)
+    data = data.shuffled(seed)
     fold = fold_of_query(data, folds, seed)
     return tuple(
         Fold(data.take(fold != at), data.take(fold == at), np.flatnonzero(fold == at)) for at in range(folds)
@@ -41,11 +41,6 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     for at, (_, test) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
         fold[test] = at
     return fold
-
-
-def shuffled(data: Collection, seed: int) -> Collection:
-    """The documents of each query in random order; files are often sorted by grade."""
-    return data.shuffled(seed)
 
 
 def without_positions(data: Collection) -> Collection:

@@ -1,4 +1,4 @@
-"""Nested cross-validation: an estimate of the whole search on queries that none of its trainings has seen."""
+"""Nested cross-validation: an estimate of the whole search on held-out queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
 from lambdaboost.tuning.folds import fold_of_query, joined
-from lambdaboost.tuning.training import one_thread
+from lambdaboost.tuning.runner import one_thread
 
 # Tunes on a training and a validation part, and a study's folder.
 Tune = Callable[[Collection, Collection | None, Path | None], Any]

@@ -53,22 +53,22 @@ class Search:
 
     def run(self) -> list[Trial]:
         """All finished trials, those of an earlier call included."""
-        with quiet():
-            self._go_on()
+        with without_messages():
+            self._resume()
         executor = Here(self.task) if self.workers == 1 else Processes(self.task, self.workers)
         running: dict[Future[Outcome], tuple[Any, int, Job]] = {}
         try:
             while self._affords(len(running)) or running:
                 while len(running) < self.workers and self._affords(len(running)):
-                    with quiet():
+                    with without_messages():
                         self._share_trees(len(running))
-                        asked = self._asked()
+                        asked = self._ask()
                     running[executor.submit(asked[2])] = asked
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda future: running[future][1]):
                     asked = running.pop(future)
-                    with quiet():
-                        self._told(asked, future.result())
+                    with without_messages():
+                        self._tell(asked, future.result())
                     self.on_trial(self)
         except BaseException:
             executor.kill()
@@ -97,14 +97,14 @@ class Search:
         in_use = self.trainings + running * each
         return in_use + each <= self.budget.trainings and time.time() < self.budget.until
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         """Begin with the defaults of all candidates, or after what earlier calls finished."""
         self.study = optuna().create_study(directions=["maximize"] * len(self.task.measures))
         self.trials = [] if self.store is None else list(self.store.kept())
         for trial in self.trials:
             self.study.add_trial(self._as_frozen(trial))
-        done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
-        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
+        done = [(trial.candidate, dict(trial.knobs)) for trial in self.trials]
+        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].turn)
         for at in order[: self._defaults]:
             candidate = self.task.candidates[at]
             if (at, self.space.defaults(candidate)) not in done:
@@ -120,7 +120,7 @@ class Search:
         if self._shared or best is None or self._used(running) < 0.5:
             return
         self._shared = True
-        trees = self.space.trees_of(self.task.candidates[best.candidate], best.values)
+        trees = self.space.trees_of(self.task.candidates[best.candidate], best.knobs)
         for at in [at for at in self._ranked() if at != best.candidate][:SHARED]:
             candidate = self.task.candidates[at]
             trial = best_of([t for t in self.trials if t.candidate == at], self.weight)
@@ -130,11 +130,11 @@ class Search:
                 self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
 
     def _ranked(self) -> list[int]:
-        """The candidates: those with a complete trial, the best first, then the others by their worth."""
+        """The candidates: those with a complete trial, the best first, then the others by their turns."""
         means = {trial.candidate: trial.means(self.weight)[0] for trial in self.best_of_each}
         order = sorted(means, key=lambda at: -means[at])
         others = [at for at in range(len(self.task.candidates)) if at not in means]
-        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].worth)]
+        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].turn)]
 
     @property
     def _defaults(self) -> int:
@@ -153,9 +153,9 @@ class Search:
     def _params(self, trial: Trial) -> dict[str, float]:
         """The knobs of a trial by their names in the search."""
         knobs = self.space.named(self.task.candidates[trial.candidate])
-        return {name: trial.values[knob.name] for name, knob in knobs.items()}
+        return {name: trial.knobs[knob.name] for name, knob in knobs.items()}
 
-    def _asked(self) -> tuple[Any, int, Job]:
+    def _ask(self) -> tuple[Any, int, Job]:
         """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
         number, self._next = self._next, self._next + 1
         self.study.sampler = optuna().samplers.TPESampler(
@@ -179,13 +179,13 @@ class Search:
             job = replace(job, rival=rival, floor=None if is_default else floor)
         return trial, number, job
 
-    def _told(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
+    def _tell(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
         trial, number, job = asked
         state = optuna().trial.TrialState
         if outcome.state == "late":
             self.study.tell(trial, state=state.FAIL)
             return
-        finished = Trial(number, job.candidate, dict(job.values), outcome)
+        finished = Trial(number, job.candidate, dict(job.knobs), outcome)
         if self.store is not None:
             self.store.keep(finished)
         self.trials.append(finished)
@@ -217,7 +217,7 @@ class Search:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def without_messages() -> Iterator[None]:
     """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
     logging = optuna().logging
     before = logging.get_verbosity()

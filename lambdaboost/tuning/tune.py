@@ -27,7 +27,7 @@ from lambdaboost.tuning.search import Budget, Search
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.store import Store
-from lambdaboost.tuning.task import Fold, Task
+from lambdaboost.tuning.task import Task
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import Choose, Tuned
 from lambdaboost.tuning.workers import default_workers
@@ -153,8 +153,8 @@ def tune(
     wanted = standard(measures, engines, sources) if objectives is None else given(objectives, engines)
     candidates, left_out = checks.usable(wanted, parts)
     checks.checked_candidates(candidates, left_out, named=objectives is not None)
+    train, valid = _only_what_is_read(train, valid, candidates, measures)
     cut = drawn_folds(train, folds, seed) if valid is None else given_parts(train, valid, seed)
-    cut = tuple(_only_what_is_read(fold, candidates, measures) for fold in cut)
     task = Task(cut, measures, candidates, fixed, rounds, patience, seed)
     request = _Request(train, valid, task, left_out, trainings, minutes, workers, choose, refit)
     folder = None if study is None else Path(study)
@@ -275,11 +275,12 @@ class _Request:
         }
 
 
-def _only_what_is_read(fold: Fold, candidates: tuple[Candidate, ...], measures: tuple[Measure, ...]) -> Fold:
-    """A fold without positions where nothing reads them, so that LightGBM's own objective does not either."""
+def _only_what_is_read(
+    train: Collection, valid: Collection | None, candidates: Iterable[Candidate], measures: Iterable[Measure]
+) -> tuple[Collection, Collection | None]:
+    """The parts without positions where nothing reads them, so that LightGBM's own objective does not either."""
     trains = any(getattr(candidate.objective(), "reads_positions", False) for candidate in candidates)
     measured = any(measure.reads_positions for measure in measures)
-    train = fold.train if trains else without_positions(fold.train)
-    return replace(
-        fold, train=train, valid=fold.valid if trains or measured else without_positions(fold.valid)
-    )
+    if trains or (measured and valid is None):
+        return train, valid
+    return without_positions(train), valid if valid is None or measured else without_positions(valid)

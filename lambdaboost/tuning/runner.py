@@ -30,11 +30,11 @@ CLEARLY = 0.05  # the one-sided p-value at which a trial is left after some of i
 
 
 class Pruned(Exception):
-    """The training is not worth its further rounds."""
+    """Raised to stop a training that is behind."""
 
 
 class Late(Exception):
-    """The time of the search is over."""
+    """Raised when the search runs out of time."""
 
 
 @dataclass(eq=False)
@@ -62,7 +62,7 @@ class Watch:
 
 
 @dataclass(eq=False)
-class Trainings:
+class Runner:
     """Runs the jobs of a task in this process."""
 
     task: Task
@@ -102,10 +102,10 @@ class Trainings:
     def _trained(self, candidate: Candidate, job: Job, number: int, watch: Watch) -> Any:
         task = self.task
         training = Training(
-            candidate.objective(job.values),
+            candidate.objective(job.knobs),
             candidate.leaves,
             task.rounds,
-            full_params(candidate, job.values, task.params, task.seed),
+            full_params(candidate, job.knobs, task.params, task.seed),
             task.measures[0],
             task.patience,
         )

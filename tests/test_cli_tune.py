@@ -99,6 +99,22 @@ def test_bad_input_is_one_line_and_writes_nothing(files, tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["tune", "train"])
+def test_a_file_that_is_read_is_not_overwritten(files, capsys, command):
+    before = (files / "valid.txt").read_bytes()
+    given = [
+        command,
+        str(files / "train.txt"),
+        "--valid",
+        str(files / "valid.txt"),
+        "--out",
+        str(files / "valid.txt"),
+    ]
+    assert run(given) == BAD_INPUT
+    assert "is a file that is read: give another name" in capsys.readouterr().err
+    assert (files / "valid.txt").read_bytes() == before
+
+
 def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_path):
     out, study = tmp_path / "model.txt", tmp_path / "study"
     given = arguments(files, out, "--trainings", "1000", "--study", str(study))

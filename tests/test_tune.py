@@ -80,12 +80,13 @@ def test_a_finished_study_is_not_trained_again(study, tuned):
 
 
 def test_a_study_goes_on_as_if_it_had_not_ended(study, tuned, tmp_path):
-    part = tune(TRAIN, VALID, study=tmp_path / "study", **(QUICK | {"trainings": 4}))
-    assert len(part.trials) == 4
-    (tmp_path / "study" / "trial-3.npz").write_bytes(b"damaged")
-    with pytest.warns(UserWarning, match="trial-3.npz is damaged: its trial is left out"):
+    part = tune(TRAIN, VALID, study=tmp_path / "study", **QUICK)
+    assert len(part.trials) == 6
+    (tmp_path / "study" / "trial-4.npz").unlink()
+    (tmp_path / "study" / "trial-5.npz").write_bytes(b"damaged")
+    with pytest.warns(UserWarning, match="trial-5.npz is damaged: its trial is left out"):
         whole = tune(TRAIN, VALID, study=tmp_path / "study", **QUICK)
-    columns = ["candidate", "objective", "NDCG(k=10)", "rounds", "learning_rate"]
+    columns = [*whole.trials.columns.drop("seconds")]
     assert whole.trials[columns].equals(tuned.trials[columns])
 
 
@@ -192,7 +193,7 @@ def test_fixed_parameters_are_not_searched():
     found = tune(
         TRAIN, VALID, engine="lightgbm", params={"num_leaves": 5}, **(QUICK | {"objectives": ["lambdarank"]})
     )
-    assert "leaves" not in found.trials.columns[found.trials.columns.get_loc("seconds") :]
+    assert "max_leaves" not in found.trials.columns and set(found.trials.leaves) == {"engine"}
     assert found.params["num_leaves"] == 5
 
 
@@ -203,7 +204,7 @@ def trial(number, candidate, values, curve=(0.5,), rate=0.1, state="complete"):
     outcome = Outcome(
         state, np.atleast_2d(np.asarray(values, dtype=float)), (tuple(curve),), (len(curve),), 0.0
     )
-    return Trial(number, candidate, {"learning_rate": rate}, outcome)
+    return Trial(number, candidate, {"learning_rate": rate}, {}, outcome)
 
 
 def test_contents_find_equal_queries_whatever_their_order_and_storage():
@@ -280,7 +281,7 @@ def test_the_verdict_names_what_is_worse_and_what_will_do():
     trials = [trial(0, 0, base), trial(1, 1, base + 0.2 + noise), trial(2, 2, base + 0.2 - noise + 1e-4)]
     verdict = chosen_from(NDCG(10), candidates, trials, np.ones(40)).verdict
     assert verdict.startswith("ListNet() is better than RankNet() at its defaults (p = ")
-    assert "Any of these will do: ListNet(), LambdaRank()." in verdict
+    assert "Any of these will do: ListNet(), LambdaRank(). Losses of up to 0." in verdict
 
 
 def test_a_training_is_compared_after_as_much_training():
@@ -375,6 +376,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("refit=False without valid", TRAIN, refit=False)
     refused("folds is 60, but train has 50 different queries", TRAIN, folds=60, trainings=100)
     refused("nested is 60, but train has 50", nested=60)
+    refused("nested, without outer fold 0: folds is 5, but", TRAIN.take(range(7)), nested=2)
     refused("valid has .* features, train has", TRAIN, VALID.without_features([0]))
     (tmp_path / "file").write_text("x")
     refused("holds something else", study=tmp_path)
@@ -400,6 +402,25 @@ def test_validation_queries_that_also_train_are_refused():
         "valid shares 19 queries",
         _unnamed(TRAIN),
         _unnamed(TRAIN).take(range(30, 50)).shuffled(5),
+    )
+
+
+def test_rows_of_one_query_in_both_parts_are_refused():
+    def named(data, names):
+        ids = np.repeat(names, data.queries.sizes)
+        return Collection(data.features, Queries(data.queries.relevance, ids=ids))
+
+    train, valid = named(TRAIN, [f"q{i}" for i in range(50)]), named(VALID, [f"q{i}" for i in range(49, 74)])
+    refused("valid has rows of 1 queries of train, the first is .*'q49'", train, valid)
+
+
+def test_few_queries_are_no_evidence():
+    base = np.array([0.1, 0.5, 0.9])
+    candidates = given(["RankNet", "LambdaRank"], ["lightgbm"])
+    trials = [trial(0, 0, base), trial(1, 1, base + 0.1)]
+    verdict = chosen_from(NDCG(10), candidates, trials, np.ones(3)).verdict
+    assert verdict.startswith(
+        "There are too few validation queries to tell these apart: LambdaRank(), RankNet()."
     )
 
 

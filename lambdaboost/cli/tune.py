@@ -16,7 +16,7 @@ from lambdaboost.cli.measuring import parse_measures
 from lambdaboost.cli.model_file import described
 from lambdaboost.cli.train import parse_params
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets._files import check_place, replacing, sha256
+from lambdaboost.datasets._files import check_no_input, check_place, replacing, sha256
 from lambdaboost.engines.engine import Engine, engine_named
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
@@ -42,9 +42,11 @@ class Request:
 def run_tune(request: Request, as_json: bool) -> None:
     """Search, and write the model, its description and its script; at Ctrl-C those of the best so far."""
     check_place("--out", request.out)
+    check_no_input("--out", request.out, (request.train, request.valid))
     check_place("--out", script_of(request.out))
     if request.report is not None:
         check_place("--report", request.report)
+        check_no_input("--report", request.report, (request.train, request.valid))
     measures = parse_measures(request.measures) or (NDCG(10),)
     params = parse_params(request.params, _engine_of(request))
     with ERR.status("reading …"):

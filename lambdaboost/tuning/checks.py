@@ -21,6 +21,7 @@ from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.contents import query_contents
 from lambdaboost.tuning.folds import without_ids
+from lambdaboost.tuning.nested import Outer
 
 FEW = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
@@ -46,6 +47,7 @@ def checked_data(train: Any, valid: Any) -> None:
 
 def _check_apart(train: Collection, valid: Collection) -> None:
     """Raise if validation queries also train; a few equal ones of other names are in every log, and warned of."""
+    _check_names(train.queries.ids, valid.queries.ids)
     ordered = _with_order(valid)
     twice = np.isin(query_contents(valid), query_contents(train)) & ordered
     if not twice.any():
@@ -63,6 +65,18 @@ def _check_apart(train: Collection, valid: Collection) -> None:
     if same_name or n > FEW * np.count_nonzero(ordered):
         raise ValueError(f"{said}; remove them from one part, such as by valid.take(…)")
     warn(f"{said}; they are too few to matter much")
+
+
+def _check_names(train: NDArray[Any] | None, valid: NDArray[Any] | None) -> None:
+    """Raise if queries of one text are in both parts; numbers often begin anew in each file."""
+    if train is None or valid is None or train.dtype.kind in "iuf" or valid.dtype.kind in "iuf":
+        return
+    both = np.isin(valid, train)
+    if both.any():
+        raise ValueError(
+            f"valid has rows of {np.count_nonzero(both)} queries of train, the first is {valid[both][0]!r}: keep each "
+            "query in one part"
+        )
 
 
 def _with_order(part: Collection) -> NDArray[np.bool_]:
@@ -224,6 +238,19 @@ def checked_nested(nested: Any, train: Collection) -> None:
     if nested != 0 or isinstance(nested, bool):
         check_count("nested", nested, 2)
         _check_enough("nested", nested, train)
+
+
+def checked_outer(outer: Iterable[Outer], measures: Iterable[Measure], folds: int) -> None:
+    """Raise before the search if it cannot be repeated without an outer fold."""
+    for at, fold in enumerate(outer):
+        try:
+            checked_measures(measures, fold.train, fold.valid)
+            if fold.valid is None:
+                checked_folds(folds, fold.train)
+        except ValueError as error:
+            raise ValueError(
+                f"nested, without outer fold {at}: {error}; give more queries or fewer folds"
+            ) from None
 
 
 def _check_enough(name: str, folds: int, train: Collection) -> None:

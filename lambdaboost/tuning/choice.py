@@ -95,7 +95,7 @@ class Choice:
         """What the tests say, in one or two sentences."""
         best = self.name(self.best)
         if self.comparison is None:
-            return f"Only {best} was tried."
+            return f"Only {best} was trained to the end: there is nothing to compare it with."
         worse = [trial for trial in self.finalists if trial not in self.equals]
         on = (
             f"{self.measure!r} of {self.comparison.n_queries} validation queries, {self.comparison.criterion}"
@@ -106,8 +106,16 @@ class Choice:
             said.append(f"{best} is better than {named}.")
         if len(self.equals) > 1:
             names = ", ".join(self.name(trial) for trial in self.equals)
-            said.append(f"Any of these will do: {names}.")
+            said.append(self._of_equals(names))
         return f"{' '.join(said)} ({on}.)"
+
+    def _of_equals(self, names: str) -> str:
+        """What the tests say of finalists that they do not tell apart, with the loss that they could have missed."""
+        assert self.comparison is not None
+        lows = [self.comparison[self.name(t), self.measure].interval()[0] for t in self.equals[1:]]
+        if not np.isfinite(lows).all():
+            return f"There are too few validation queries to tell these apart: {names}."
+        return f"Any of these will do: {names}. Losses of up to {-min(lows):.2g} may be among them."
 
     def _named(self, trial: Trial) -> str:
         """Its name; a candidate of one trial may be better with other settings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -86,12 +86,6 @@ class Search:
         """The best complete trial so far."""
         return best_of(self.trials, self.weight)
 
-    @property
-    def best_of_each(self) -> list[Trial]:
-        """The best complete trial of each candidate that has one."""
-        groups = ([t for t in self.trials if t.candidate == at] for at in range(len(self.task.candidates)))
-        return [best for group in groups if (best := best_of(group, self.weight)) is not None]
-
     def _affords(self, running: int) -> bool:
         each = len(self.task.folds)
         in_use = self.trainings + running * each
@@ -116,25 +110,47 @@ class Search:
 
         Otherwise a candidate that the sampler left early would lose by its trees, and not by its objective.
         """
-        best = self.best
-        if self._shared or best is None or self._used(running) < 0.5:
+        if self._shared or self._used(running) < 0.5:
             return
         self._shared = True
-        trees = self.space.trees_of(self.task.candidates[best.candidate], best.knobs)
-        for at in [at for at in self._ranked() if at != best.candidate][:SHARED]:
-            candidate = self.task.candidates[at]
-            trial = best_of([t for t in self.trials if t.candidate == at], self.weight)
-            own = self.space.start(candidate) if trial is None else self._params(trial)
+        first = self._first_half()
+        ranked = self._ranked(first)
+        bests = {at: best_of([t for t in first if t.candidate == at], self.weight) for at in ranked}
+        best = bests[ranked[0]]
+        if best is None:
+            return
+        trees = {name: best.asked[name] for name in self.space.trees_of(self.task.candidates[ranked[0]])}
+        for at in ranked[1 : 1 + SHARED]:
+            candidate, trial = self.task.candidates[at], bests[at]
+            own = self.space.start(candidate) if trial is None else dict(trial.asked)
             params = own | {name: value for name, value in trees.items() if name in own}
-            if not any(t.candidate == at and self._params(t) == params for t in self.trials):
+            if not any(t.candidate == at and t.asked == params for t in self.trials):
                 self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
 
-    def _ranked(self) -> list[int]:
+    def _first_half(self) -> list[Trial]:
+        """The trials that began before half of the trainings were used, also where a later call goes on."""
+        begun, found = 0, []
+        for trial in sorted(self.trials, key=lambda trial: trial.number):
+            if begun >= self._defaults * len(self.task.folds) + self._left / 2:
+                break
+            found.append(trial)
+            begun += trial.trainings
+        return found
+
+    def _ranked(self, trials: list[Trial]) -> list[int]:
         """The candidates: those with a complete trial, the best first, then the others by their turns."""
-        means = {trial.candidate: trial.means(self.weight)[0] for trial in self.best_of_each}
-        order = sorted(means, key=lambda at: -means[at])
+        means = {
+            at: mean
+            for at in range(len(self.task.candidates))
+            if (mean := self._highest(trials, at)) is not None
+        }
         others = [at for at in range(len(self.task.candidates)) if at not in means]
-        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].turn)]
+        turns = sorted(others, key=lambda at: self.task.candidates[at].turn)
+        return [*sorted(means, key=lambda at: -means[at]), *turns]
+
+    def _highest(self, trials: list[Trial], candidate: int) -> float | None:
+        best = best_of([trial for trial in trials if trial.candidate == candidate], self.weight)
+        return None if best is None else float(best.means(self.weight)[0])
 
     @property
     def _defaults(self) -> int:
@@ -142,18 +158,17 @@ class Search:
         enough = max(self.budget.trainings / len(self.task.folds) / 2, 3)
         return min(len(self.task.candidates), int(min(enough, 1000)))
 
+    @property
+    def _left(self) -> float:
+        """The trainings that the defaults leave."""
+        return max(self.budget.trainings - self._defaults * len(self.task.folds), 1)
+
     def _used(self, running: int) -> float:
         """The share of the budget that is used, of what the defaults leave of it."""
-        defaults = self._defaults * len(self.task.folds)
-        left = max(self.budget.trainings - defaults, 1)
-        used = (self.trainings + running * len(self.task.folds) - defaults) / left
+        each = len(self.task.folds)
+        used = (self.trainings + (running - self._defaults) * each) / self._left
         span = self.budget.until - self.begin
         return max(used, (time.time() - self.begin) / span)
-
-    def _params(self, trial: Trial) -> dict[str, float]:
-        """The knobs of a trial by their names in the search."""
-        knobs = self.space.named(self.task.candidates[trial.candidate])
-        return {name: trial.knobs[knob.name] for name, knob in knobs.items()}
 
     def _ask(self) -> tuple[Any, int, Job]:
         """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
@@ -185,7 +200,7 @@ class Search:
         if outcome.state == "late":
             self.study.tell(trial, state=state.FAIL)
             return
-        finished = Trial(number, job.candidate, dict(job.knobs), outcome)
+        finished = Trial(number, job.candidate, dict(job.knobs), _numbers(trial.params), outcome)
         if self.store is not None:
             self.store.keep(finished)
         self.trials.append(finished)
@@ -208,12 +223,17 @@ class Search:
         ranges = {name: knob.distribution(package.distributions) for name, knob in knobs.items()}
         states = package.trial.TrialState
         return package.trial.create_trial(
-            params={OBJECTIVE: candidate.name, **self._params(trial)},
+            params={OBJECTIVE: candidate.name, **trial.asked},
             distributions={OBJECTIVE: choice, **ranges},
             values=self._values(trial) if trial.is_complete else None,
             intermediate_values=None if trial.is_complete else {len(trial.outcome.curves[0]): trial.reached},
             state=states.COMPLETE if trial.is_complete else states.PRUNED,
         )
+
+
+def _numbers(params: Mapping[str, Any]) -> dict[str, float]:
+    """What an Optuna trial suggested, without the objective."""
+    return {name: value for name, value in params.items() if name != OBJECTIVE}
 
 
 @contextmanager

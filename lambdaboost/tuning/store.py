@@ -69,6 +69,7 @@ class Store:
                 file,
                 candidate=trial.candidate,
                 knobs=json.dumps(dict(trial.knobs)),
+                asked=json.dumps(dict(trial.asked)),
                 state=outcome.state,
                 values=outcome.values,
                 rounds=np.array(outcome.rounds, dtype=np.int64),
@@ -102,7 +103,13 @@ class Store:
                 file["model"].tobytes(),
                 tuple(file["warnings"].tolist()),
             )
-            return Trial(number, int(file["candidate"]), json.loads(str(file["knobs"])), outcome)
+            return Trial(
+                number,
+                int(file["candidate"]),
+                json.loads(str(file["knobs"])),
+                json.loads(str(file["asked"])),
+                outcome,
+            )
 
     def _check(self, found: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         for name, what in SHARED.items():

@@ -15,11 +15,12 @@ RATE = "learning_rate"
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A finished trial: its number, candidate, the values of its knobs, and what became of it."""
+    """A finished trial: its number, candidate, knobs, what the sampler asked for before rounding, and its result."""
 
     number: int
     candidate: int
     knobs: Mapping[str, float]
+    asked: Mapping[str, float]
     outcome: Outcome
 
     @property

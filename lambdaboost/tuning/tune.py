@@ -20,7 +20,7 @@ from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.contents import digest_of
 from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
-from lambdaboost.tuning.nested import held_out
+from lambdaboost.tuning.nested import held_out, outer_folds
 from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.progress import Progress
 from lambdaboost.tuning.search import Budget, Search
@@ -157,6 +157,8 @@ def tune(
     cut = drawn_folds(train, folds, seed) if valid is None else given_parts(train, valid, seed)
     task = Task(cut, measures, candidates, fixed, rounds, patience, seed)
     request = _Request(train, valid, task, left_out, trainings, minutes, workers, choose, refit)
+    outer = outer_folds(train, valid, nested, seed) if nested else []
+    checks.checked_outer(outer, measures, folds)
     folder = None if study is None else Path(study)
     tuned = request.run(folder)
     if not nested:
@@ -178,9 +180,7 @@ def tune(
         seed=seed,
     )
     try:
-        estimate = held_out(
-            lambda a, b, at: again(a, b, study=at), train, valid, measures, nested, seed, folder
-        )
+        estimate = held_out(lambda a, b, at: again(a, b, study=at), outer, measures, folder)
     except KeyboardInterrupt:
         raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
     return replace(tuned, held_out=estimate)

@@ -18,10 +18,12 @@ from lambdaboost.tuning.choice import chosen_from
 from lambdaboost.tuning.contents import digest_of, query_contents
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query
 from lambdaboost.tuning.runner import clearly_worse
+from lambdaboost.tuning.setting import Setting
 from lambdaboost.tuning.space import Space, params_of
 from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.task import Outcome
 from lambdaboost.tuning.trial import Trial, floor_of
+from lambdaboost.tuning.tune import Stopped
 
 pytest.importorskip("optuna")
 FEW = ["lambdarank", "LambdaRank", "rank:ndcg"]
@@ -171,6 +173,29 @@ def _trained_on(found):
     return np.mean([fold.train.queries.n_documents for fold in found.task.folds])
 
 
+def test_every_candidate_is_trained_to_its_end_once_though_it_is_clearly_worse():
+    found = tune(
+        TRAIN, folds=2, **(QUICK | {"objectives": ["LambdaRank", "LambdaRank(WTA())"], "trainings": 4})
+    )
+    assert list(found.trials.state) == ["complete", "complete"]
+    assert found.choice.missing == []
+
+
+def test_ctrl_c_while_the_choice_is_trained_again_gives_the_measured_model(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Setting, "train", interrupted)
+    with pytest.raises(Stopped, match="stopped after 1 trainings") as stopped:
+        tune(TRAIN, VALID, **(QUICK | {"trainings": 1}))
+    best = stopped.value.finish()
+    assert not best.refit and best.rounds == best.finalists["rounds"].iloc[0]
+
+
+def test_one_objective_may_be_given_alone():
+    assert given("LambdaRank", ["lightgbm"]) == given([LambdaRank()], ["lightgbm"])
+
+
 def test_held_out_values_are_of_models_that_have_not_seen_the_query():
     found = tune(TRAIN, VALID, nested=2, **(QUICK | {"objectives": ["lambdarank"], "trainings": 1}))
     assert found.held_out.values.shape == (1, 75)
@@ -277,11 +302,11 @@ def test_the_simplest_is_within_one_standard_error_of_the_paired_difference():
 def test_the_verdict_names_what_is_worse_and_what_will_do():
     base = np.linspace(0, 1, 40)
     candidates = given(["RankNet", "LambdaRank", "ListNet"], ["lightgbm"])
-    noise = 0.01 * np.tile([1, -1], 20)
+    noise = 0.005 * np.tile([1, -1], 20)
     trials = [trial(0, 0, base), trial(1, 1, base + 0.2 + noise), trial(2, 2, base + 0.2 - noise + 1e-4)]
     verdict = chosen_from(NDCG(10), candidates, trials, np.ones(40)).verdict
     assert verdict.startswith("ListNet() is better than RankNet() at its defaults (p = ")
-    assert "Any of these will do: ListNet(), LambdaRank(). Losses of up to 0." in verdict
+    assert "Any of these will do, within 0.005: ListNet(), LambdaRank()." in verdict
 
 
 def test_a_training_is_compared_after_as_much_training():
@@ -294,12 +319,12 @@ def test_a_training_is_compared_after_as_much_training():
 
 def test_a_trial_is_left_only_if_it_is_clearly_worse():
     rng = np.random.default_rng(2)
-    rival = rng.random(100)
-    assert not clearly_worse(rival, None)
-    assert not clearly_worse(rival - 0.001 + 0.1 * rng.standard_normal(100), rival)
+    rival, ones = rng.random(100), np.ones(100)
+    assert not clearly_worse(rival, None, ones)
+    assert not clearly_worse(rival - 0.001 + 0.1 * rng.standard_normal(100), rival, ones)
     half = np.where(np.arange(100) < 50, rival - 0.1 + 0.01 * rng.standard_normal(100), np.nan)
-    assert clearly_worse(half, rival)
-    assert not clearly_worse(rival + 0.1, rival)
+    assert clearly_worse(half, rival, ones)
+    assert not clearly_worse(rival + 0.1, rival, ones)
 
 
 @pytest.mark.parametrize("engines", [["lightgbm"], ["xgboost"], ["lightgbm", "xgboost"]])
@@ -419,9 +444,7 @@ def test_few_queries_are_no_evidence():
     candidates = given(["RankNet", "LambdaRank"], ["lightgbm"])
     trials = [trial(0, 0, base), trial(1, 1, base + 0.1)]
     verdict = chosen_from(NDCG(10), candidates, trials, np.ones(3)).verdict
-    assert verdict.startswith(
-        "There are too few validation queries to tell these apart: LambdaRank(), RankNet()."
-    )
+    assert verdict.startswith("The queries are too few to tell LambdaRank() from RankNet().")
 
 
 def test_a_few_equal_queries_of_other_names_are_warned_of():

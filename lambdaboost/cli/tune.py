@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.table import Table
 
+from lambdaboost._installed import first_installed
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
 from lambdaboost.cli.measuring import parse_measures
@@ -73,8 +74,8 @@ def script_of(out: Path) -> Path:
 
 
 def _engine_of(request: Request) -> Engine:
-    """The engine whose parameters are given; LightGBM where none is named."""
-    return engine_named(request.search["engine"] or "lightgbm")
+    """The engine whose parameters are given; the first that is installed where none is named."""
+    return engine_named(request.search["engine"] or first_installed())
 
 
 def _read(request: Request) -> tuple[Collection, Collection | None, Columns]:
@@ -125,8 +126,8 @@ def _script(request: Request, tuned: Tuned, columns: Columns) -> str:
 
 def _finalists(tuned: Tuned) -> Table:
     table = Table("candidate", "objective", repr(tuned.measures[0]), "difference", "p", title="finalists")
-    for column in table.columns[2:]:
-        column.justify = "right"
+    for at, column in enumerate(table.columns):
+        column.justify, column.overflow = "right" if at > 1 else "left", "fold"
     shown: Callable[[float], str] = lambda p: "" if p != p else f"{p:.2g}"  # noqa: E731
     for row in tuned.finalists.to_dict("records"):
         mean = f"{100 * row[repr(tuned.measures[0])]:.2f}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lambdaboost._installed import engine_package
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
 from lambdaboost.objectives import GradientStep
@@ -103,7 +104,8 @@ def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate,
         If a text cannot be parsed, an engine's own objective is of none of `engines`, or something is no objective.
 
     """
-    found = tuple(_one(objective, engines) for objective in objectives)
+    listed = (objectives,) if isinstance(objectives, str) or hasattr(objectives, "gradient") else objectives
+    found = tuple(_one(objective, engines) for objective in listed)
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
     names = [candidate.name for candidate in found]
@@ -117,6 +119,7 @@ def _one(objective: Any, engines: Sequence[str]) -> Candidate:
     if isinstance(rule, NativeObjective):
         engine = NAMES[rule.name]
         if engine not in engines:
+            engine_package(engine)
             raise ValueError(
                 f"objectives has {rule.name!r}, which is {rule.owner}'s own, but the engine is {', '.join(engines)}: "
                 f"give engine={engine!r}"

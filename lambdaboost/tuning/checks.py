@@ -104,8 +104,10 @@ def checked_measures(measure: Any, train: Collection, valid: Collection | None) 
                     q.required_position()
             except ValueError as error:
                 raise ValueError(f"measure {one!r}, in {name}: {error}") from None
-        if not any(_ordered(part, source).any() for one in measures for source in one.sources):
-            sources = " or ".join(dict.fromkeys(source for one in measures for source in one.sources))
+        for one in measures:
+            if any(_ordered(part, source).any() for source in one.sources):
+                continue
+            sources = " or ".join(one.sources)
             raise ValueError(
                 f"{name} has no query with two documents of different {sources}: there is nothing to learn or "
                 "to choose by; give more queries, or other labels"
@@ -135,6 +137,10 @@ def checked_params(params: Mapping[str, Any] | None, engines: Iterable[str]) -> 
             if key in engine.reserved:
                 raise ValueError(
                     f"params has {key!r}: leave it out; tune sets objective, rounds, measure and seed"
+                )
+            if params and params[key] in ("dart", "rf", "random_forest"):
+                raise ValueError(
+                    f"params has {key}={params[key]!r}: its trainings cannot stop early; leave it out"
                 )
             if key not in engine.parameters():
                 raise ValueError(

@@ -22,9 +22,10 @@ from lambdaboost.tuning.task import Fold, Job, Outcome, Task
 
 # One thread for each training: the processors go to different trainings.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
-    "lightgbm": {"num_threads": 1, "feature_pre_filter": False},
+    "lightgbm": {"num_threads": 1, "feature_pre_filter": False, "verbosity": -1},
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
+THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
 WARM_UP, EVERY = 50, 10  # rounds before a training may be pruned, and between two looks
 CLEARLY = 0.05  # the one-sided p-value at which a trial is left after some of its folds
 
@@ -90,7 +91,7 @@ class Runner:
                 engine = engine_named(candidate.engine)
                 rounds.append(engine.n_rounds(booster))
                 values[:, fold.queries] = self._measured(engine.scores(booster, fold.valid.features), fold)
-                if number + 1 < len(task.folds) and clearly_worse(values[0], job.rival):
+                if number + 1 < len(task.folds) and clearly_worse(values[0], job.rival, task.weight):
                     state = "pruned"
                     break
             else:
@@ -129,16 +130,21 @@ def full_params(
     candidate: Candidate, values: Mapping[str, float], fixed: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """All parameters that a training hands to its engine."""
-    return {"seed": seed, **ALWAYS[candidate.engine], **params_of(candidate, values), **fixed}
+    always = dict(ALWAYS[candidate.engine])
+    if THREADS & set(fixed):
+        always = {name: value for name, value in always.items() if name not in THREADS}
+    return {"seed": seed, **always, **params_of(candidate, values), **fixed}
 
 
-def clearly_worse(values: NDArray[np.float64], rival: NDArray[np.float64] | None) -> bool:
+def clearly_worse(
+    values: NDArray[np.float64], rival: NDArray[np.float64] | None, weight: NDArray[np.float64]
+) -> bool:
     """Whether a trial is significantly worse than its rival on the queries that it has values of."""
     if rival is None:
         return False
     difference = values - rival
-    difference = difference[~np.isnan(difference)]
-    return bool(difference.size and one_sided_p(-difference, np.ones(difference.size)) < CLEARLY)
+    known = ~np.isnan(difference) & (weight > 0)
+    return bool(known.any() and one_sided_p(-difference[known], weight[known]) < CLEARLY)
 
 
 @contextmanager

@@ -191,7 +191,8 @@ class Search:
             rival = None if best is None else best.outcome.values[0]
             floor = floor_of(self.trials, values, self.task.rounds, LEAST)
             is_default = values == self.space.defaults(candidate)
-            job = replace(job, rival=rival, floor=None if is_default else floor)
+            if not is_default:  # each candidate has one full trial
+                job = replace(job, rival=rival, floor=floor)
         return trial, number, job
 
     def _tell(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:

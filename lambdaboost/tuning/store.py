@@ -84,7 +84,15 @@ class Store:
         numbers = sorted(
             int(found[1]) for path in self.folder.iterdir() if (found := TRIAL.fullmatch(path.name))
         )
-        damaged = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+        damaged = (
+            OSError,
+            ValueError,
+            EOFError,
+            KeyError,
+            NotImplementedError,
+            zipfile.BadZipFile,
+            zlib.error,
+        )
         for number in numbers:
             try:
                 yield self._kept(number)
@@ -92,7 +100,7 @@ class Store:
                 warn(f"{self.folder}/trial-{number}.npz is damaged: its trial is left out")
 
     def _kept(self, number: int) -> Trial:
-        with np.load(self.folder / f"trial-{number}.npz") as file:
+        with (self.folder / f"trial-{number}.npz").open("rb") as opened, np.load(opened) as file:
             curves = sorted((int(name[6:]), name) for name in file.files if name.startswith("curve_"))
             outcome = Outcome(
                 str(file["state"]),

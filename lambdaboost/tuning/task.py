@@ -57,6 +57,14 @@ class Task:
         """Number of measured queries."""
         return sum(fold.queries.size for fold in self.folds)
 
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of each measured query."""
+        weight = np.empty(self.n_queries)
+        for fold in self.folds:
+            weight[fold.queries] = fold.valid.queries.query_weight
+        return weight
+
 
 @dataclass(frozen=True, eq=False)
 class Job:

@@ -9,9 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
@@ -213,13 +210,21 @@ class _Request:
             except KeyboardInterrupt:
                 if search.best is None:
                     raise
-                done = list(search.trials)
-                on = "study=FOLDER keeps" if study is None else f"the same call goes on, {study} keeps"
-                raise Stopped(
-                    f"stopped after {search.trainings} trainings; {on} what is complete",
-                    lambda: self._tuned(done, begin, search.study),
-                ) from None
+                raise self._stopped(search, study, begin) from None
+        try:
             return self._tuned(trials, begin, search.study)
+        except KeyboardInterrupt:
+            raise self._stopped(search, study, begin) from None
+
+    def _stopped(self, search: Search, study: Path | None, begin: float) -> Stopped:
+        """What Ctrl-C leaves: the best measured model, or in cross-validation one that `finish` trains."""
+        done = list(search.trials)
+        quick = replace(self, refit=self.valid is None)
+        how = "with a study the same call would resume" if study is None else f"the same call resumes {study}"
+        return Stopped(
+            f"stopped after {search.trainings} trainings; {how}",
+            lambda: quick._tuned(done, begin, search.study),
+        )
 
     def _search(self, store: Store | None, begin: float, progress: Progress) -> Search:
         folds = self.task.folds
@@ -231,15 +236,7 @@ class _Request:
             float("inf") if self.minutes is None else begin + 60 * self.minutes,
         )
         space = Space(documents, tuple(self.task.params))
-        return Search(self.task, space, store, budget, workers, self.weight, progress.advance)
-
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """The weight of each measured query."""
-        weight = np.empty(self.task.n_queries)
-        for fold in self.task.folds:
-            weight[fold.queries] = fold.valid.queries.query_weight
-        return weight
+        return Search(self.task, space, store, budget, workers, self.task.weight, progress.advance)
 
     def _tuned(self, trials: list[Trial], begin: float, study: Any) -> Tuned:
         trials = sorted(trials, key=lambda trial: trial.number)
@@ -250,7 +247,7 @@ class _Request:
         return Tuned.of(
             self.task,
             trials,
-            self.weight,
+            self.task.weight,
             self.train,
             self.valid,
             self.left_out,

@@ -31,7 +31,7 @@ class Choice:
         From simple to complex.
     finalists : tuple of Trial
         The best trial of each candidate that has a complete one, the best of all first.
-    weight : float64 (n_queries,)
+    weight : float64 (n,)
         The weight of each query.
     tried : tuple of int
         How many trials each candidate had.

@@ -24,7 +24,7 @@ class Front:
         At least two.
     trials : tuple of Trial
         All complete trials.
-    weight : float64 (n_queries,)
+    weight : float64 (n,)
         The weight of each query.
 
     """

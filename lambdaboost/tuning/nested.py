@@ -30,9 +30,9 @@ class HeldOut:
     ----------
     measures : tuple of Measure
         The measures.
-    values : float64 (n_measures, n_queries)
-        Each measure by query, the queries of `train` first, then those of `valid`.
-    weight : float64 (n_queries,)
+    values : float64 (m, n)
+        Each of the m measures by query, the queries of `train` first, then those of `valid`.
+    weight : float64 (n,)
         The weight of each query.
 
     """

@@ -73,6 +73,12 @@ def test_it_prints_the_finalists_and_the_verdict(files, tmp_path, capsys):
     assert "paired t-test" in out
 
 
+def test_it_prints_the_trade_off_of_several_measures(files, tmp_path, capsys):
+    assert run(arguments(files, tmp_path / "model.txt", "--measure", "ndcg@3", "--measure", "map")) == OK
+    out = capsys.readouterr().out
+    assert "trade-off" in out and "MAP()" in out
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -93,6 +99,22 @@ def test_bad_input_is_one_line_and_writes_nothing(files, tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["tune", "train"])
+def test_a_file_that_is_read_is_not_overwritten(files, capsys, command):
+    before = (files / "valid.txt").read_bytes()
+    given = [
+        command,
+        str(files / "train.txt"),
+        "--valid",
+        str(files / "valid.txt"),
+        "--out",
+        str(files / "valid.txt"),
+    ]
+    assert run(given) == BAD_INPUT
+    assert "is a file that is read: give another name" in capsys.readouterr().err
+    assert (files / "valid.txt").read_bytes() == before
+
+
 def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_path):
     out, study = tmp_path / "model.txt", tmp_path / "study"
     given = arguments(files, out, "--trainings", "1000", "--study", str(study))
@@ -103,7 +125,10 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     while not (study / "trial-2.npz").exists() and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    error = process.communicate(timeout=60)[1]
+    try:
+        error = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
     assert process.returncode == 130, error
     assert "becomes the best so far" in error and "Traceback" not in error and "nothing written" not in error
     saved = load(out)

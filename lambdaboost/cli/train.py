@@ -25,7 +25,7 @@ from lambdaboost.cli.model_file import described
 from lambdaboost.cli.progress import History
 from lambdaboost.cli.warm_up import warm_up
 from lambdaboost.datasets import Collection, Queries
-from lambdaboost.datasets._files import check_place, sha256
+from lambdaboost.datasets._files import check_no_input, check_place, sha256
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine, Training, engine_named, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves, stepped
@@ -63,6 +63,7 @@ def run_train(request: Request, as_json: bool) -> None:
     training = _training(request, engine, measures)
     _check_wanted(training.objective, measures, request.columns)
     check_place("--out", request.out)
+    check_no_input("--out", request.out, (request.train, request.valid, request.test))
     with ERR.status("reading …"):
         parts, columns = _read(request)
     measures = measures or _defaults(parts)

@@ -10,13 +10,14 @@ from typing import Any
 
 from rich.table import Table
 
+from lambdaboost._installed import first_installed
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
 from lambdaboost.cli.measuring import parse_measures
 from lambdaboost.cli.model_file import described
 from lambdaboost.cli.train import parse_params
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets._files import check_place, replacing, sha256
+from lambdaboost.datasets._files import check_no_input, check_place, replacing, sha256
 from lambdaboost.engines.engine import Engine, engine_named
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
@@ -42,9 +43,11 @@ class Request:
 def run_tune(request: Request, as_json: bool) -> None:
     """Search, and write the model, its description and its script; at Ctrl-C those of the best so far."""
     check_place("--out", request.out)
+    check_no_input("--out", request.out, (request.train, request.valid))
     check_place("--out", script_of(request.out))
     if request.report is not None:
         check_place("--report", request.report)
+        check_no_input("--report", request.report, (request.train, request.valid))
     measures = parse_measures(request.measures) or (NDCG(10),)
     params = parse_params(request.params, _engine_of(request))
     with ERR.status("reading …"):
@@ -71,8 +74,8 @@ def script_of(out: Path) -> Path:
 
 
 def _engine_of(request: Request) -> Engine:
-    """The engine whose parameters are given; LightGBM where none is named."""
-    return engine_named(request.search["engine"] or "lightgbm")
+    """The engine whose parameters are given; the first that is installed where none is named."""
+    return engine_named(request.search["engine"] or first_installed())
 
 
 def _read(request: Request) -> tuple[Collection, Collection | None, Columns]:
@@ -97,6 +100,8 @@ def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> N
         print_json(json.loads(beside(request.out).read_text(encoding="utf-8")))
     else:
         OUT.print(_finalists(tuned))
+        if tuned.trade_off is not None:
+            OUT.print(_front(tuned))
         tell(tuned.verdict)
         tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
         if tuned.held_out is not None:
@@ -121,11 +126,22 @@ def _script(request: Request, tuned: Tuned, columns: Columns) -> str:
 
 def _finalists(tuned: Tuned) -> Table:
     table = Table("candidate", "objective", repr(tuned.measures[0]), "difference", "p", title="finalists")
-    for column in table.columns[2:]:
-        column.justify = "right"
+    for at, column in enumerate(table.columns):
+        column.justify, column.overflow = "right" if at > 1 else "left", "fold"
     shown: Callable[[float], str] = lambda p: "" if p != p else f"{p:.2g}"  # noqa: E731
     for row in tuned.finalists.to_dict("records"):
         mean = f"{100 * row[repr(tuned.measures[0])]:.2f}"
         cells = row["candidate"], row["objective"], mean, f"{100 * row['difference']:+.2f}", shown(row["p"])
         table.add_row(*cells)
+    return table
+
+
+def _front(tuned: Tuned) -> Table:
+    """The trade-off of several measures; the trial that loses nothing significant on the first one is bold."""
+    table = Table("candidate", *map(repr, tuned.measures), title="trade-off")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in tuned.front.to_dict("records"):
+        means = (f"{100 * row[repr(measure)]:.2f}" for measure in tuned.measures)
+        table.add_row(row["candidate"], *means, style="bold" if row["no significant loss"] else "")
     return table

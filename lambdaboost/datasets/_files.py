@@ -12,7 +12,7 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -142,6 +142,12 @@ def check_place(name: str, path: Path) -> None:
         raise ValueError(f"{name} {path} is a device or pipe: give a file name")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"{name} {path}: folder {folder} is not writable; choose another")
+
+
+def check_no_input(name: str, path: Path, inputs: Iterable[Path | None]) -> None:
+    """Raise if `path` is one of the files that are read, which writing to it would replace."""
+    if path.exists() and any(read is not None and read.exists() and path.samefile(read) for read in inputs):
+        raise ValueError(f"{name} {path} is a file that is read: give another name")
 
 
 def check_seekable(path: Path) -> None:

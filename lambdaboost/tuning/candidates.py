@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lambdaboost._installed import engine_package
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
 from lambdaboost.objectives import GradientStep
@@ -39,12 +40,12 @@ class Candidate:
         What the search sets of the objective.
     params : tuple of (str, str)
         Parameters of the engine that hold a knob, for the engines' own objectives.
-    worth : int
-        Its place among the first trials, 0 first, where the budget is too small for all.
+    turn : int
+        Its turn among the first trials, the lowest first, which matters where half of the budget is too small for all.
     label : str
         Its name in tables; by default the objective that it starts from.
     given : Any
-        An objective that was given as an object, in place of its text.
+        An objective that was given as an object, instead of a text.
 
     """
 
@@ -53,7 +54,7 @@ class Candidate:
     leaves: Leaves = "engine"
     knobs: tuple[Knob, ...] = ()
     params: tuple[tuple[str, str], ...] = ()
-    worth: int = 0
+    turn: int = 0
     label: str = ""
     given: Any = None
 
@@ -84,14 +85,14 @@ class Candidate:
         return {name: values[knob] for name, knob in self.params}
 
 
-def native(name: str, worth: int = 0) -> Candidate:
+def native(name: str, turn: int = 0) -> Candidate:
     """The candidate of an engine's own objective."""
     found = [NATIVE_KNOBS[name]] if name in NATIVE_KNOBS else []
     knobs, params = (
         tuple(knob for _, knob in found),
         tuple((parameter, knob.name) for parameter, knob in found),
     )
-    return Candidate(name, NAMES[name], knobs=knobs, params=params, worth=worth)
+    return Candidate(name, NAMES[name], knobs=knobs, params=params, turn=turn)
 
 
 def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate, ...]:
@@ -103,7 +104,8 @@ def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate,
         If a text cannot be parsed, an engine's own objective is of none of `engines`, or something is no objective.
 
     """
-    found = tuple(_one(objective, engines) for objective in objectives)
+    listed = (objectives,) if isinstance(objectives, str) or hasattr(objectives, "gradient") else objectives
+    found = tuple(_one(objective, engines) for objective in listed)
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
     names = [candidate.name for candidate in found]
@@ -117,6 +119,7 @@ def _one(objective: Any, engines: Sequence[str]) -> Candidate:
     if isinstance(rule, NativeObjective):
         engine = NAMES[rule.name]
         if engine not in engines:
+            engine_package(engine)
             raise ValueError(
                 f"objectives has {rule.name!r}, which is {rule.owner}'s own, but the engine is {', '.join(engines)}: "
                 f"give engine={engine!r}"

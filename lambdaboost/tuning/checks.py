@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets._concat import check_alike
 from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.contents import query_contents
+from lambdaboost.tuning.folds import without_ids
+from lambdaboost.tuning.nested import Outer
 
 FEW = 0.05  # the share of validation queries that may equal training queries of other names
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
@@ -34,7 +38,7 @@ def checked_data(train: Any, valid: Any) -> None:
     if valid is None:
         return
     try:
-        check_alike([_anonymous(train), _anonymous(valid)])
+        check_alike([without_ids(train), without_ids(valid)])
     except ValueError as error:
         text = str(error).replace("collections[0]", "train").replace("collections[1]", "valid")
         raise ValueError(text) from None
@@ -43,6 +47,7 @@ def checked_data(train: Any, valid: Any) -> None:
 
 def _check_apart(train: Collection, valid: Collection) -> None:
     """Raise if validation queries also train; a few equal ones of other names are in every log, and warned of."""
+    _check_names(train.queries.ids, valid.queries.ids)
     ordered = _with_order(valid)
     twice = np.isin(query_contents(valid), query_contents(train)) & ordered
     if not twice.any():
@@ -54,12 +59,24 @@ def _check_apart(train: Collection, valid: Collection) -> None:
         ids is not None and train.queries.ids is not None and np.isin(ids[twice], train.queries.ids).any()
     )
     said = (
-        f"valid has {n} queries that train has too, with the same features and labels, the first is query {query}: a "
-        "model would be chosen by what it has seen"
+        f"valid shares {n} queries with train, of the same features and labels; the first is query {query}: the choice "
+        "would be made on training data"
     )
     if same_name or n > FEW * np.count_nonzero(ordered):
         raise ValueError(f"{said}; remove them from one part, such as by valid.take(…)")
-    warn(f"{said}; they are few, so validation values are hardly too high")
+    warn(f"{said}; they are too few to matter much")
+
+
+def _check_names(train: NDArray[Any] | None, valid: NDArray[Any] | None) -> None:
+    """Raise if queries of one text are in both parts; numbers often begin anew in each file."""
+    if train is None or valid is None or train.dtype.kind in "iuf" or valid.dtype.kind in "iuf":
+        return
+    both = np.isin(valid, train)
+    if both.any():
+        raise ValueError(
+            f"valid has rows of {np.count_nonzero(both)} queries of train, the first is {valid[both][0]!r}: keep each "
+            "query in one part"
+        )
 
 
 def _with_order(part: Collection) -> NDArray[np.bool_]:
@@ -87,8 +104,10 @@ def checked_measures(measure: Any, train: Collection, valid: Collection | None) 
                     q.required_position()
             except ValueError as error:
                 raise ValueError(f"measure {one!r}, in {name}: {error}") from None
-        if not any(_ordered(part, source).any() for one in measures for source in one.sources):
-            sources = " or ".join(dict.fromkeys(source for one in measures for source in one.sources))
+        for one in measures:
+            if any(_ordered(part, source).any() for source in one.sources):
+                continue
+            sources = " or ".join(one.sources)
             raise ValueError(
                 f"{name} has no query with two documents of different {sources}: there is nothing to learn or "
                 "to choose by; give more queries, or other labels"
@@ -101,7 +120,7 @@ def checked_engines(engine: Any) -> tuple[str, ...]:
     if engine is None:
         first = first_installed()
         engine_package(first)
-        return (first, *(name for name in ENGINES if name != first and _installed(name)))
+        return (first, *(name for name in ENGINES if name != first and find_spec(name)))
     if engine not in ENGINES:
         raise ValueError(f"engine is {engine!r}, expected one of {', '.join(ENGINES)}, or None for all")
     engine_package(engine)
@@ -119,10 +138,14 @@ def checked_params(params: Mapping[str, Any] | None, engines: Iterable[str]) -> 
                 raise ValueError(
                     f"params has {key!r}: leave it out; tune sets objective, rounds, measure and seed"
                 )
+            if params and params[key] in ("dart", "rf", "random_forest"):
+                raise ValueError(
+                    f"params has {key}={params[key]!r}: its trainings cannot stop early; leave it out"
+                )
             if key not in engine.parameters():
                 raise ValueError(
-                    f"params has {key!r}, which {engine.title} does not know: correct it, or give engine= the engine "
-                    "that it is for"
+                    f"params has {key!r}, which {engine.title} does not know: correct it, or set engine= to the "
+                    "engine it belongs to"
                 )
     return dict(params or {})
 
@@ -167,13 +190,13 @@ def _unfit(candidate: Candidate, part: Collection) -> str | None:
     except ValueError as error:
         return str(error)
     grades = q.labels["relevance"]
-    if not candidate.text.startswith(("lambdarank", "rank")):
+    if not isinstance(rule, NativeObjective):
         return _unfit_sources(rule.sources, part)
     if np.isnan(grades).any():
         return "it reads missing grades as 0"
-    if candidate.text == "rank:map" and not np.isin(grades, (0, 1)).all():
+    if rule.name == "rank:map" and not np.isin(grades, (0, 1)).all():
         return "it takes grades 0 and 1 only"
-    if candidate.text not in ("rank:pairwise", "rank:map") and (
+    if rule.name not in ("rank:pairwise", "rank:map") and (
         (grades != np.floor(grades)).any() or grades.max(initial=0) >= GRADES_BELOW
     ):
         return f"it takes whole grades below {GRADES_BELOW} only"
@@ -193,18 +216,6 @@ def _ordered(part: Collection, source: str) -> NDArray[np.bool_]:
     high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
     different: NDArray[np.bool_] = high > low
     return different
-
-
-def _installed(name: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(name) is not None
-
-
-def _anonymous(data: Collection) -> Collection:
-    from lambdaboost.tuning.folds import without_ids
-
-    return without_ids(data)
 
 
 def checked_choose(choose: Any, refit: Any, valid: Collection | None, n_measures: int) -> None:
@@ -233,6 +244,19 @@ def checked_nested(nested: Any, train: Collection) -> None:
     if nested != 0 or isinstance(nested, bool):
         check_count("nested", nested, 2)
         _check_enough("nested", nested, train)
+
+
+def checked_outer(outer: Iterable[Outer], measures: Iterable[Measure], folds: int) -> None:
+    """Raise before the search if it cannot be repeated without an outer fold."""
+    for at, fold in enumerate(outer):
+        try:
+            checked_measures(measures, fold.train, fold.valid)
+            if fold.valid is None:
+                checked_folds(folds, fold.train)
+        except ValueError as error:
+            raise ValueError(
+                f"nested, without outer fold {at}: {error}; give more queries or fewer folds"
+            ) from None
 
 
 def _check_enough(name: str, folds: int, train: Collection) -> None:

@@ -16,6 +16,8 @@ from lambdaboost.evaluation.comparison.weighted_t import weighted_mean
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.trial import Trial, best_of
 
+MARGIN = 0.005  # half a point: a difference that will hardly matter
+
 
 @dataclass(frozen=True, eq=False)
 class Choice:
@@ -29,7 +31,7 @@ class Choice:
         From simple to complex.
     finalists : tuple of Trial
         The best trial of each candidate that has a complete one, the best of all first.
-    weight : float64 (n_queries,)
+    weight : float64 (n,)
         The weight of each query.
     tried : tuple of int
         How many trials each candidate had.
@@ -81,7 +83,7 @@ class Choice:
         difference = self.best.outcome.values[0] - trial.outcome.values[0]
         known = ~np.isnan(difference) & (self.weight > 0)
         mean, error, _ = weighted_mean(difference[known], self.weight[known])
-        return trial is self.best or mean <= error
+        return trial is self.best or bool(mean <= error < np.inf)
 
     @property
     def equals(self) -> list[Trial]:
@@ -91,11 +93,18 @@ class Choice:
         ]
 
     @property
+    def missing(self) -> list[str]:
+        """The candidates without a complete trial, for the budget was too small or they were clearly worse."""
+        there = {trial.candidate for trial in self.finalists}
+        return [candidate.name for at, candidate in enumerate(self.candidates) if at not in there]
+
+    @property
     def verdict(self) -> str:
         """What the tests say, in one or two sentences."""
         best = self.name(self.best)
         if self.comparison is None:
-            return f"Only {best} was tried."
+            others = f"; {', '.join(self.missing)} were not" if self.missing else ""
+            return f"Only {best} was trained to the end{others}: there is nothing to compare it with."
         worse = [trial for trial in self.finalists if trial not in self.equals]
         on = (
             f"{self.measure!r} of {self.comparison.n_queries} validation queries, {self.comparison.criterion}"
@@ -105,9 +114,27 @@ class Choice:
             named = ", ".join(f"{self._named(trial)} (p = {self._p(trial):.2g})" for trial in worse)
             said.append(f"{best} is better than {named}.")
         if len(self.equals) > 1:
-            names = ", ".join(self.name(trial) for trial in self.equals)
-            said.append(f"Any of these will do: {names}.")
+            said += self._of_equals()
+        if missing := self.missing:
+            said.append(f"Never trained to the end: {', '.join(missing)}.")
         return f"{' '.join(said)} ({on}.)"
+
+    def _of_equals(self) -> list[str]:
+        """What the tests say of the finalists that are not worse: which are as good, and which cannot be told apart."""
+        assert self.comparison is not None
+        lows = {t: self.comparison[self.name(t), self.measure].interval()[0] for t in self.equals[1:]}
+        alike = [t for t, low in lows.items() if low >= -MARGIN]
+        unclear = {t: low for t, low in lows.items() if low < -MARGIN}
+        said = []
+        if alike:
+            names = ", ".join(map(self.name, [self.best, *alike]))
+            said.append(f"Any of these will do, within {MARGIN:g}: {names}.")
+        if unclear:
+            lowest = min(unclear.values())
+            possible = f": losses of up to {-lowest:.2g} are possible" if np.isfinite(lowest) else ""
+            names = ", ".join(map(self.name, unclear))
+            said.append(f"The queries are too few to tell {self.name(self.best)} from {names}{possible}.")
+        return said
 
     def _named(self, trial: Trial) -> str:
         """Its name; a candidate of one trial may be better with other settings."""

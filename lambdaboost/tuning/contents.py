@@ -1,4 +1,4 @@
-"""Numbers that stand for the content of queries, to find those that occur twice, and for that of whole data sets."""
+"""Hashes of queries, to find equal ones, and of data sets."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ def query_contents(data: Collection) -> Words:
     rng = np.random.default_rng(0)
     rows = np.zeros(q.n_documents, dtype=np.uint64)
     for column in columns:
-        rows += _mixed(column.view(np.uint64) * rng.integers(1, 2**64 - 1, dtype=np.uint64, endpoint=True))
+        # Odd, or the sign, which is the highest bit, would be lost.
+        factor = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True) | np.uint64(1)
+        rows += _mixed(column.view(np.uint64) * factor)
     return np.add.reduceat(_mixed(rows), q.offsets[:-1])
 
 
 def digest_of(parts: Iterable[Collection | None]) -> str:
-    """SHA-256 of the features, labels, queries and weights of data sets, in hex."""
+    """SHA-256 of the features, labels, queries, weights and positions of data sets, in hex."""
     total = hashlib.sha256()
     for part in parts:
         if part is None:
@@ -43,12 +45,15 @@ def digest_of(parts: Iterable[Collection | None]) -> str:
         for column in _columns(part.features):
             total.update(column.tobytes())
         q = part.queries
+        total.update(f"{part.features.shape}".encode())
         total.update(q.offsets.astype("<i8").tobytes())
         for name, labels in q.labels.items():
             total.update(name.encode())
             total.update(labels.astype("<f4").tobytes())
         if q.weight is not None:
-            total.update(q.weight.tobytes())
+            total.update(b"weight" + q.weight.tobytes())
+        if q.positions is not None:
+            total.update(f"position {q.position_names}".encode() + q.positions.codes.tobytes())
     return total.hexdigest()
 
 

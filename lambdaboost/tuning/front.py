@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.evaluation import Figures, Measure, compare, hypervolume, non_dominated
+from lambdaboost.evaluation.comparison.significance import LEVEL
 from lambdaboost.tuning.trial import Trial
 
 
@@ -23,7 +24,7 @@ class Front:
         At least two.
     trials : tuple of Trial
         All complete trials.
-    weight : float64 (n_queries,)
+    weight : float64 (n,)
         The weight of each query.
 
     """
@@ -45,20 +46,23 @@ class Front:
 
     @cached_property
     def balanced(self) -> Trial:
-        """The trial on the front with the highest second measure that is not significantly worse on the first one.
+        """The trial on the front with the highest second measure and no significant loss on the first one.
 
-        Paired t-tests with the trial that is best on the first measure, after Holm's correction for all on the front.
+        A paired t-test with the trial that is best on the first measure; it is not corrected for the number of trials,
+        for the more a correction counts, the more losses would pass as none.
         """
         best, *others = self.on
-        systems = [
-            Figures(str(trial.number), {self.measures[0]: trial.outcome.values[0]}, self.weight)
-            for trial in self.on
-        ]
         if not others:
             return best
-        found = compare(systems[0], *systems[1:], measures=self.measures[0]).significance
-        as_good = [t for t in others if not found[str(t.number), self.measures[0]].is_worse]
-        return max((best, *as_good), key=lambda trial: (trial.means(self.weight)[1], -trial.number))
+        primary = self.measures[0]
+        figures = (Figures(str(t.number), {primary: t.outcome.values[0]}, self.weight) for t in self.on)
+        losses = {d.system: d for d in compare(*figures, measures=primary).differences}
+        kept = [
+            t
+            for t in others
+            if not (losses[str(t.number)].mean < 0 and losses[str(t.number)].p_value < LEVEL)
+        ]
+        return max((best, *kept), key=lambda trial: (trial.means(self.weight)[1], -trial.number))
 
     @property
     def hypervolume(self) -> float:

@@ -1,4 +1,4 @@
-"""Nested cross-validation: an estimate of the whole search on queries that none of its trainings has seen."""
+"""Nested cross-validation: an estimate of the whole search on held-out queries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
+from lambdaboost.tuning.contents import query_contents
 from lambdaboost.tuning.folds import fold_of_query, joined
-from lambdaboost.tuning.training import one_thread
+from lambdaboost.tuning.runner import one_thread
 
 # Tunes on a training and a validation part, and a study's folder.
 Tune = Callable[[Collection, Collection | None, Path | None], Any]
@@ -29,9 +30,9 @@ class HeldOut:
     ----------
     measures : tuple of Measure
         The measures.
-    values : float64 (n_measures, n_queries)
-        Each measure by query, the queries of `train` first, then those of `valid`.
-    weight : float64 (n_queries,)
+    values : float64 (m, n)
+        Each of the m measures by query, the queries of `train` first, then those of `valid`.
+    weight : float64 (n,)
         The weight of each query.
 
     """
@@ -61,28 +62,39 @@ class HeldOut:
         return weighted_mean(self.values[at][known], self.weight[known])
 
 
-def held_out(
-    search: Tune,
-    train: Collection,
-    valid: Collection | None,
-    measures: tuple[Measure, ...],
-    nested: int,
-    seed: int,
-    study: Path | None,
-) -> HeldOut:
-    """Search in all outer folds but one, and measure on that one, for each of `nested` folds."""
+@dataclass(frozen=True, eq=False)
+class Outer:
+    """An outer fold: the parts that are searched, the part that is held out, and the places of its queries."""
+
+    train: Collection
+    valid: Collection | None
+    test: Collection
+    queries: NDArray[np.bool_]
+
+
+def outer_folds(train: Collection, valid: Collection | None, nested: int, seed: int) -> list[Outer]:
+    """The outer folds; what is searched is split in the proportion of the given parts."""
     data = joined(train, valid)
-    fold = fold_of_query(data, nested, seed + 1)
-    values = np.full((len(measures), data.queries.n_queries), np.nan)
+    fold = fold_of_query(data, nested, seed + 1)  # other folds than those of the search
+    found = []
     for at in range(nested):
-        inner, outer = data.take(fold != at), data.take(fold == at)
-        learn, check = _split_alike(inner, train, valid, seed)
-        tuned = search(learn, check, None if study is None else study / f"held-out-{at}")
+        learn, check = _split_alike(data.take(fold != at), train, valid, seed)
+        found.append(Outer(learn, check, data.take(fold == at).shuffled(seed), fold == at))
+    return found
+
+
+def held_out(search: Tune, folds: list[Outer], measures: tuple[Measure, ...], study: Path | None) -> HeldOut:
+    """Search without each outer fold, and measure on it."""
+    n = sum(fold.test.queries.n_queries for fold in folds)
+    values, weight = np.full((len(measures), n), np.nan), np.empty(n)
+    for at, fold in enumerate(folds):
+        tuned = search(fold.train, fold.valid, None if study is None else study / f"held-out-{at}")
         with one_thread():
-            scores = engine_named(tuned.engine).scores(tuned.booster, outer.shuffled(seed).features)
-        shown = outer.shuffled(seed).queries
-        values[:, fold == at] = [measure.per_query(scores, shown) for measure in measures]
-    return HeldOut(measures, values, data.queries.query_weight)
+            scores = engine_named(tuned.engine).scores(tuned.booster, fold.test.features)
+        q = fold.test.queries
+        values[:, fold.queries] = [measure.per_query(scores, q) for measure in measures]
+        weight[fold.queries] = q.query_weight
+    return HeldOut(measures, values, weight)
 
 
 def _split_alike(
@@ -91,7 +103,7 @@ def _split_alike(
     """Split queries in the proportion of the given parts; whole if no validation part is given."""
     if valid is None:
         return data, None
-    sizes = train.queries.n_queries, valid.queries.n_queries
-    share = max(2, round(sum(sizes) / sizes[1]))
+    n_train, n_valid = train.queries.n_queries, valid.queries.n_queries
+    share = min(max(2, round((n_train + n_valid) / n_valid)), np.unique(query_contents(data)).size)
     fold = fold_of_query(data, share, seed + 2)
     return data.take(fold != 0), data.take(fold == 0)

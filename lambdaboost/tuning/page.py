@@ -19,7 +19,7 @@ from lambdaboost.tuning.front import Front
 from lambdaboost.tuning.trial import Trial
 
 OPTIMISM = (
-    "The validation mean of the best trial is too high, for it is the highest of many: expect less on new queries. The "
+    "The best validation mean is optimistic, for it is the highest of many: expect less on new queries. The "
     "tests compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it "
     "looks here."
 )
@@ -57,7 +57,7 @@ def _certainty(page: Page, tuned: Any) -> None:
     )
     page.table(_finalists(choice))
     if tuned.held_out is not None:
-        page.text(f"The whole search, repeated without each of some outer folds, gives {tuned.held_out}.")
+        page.text(f"Nested cross-validation of the whole search gives {tuned.held_out}.")
     page.text(OPTIMISM)
 
 
@@ -108,7 +108,7 @@ def _trials(tuned: Any) -> Table:
     ):
         means = trial.means(tuned.choice.weight) if trial.is_complete else [np.nan] * len(names)
         candidate = tuned.task.candidates[trial.candidate]
-        knobs = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in trial.values.items())
+        knobs = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in trial.knobs.items())
         rows.append(
             (
                 Cell(f"{trial.number}: {candidate.name}"),

@@ -91,7 +91,7 @@ def front(found: Front, singles: Mapping[str, NDArray[np.float64]]) -> Picture:
         axes.plot(points[:, 0], points[:, 1], ".", color="#999999", label="trials")
         axes.plot(on[:, 0], on[:, 1], "-o", color=COLOURS[0], label="front")
         axes.plot(
-            *marked, "o", color=COLOURS[1], markersize=12, fillstyle="none", label="loses nothing significant"
+            *marked, "o", color=COLOURS[1], markersize=12, fillstyle="none", label="no significant loss"
         )
         for at, (name, point) in enumerate(singles.items(), start=2):
             axes.plot(

@@ -12,6 +12,7 @@ from rich.progress import Progress as Bars
 from lambdaboost.engines.progress import TimeLeft
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.task import Task
+from lambdaboost.tuning.trial import Trial
 
 
 class Progress:
@@ -48,10 +49,8 @@ class Progress:
         ]
         text = f"{done} of {self._trainings} trainings" if self._trainings else f"{done} trainings"
         best = search.best
-        said = "" if best is None else self._said(search)
+        said = "" if best is None else self._said(best, search)
         self._bars.update(self._bar, completed=min(1.0, max(shares)), description=text, best=said)
 
-    def _said(self, search: Search) -> str:
-        best = search.best
-        assert best is not None
+    def _said(self, best: Trial, search: Search) -> str:
         return f"best {self._measure!r} {best.means(search.weight)[0]:.4f}, {self._names[best.candidate]}"

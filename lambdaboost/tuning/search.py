@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -53,22 +53,22 @@ class Search:
 
     def run(self) -> list[Trial]:
         """All finished trials, those of an earlier call included."""
-        with quiet():
-            self._go_on()
+        with without_messages():
+            self._resume()
         executor = Here(self.task) if self.workers == 1 else Processes(self.task, self.workers)
         running: dict[Future[Outcome], tuple[Any, int, Job]] = {}
         try:
             while self._affords(len(running)) or running:
                 while len(running) < self.workers and self._affords(len(running)):
-                    with quiet():
+                    with without_messages():
                         self._share_trees(len(running))
-                        asked = self._asked()
+                        asked = self._ask()
                     running[executor.submit(asked[2])] = asked
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda future: running[future][1]):
                     asked = running.pop(future)
-                    with quiet():
-                        self._told(asked, future.result())
+                    with without_messages():
+                        self._tell(asked, future.result())
                     self.on_trial(self)
         except BaseException:
             executor.kill()
@@ -86,25 +86,19 @@ class Search:
         """The best complete trial so far."""
         return best_of(self.trials, self.weight)
 
-    @property
-    def best_of_each(self) -> list[Trial]:
-        """The best complete trial of each candidate that has one."""
-        groups = ([t for t in self.trials if t.candidate == at] for at in range(len(self.task.candidates)))
-        return [best for group in groups if (best := best_of(group, self.weight)) is not None]
-
     def _affords(self, running: int) -> bool:
         each = len(self.task.folds)
         in_use = self.trainings + running * each
         return in_use + each <= self.budget.trainings and time.time() < self.budget.until
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         """Begin with the defaults of all candidates, or after what earlier calls finished."""
         self.study = optuna().create_study(directions=["maximize"] * len(self.task.measures))
         self.trials = [] if self.store is None else list(self.store.kept())
         for trial in self.trials:
             self.study.add_trial(self._as_frozen(trial))
-        done = [(trial.candidate, dict(trial.values)) for trial in self.trials]
-        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].worth)
+        done = [(trial.candidate, dict(trial.knobs)) for trial in self.trials]
+        order = sorted(range(len(self.task.candidates)), key=lambda at: self.task.candidates[at].turn)
         for at in order[: self._defaults]:
             candidate = self.task.candidates[at]
             if (at, self.space.defaults(candidate)) not in done:
@@ -116,25 +110,47 @@ class Search:
 
         Otherwise a candidate that the sampler left early would lose by its trees, and not by its objective.
         """
-        best = self.best
-        if self._shared or best is None or self._used(running) < 0.5:
+        if self._shared or self._used(running) < 0.5:
             return
         self._shared = True
-        trees = self.space.trees_of(self.task.candidates[best.candidate], best.values)
-        for at in [at for at in self._ranked() if at != best.candidate][:SHARED]:
-            candidate = self.task.candidates[at]
-            trial = best_of([t for t in self.trials if t.candidate == at], self.weight)
-            own = self.space.start(candidate) if trial is None else self._params(trial)
+        first = self._first_half()
+        ranked = self._ranked(first)
+        bests = {at: best_of([t for t in first if t.candidate == at], self.weight) for at in ranked}
+        best = bests[ranked[0]]
+        if best is None:
+            return
+        trees = {name: best.asked[name] for name in self.space.trees_of(self.task.candidates[ranked[0]])}
+        for at in ranked[1 : 1 + SHARED]:
+            candidate, trial = self.task.candidates[at], bests[at]
+            own = self.space.start(candidate) if trial is None else dict(trial.asked)
             params = own | {name: value for name, value in trees.items() if name in own}
-            if not any(t.candidate == at and self._params(t) == params for t in self.trials):
+            if not any(t.candidate == at and t.asked == params for t in self.trials):
                 self.study.enqueue_trial({OBJECTIVE: candidate.name, **params})
 
-    def _ranked(self) -> list[int]:
-        """The candidates: those with a complete trial, the best first, then the others by their worth."""
-        means = {trial.candidate: trial.means(self.weight)[0] for trial in self.best_of_each}
-        order = sorted(means, key=lambda at: -means[at])
+    def _first_half(self) -> list[Trial]:
+        """The trials that began before half of the trainings were used, also where a later call goes on."""
+        begun, found = 0, []
+        for trial in sorted(self.trials, key=lambda trial: trial.number):
+            if begun >= self._defaults * len(self.task.folds) + self._left / 2:
+                break
+            found.append(trial)
+            begun += trial.trainings
+        return found
+
+    def _ranked(self, trials: list[Trial]) -> list[int]:
+        """The candidates: those with a complete trial, the best first, then the others by their turns."""
+        means = {
+            at: mean
+            for at in range(len(self.task.candidates))
+            if (mean := self._highest(trials, at)) is not None
+        }
         others = [at for at in range(len(self.task.candidates)) if at not in means]
-        return [*order, *sorted(others, key=lambda at: self.task.candidates[at].worth)]
+        turns = sorted(others, key=lambda at: self.task.candidates[at].turn)
+        return [*sorted(means, key=lambda at: -means[at]), *turns]
+
+    def _highest(self, trials: list[Trial], candidate: int) -> float | None:
+        best = best_of([trial for trial in trials if trial.candidate == candidate], self.weight)
+        return None if best is None else float(best.means(self.weight)[0])
 
     @property
     def _defaults(self) -> int:
@@ -142,20 +158,19 @@ class Search:
         enough = max(self.budget.trainings / len(self.task.folds) / 2, 3)
         return min(len(self.task.candidates), int(min(enough, 1000)))
 
+    @property
+    def _left(self) -> float:
+        """The trainings that the defaults leave."""
+        return max(self.budget.trainings - self._defaults * len(self.task.folds), 1)
+
     def _used(self, running: int) -> float:
         """The share of the budget that is used, of what the defaults leave of it."""
-        defaults = self._defaults * len(self.task.folds)
-        left = max(self.budget.trainings - defaults, 1)
-        used = (self.trainings + running * len(self.task.folds) - defaults) / left
+        each = len(self.task.folds)
+        used = (self.trainings + (running - self._defaults) * each) / self._left
         span = self.budget.until - self.begin
         return max(used, (time.time() - self.begin) / span)
 
-    def _params(self, trial: Trial) -> dict[str, float]:
-        """The knobs of a trial by their names in the search."""
-        knobs = self.space.named(self.task.candidates[trial.candidate])
-        return {name: trial.values[knob.name] for name, knob in knobs.items()}
-
-    def _asked(self) -> tuple[Any, int, Job]:
+    def _ask(self) -> tuple[Any, int, Job]:
         """The next trial, its number and its job; the seed and the number determine what the sampler draws."""
         number, self._next = self._next, self._next + 1
         self.study.sampler = optuna().samplers.TPESampler(
@@ -176,16 +191,17 @@ class Search:
             rival = None if best is None else best.outcome.values[0]
             floor = floor_of(self.trials, values, self.task.rounds, LEAST)
             is_default = values == self.space.defaults(candidate)
-            job = replace(job, rival=rival, floor=None if is_default else floor)
+            if not is_default:  # each candidate has one full trial
+                job = replace(job, rival=rival, floor=floor)
         return trial, number, job
 
-    def _told(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
+    def _tell(self, asked: tuple[Any, int, Job], outcome: Outcome) -> None:
         trial, number, job = asked
         state = optuna().trial.TrialState
         if outcome.state == "late":
             self.study.tell(trial, state=state.FAIL)
             return
-        finished = Trial(number, job.candidate, dict(job.values), outcome)
+        finished = Trial(number, job.candidate, dict(job.knobs), _numbers(trial.params), outcome)
         if self.store is not None:
             self.store.keep(finished)
         self.trials.append(finished)
@@ -208,7 +224,7 @@ class Search:
         ranges = {name: knob.distribution(package.distributions) for name, knob in knobs.items()}
         states = package.trial.TrialState
         return package.trial.create_trial(
-            params={OBJECTIVE: candidate.name, **self._params(trial)},
+            params={OBJECTIVE: candidate.name, **trial.asked},
             distributions={OBJECTIVE: choice, **ranges},
             values=self._values(trial) if trial.is_complete else None,
             intermediate_values=None if trial.is_complete else {len(trial.outcome.curves[0]): trial.reached},
@@ -216,8 +232,13 @@ class Search:
         )
 
 
+def _numbers(params: Mapping[str, Any]) -> dict[str, float]:
+    """What an Optuna trial suggested, without the objective."""
+    return {name: value for name, value in params.items() if name != OBJECTIVE}
+
+
 @contextmanager
-def quiet() -> Iterator[None]:
+def without_messages() -> Iterator[None]:
     """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
     logging = optuna().logging
     before = logging.get_verbosity()

@@ -10,7 +10,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Training, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.tuning.training import one_thread
+from lambdaboost.tuning.runner import one_thread
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,25 @@ class Setting:
         with one_thread():
             return trainer.train(training, trainer.data(data), None, lambda _: None)
 
-    def script(self, data: Collection, parts: str, seed: int, read: str = "", out: str = "") -> str:
+    def script(
+        self, data: Collection, parts: tuple[str, ...], seed: int, read: str = "", out: str = ""
+    ) -> str:
         """Python that trains it again on `data`, which it makes of `parts`; `read` defines these."""
-        matrix, grades = {"lightgbm": ("Dataset", "label"), "xgboost": ("DMatrix", "label")}[self.engine]
+        matrix = {"lightgbm": "Dataset", "xgboost": "DMatrix"}[self.engine]
         further = [f"{name}: q.labels[{name}]" for name in map(repr, sources_of(data))]
-        arguments = [f"{grades}=q.labels[{RELEVANCE!r}]", "group=q.sizes"]
+        arguments = [f"label=q.labels[{RELEVANCE!r}]", "group=q.sizes"]
         arguments += ["weight=q.weight"] if data.queries.weight is not None else []
         arguments += [f"sources={{{', '.join(further)}}}"] if further else []
         arguments += ["position=q.positions"] if data.queries.positions is not None else []
+        joins = "" if len(parts) < 2 else "from lambdaboost.tuning.folds import joined\n"
+        made = parts[0] if len(parts) < 2 else f"joined({', '.join(parts)})"
         suffix = "txt" if self.engine == "lightgbm" else "ubj"
         objective = repr(self.objective)
         given = read or "# `train` and `valid` are the collections that were given to lambdaboost.tune.\n"
         return (
             f"from lambdaboost.{self.engine} import {matrix}, train as fit\n"
-            f"from lambdaboost.tuning.folds import joined\n\n{given}"
-            f"data = joined({parts}).shuffled({seed})\n"
+            f"{joins}\n{given}"
+            f"data = {made}.shuffled({seed})\n"
             f"q = data.queries\n"
             f"matrix = {matrix}(data.features, {', '.join(arguments)})\n"
             f"params = {dict(self.params)!r}\n"

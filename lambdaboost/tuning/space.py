@@ -14,7 +14,7 @@ NO_L2 = 0.001  # the lowest value of the logarithmic range stands for none
 # The engines' names for what a knob sets, the main one first; what is fixed under any of them is not searched.
 LIGHTGBM = {
     "learning_rate": ("learning_rate", "shrinkage_rate", "eta"),
-    "leaves": ("num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
+    "max_leaves": ("num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
     "feature_fraction": ("feature_fraction", "sub_feature", "colsample_bytree"),
     "row_fraction": ("bagging_fraction", "sub_row", "subsample", "bagging"),
     "l2": ("lambda_l2", "reg_lambda", "lambda"),
@@ -24,7 +24,7 @@ LIGHTGBM = {
 }
 XGBOOST = {
     "learning_rate": ("learning_rate", "eta"),
-    "leaves": ("max_leaves", "max_depth"),
+    "max_leaves": ("max_leaves", "max_depth"),
     "feature_fraction": ("colsample_bytree",),
     "row_fraction": ("subsample",),
     "l2": ("lambda", "reg_lambda"),
@@ -40,7 +40,7 @@ class Space:
 
     >>> from lambdaboost.tuning.candidates import Candidate
     >>> [knob.name for knob in Space(1000).trees(Candidate("rank_xendcg", "lightgbm"))]
-    ['learning_rate', 'leaves', 'feature_fraction', 'row_fraction', 'l2', 'least_documents']
+    ['learning_rate', 'max_leaves', 'feature_fraction', 'row_fraction', 'l2', 'least_documents']
     """
 
     documents: int
@@ -51,7 +51,7 @@ class Space:
         most = min(max(self.documents // 20, 8), 128)
         knobs = [
             Knob("learning_rate", 0.02, 0.3, 0.1, log=True),
-            Knob("leaves", 4, most, min(31, most), log=True, whole=True),
+            Knob("max_leaves", 4, most, min(31, most), log=True, whole=True),
             Knob("feature_fraction", 0.4, 1.0, 1.0),
             Knob("row_fraction", 0.5, 1.0, 1.0),
             Knob("l2", NO_L2, 100.0, 1.0 if candidate.engine == "xgboost" else NO_L2, log=True),
@@ -90,9 +90,9 @@ class Space:
         """The same by the names of the knobs."""
         return {knob.name: knob.start for knob in self.named(candidate).values()}
 
-    def trees_of(self, candidate: Candidate, values: Mapping[str, float]) -> dict[str, float]:
-        """The values of the knobs of trees, by their names in the search."""
-        return {self._shared(knob, candidate): values[knob.name] for knob in self.trees(candidate)}
+    def trees_of(self, candidate: Candidate) -> list[str]:
+        """The names of the knobs of trees in the search."""
+        return [self._shared(knob, candidate) for knob in self.trees(candidate)]
 
     def suggested(self, trial: Any, candidate: Candidate) -> dict[str, float]:
         """The values that an Optuna trial suggests, by the names of the knobs."""
@@ -102,7 +102,7 @@ class Space:
 def params_of(candidate: Candidate, values: Mapping[str, float]) -> dict[str, Any]:
     """The engine's parameters for these values of the knobs.
 
-    >>> params_of(Candidate("rank_xendcg", "lightgbm"), {"leaves": 15, "l2": 0.001, "row_fraction": 1.0})
+    >>> params_of(Candidate("rank_xendcg", "lightgbm"), {"max_leaves": 15, "l2": 0.001, "row_fraction": 1.0})
     {'num_leaves': 15, 'lambda_l2': 0.0, 'bagging_fraction': 1.0}
     """
     names = NAMES[candidate.engine]

@@ -23,8 +23,8 @@ def standard(
 ) -> tuple[Candidate, ...]:
     """The standard candidates, from simple to complex.
 
-    The engines' own objectives train on their engine, all others on the first of `engines`. `worth` is their order in
-    the first trials, by the means of five real data sets (docs/results/field.md).
+    The engines' own objectives train on their engine, all others on the first of `engines`. Their turns, by
+    judgement, matter only where half of the budget is too small to try all of them.
 
     >>> [c.name for c in standard([NDCG(3)], ["xgboost"], ["clicks"])][:4]
     ['rank:ndcg', 'rank:pairwise', 'RankNet()', 'LambdaRank()']
@@ -32,10 +32,10 @@ def standard(
     engine = engines[0]
     ndcg = next((replace(m, k=None, empty=0.0) for m in measures if isinstance(m, NDCG)), NDCG())
     table = [
-        native("lambdarank", worth=4),
-        native("rank_xendcg", worth=0),
-        native("rank:ndcg", worth=5),
-        native("rank:pairwise", worth=11),
+        native("lambdarank", turn=4),
+        native("rank_xendcg", turn=0),
+        native("rank:ndcg", turn=5),
+        native("rank:pairwise", turn=11),
         *_of_pairs(engine, ndcg, measures),
         *_of_measures(engine, measures),
         *_of_losses(engine, ndcg),
@@ -51,11 +51,11 @@ def _of_pairs(engine: str, ndcg: NDCG, measures: Sequence[Measure]) -> Iterator[
     low, start = (3, 10) if k is None else (k, k)
     cutoff = replace(CUTOFF, low=low, start=start, high=max(30, 5 * start))
     cut = repr(replace(ndcg, k=1)).replace("k=1", "k={truncation}")
-    yield Candidate("RankNet(sigma={sigma})", engine, knobs=(SIGMA,), worth=10)
-    yield Candidate(f"LambdaRank({ndcg!r}, sigma={{sigma}})", engine, knobs=(SIGMA,), worth=1)
+    yield Candidate("RankNet(sigma={sigma})", engine, knobs=(SIGMA,), turn=10)
+    yield Candidate(f"LambdaRank({ndcg!r}, sigma={{sigma}})", engine, knobs=(SIGMA,), turn=1)
     label = f"LambdaRank({_shown(ndcg)}) with a cutoff"
     text = f"LambdaRank({cut}, sigma={{sigma}})"
-    yield Candidate(text, engine, knobs=(cutoff, SIGMA), worth=8, label=label)
+    yield Candidate(text, engine, knobs=(cutoff, SIGMA), turn=8, label=label)
 
 
 def _of_measures(engine: str, measures: Sequence[Measure]) -> Iterator[Candidate]:
@@ -63,26 +63,26 @@ def _of_measures(engine: str, measures: Sequence[Measure]) -> Iterator[Candidate
     for measure in measures:
         if not isinstance(measure, NDCG) and isinstance(measure, tuple(SWAPS)):
             own: Any = replace(measure, empty=0.0)  # type: ignore[type-var]
-            yield Candidate(f"LambdaRank({own!r}, sigma={{sigma}})", engine, knobs=(SIGMA,), worth=2)
+            yield Candidate(f"LambdaRank({own!r}, sigma={{sigma}})", engine, knobs=(SIGMA,), turn=2)
 
 
 def _of_losses(engine: str, ndcg: NDCG) -> Iterator[Candidate]:
     """XE-NDCG, unless the engine's own grows the same trees, and LambdaLoss."""
     if engine != "lightgbm":
-        yield Candidate(f"XENDCG({ndcg!r})", engine, worth=0)
+        yield Candidate(f"XENDCG({ndcg!r})", engine, turn=0)
     label = f"LambdaLoss({_shown(ndcg)})"
-    yield Candidate(f"LambdaLoss({ndcg!r}, mu={{mu}})", engine, knobs=(BOUND,), worth=3, label=label)
+    yield Candidate(f"LambdaLoss({ndcg!r}, mu={{mu}})", engine, knobs=(BOUND,), turn=3, label=label)
 
 
 def _by_steps(engine: str, ndcg: NDCG) -> Iterator[Candidate]:
     """LambdaRank by gradient steps: alone, with a schedule, and with noisy ranks."""
     rule = f"LambdaRank({ndcg!r})"
-    yield Candidate(f"LambdaRank({ndcg!r}, sigma={{sigma}})", engine, "gradient", (SIGMA,), worth=7)
+    yield Candidate(f"LambdaRank({ndcg!r}, sigma={{sigma}})", engine, "gradient", (SIGMA,), turn=7)
     blend = f"Blend({rule}, SigmoidLocal({ndcg!r}), Linear({{start}}, {{rate}}))"
     label = f"iteration_dependent() {STEPS}"
-    yield Candidate(blend, engine, "gradient", (START, RATE), worth=6, label=label)
+    yield Candidate(blend, engine, "gradient", (START, RATE), turn=6, label=label)
     label = f"GumbelRanks(LambdaRank({_shown(ndcg)})) {STEPS}"
-    yield Candidate(f"GumbelRanks({rule}, beta={{beta}})", engine, "gradient", (NOISE,), worth=2, label=label)
+    yield Candidate(f"GumbelRanks({rule}, beta={{beta}})", engine, "gradient", (NOISE,), turn=2, label=label)
 
 
 def _of_sources(
@@ -92,10 +92,10 @@ def _of_sources(
     read = {source for measure in measures for source in measure.sources}
     for source in sources:
         text = f"graded({{weight}}, source={source!r}, metric={ndcg!r})"
-        worth = -1 if source in read else 9
+        turn = -1 if source in read else 9
         label = f"graded(source={source!r})"
-        yield Candidate(text, engine, "engine", (WEIGHT,), worth=worth, label=label)
-        yield Candidate(text, engine, "gradient", (WEIGHT,), worth=worth, label=f"{label} {STEPS}")
+        yield Candidate(text, engine, "engine", (WEIGHT,), turn=turn, label=label)
+        yield Candidate(text, engine, "gradient", (WEIGHT,), turn=turn, label=f"{label} {STEPS}")
 
 
 def _shown(metric: NDCG) -> str:

@@ -1,4 +1,4 @@
-"""`Store`: the folder of a study, so that the same call goes on where a search ended."""
+"""`Store`: the folder of a study, from which the same call resumes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from lambdaboost._warn import warn
 from lambdaboost.datasets._files import replacing
 from lambdaboost.tuning.task import Outcome
 from lambdaboost.tuning.trial import Trial
 
 ABOUT = "about.json"
 TRIAL = re.compile(r"trial-(\d+)\.npz")
-# What a study must share with the call that goes on with it, and how it is called in the message.
+# What a study must share with the call that goes on with it, and its name in the message.
 SHARED = {
     "data": "other data",
     "measures": "other measures",
@@ -67,7 +68,8 @@ class Store:
             np.savez_compressed(
                 file,
                 candidate=trial.candidate,
-                knobs=json.dumps(dict(trial.values)),
+                knobs=json.dumps(dict(trial.knobs)),
+                asked=json.dumps(dict(trial.asked)),
                 state=outcome.state,
                 values=outcome.values,
                 rounds=np.array(outcome.rounds, dtype=np.int64),
@@ -82,13 +84,23 @@ class Store:
         numbers = sorted(
             int(found[1]) for path in self.folder.iterdir() if (found := TRIAL.fullmatch(path.name))
         )
-        damaged = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+        damaged = (
+            OSError,
+            ValueError,
+            EOFError,
+            KeyError,
+            NotImplementedError,
+            zipfile.BadZipFile,
+            zlib.error,
+        )
         for number in numbers:
-            with suppress(*damaged):
+            try:
                 yield self._kept(number)
+            except damaged:
+                warn(f"{self.folder}/trial-{number}.npz is damaged: its trial is left out")
 
     def _kept(self, number: int) -> Trial:
-        with np.load(self.folder / f"trial-{number}.npz") as file:
+        with (self.folder / f"trial-{number}.npz").open("rb") as opened, np.load(opened) as file:
             curves = sorted((int(name[6:]), name) for name in file.files if name.startswith("curve_"))
             outcome = Outcome(
                 str(file["state"]),
@@ -99,13 +111,19 @@ class Store:
                 file["model"].tobytes(),
                 tuple(file["warnings"].tolist()),
             )
-            return Trial(number, int(file["candidate"]), json.loads(str(file["knobs"])), outcome)
+            return Trial(
+                number,
+                int(file["candidate"]),
+                json.loads(str(file["knobs"])),
+                json.loads(str(file["asked"])),
+                outcome,
+            )
 
     def _check(self, found: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         for name, what in SHARED.items():
             if found.get(name) != about[name]:
                 raise ValueError(
-                    f"study {self.folder} is of {what}: give another folder, or call as it was called first"
+                    f"study {self.folder} was made with {what}: give another folder, or the arguments of its first call"
                 )
 
 

@@ -1,4 +1,4 @@
-"""What a search trains on and measures by, as its worker processes receive it; what they send back."""
+"""Messages between a search and its workers."""
 
 from __future__ import annotations
 
@@ -57,6 +57,14 @@ class Task:
         """Number of measured queries."""
         return sum(fold.queries.size for fold in self.folds)
 
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of each measured query."""
+        weight = np.empty(self.n_queries)
+        for fold in self.folds:
+            weight[fold.queries] = fold.valid.queries.query_weight
+        return weight
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -66,10 +74,10 @@ class Job:
     ----------
     candidate : int
         Its place among the candidates.
-    values : mapping of str to float
+    knobs : mapping of str to float
         The values of the knobs.
     floor : float64 (n,), or None
-        A training whose best value up to round r is below ``floor[r]`` is not worth the rest; None trains in any case.
+        A training is stopped at round r if its best value so far is below ``floor[r]``; None never stops it.
     rival : float64 (n_queries,), or None
         The best trial's values by query: a trial that is clearly worse on the folds so far is not worth the others.
     until : float
@@ -78,7 +86,7 @@ class Job:
     """
 
     candidate: int
-    values: Mapping[str, float]
+    knobs: Mapping[str, float]
     floor: NDArray[np.float64] | None = None
     rival: NDArray[np.float64] | None = None
     until: float = float("inf")
@@ -86,7 +94,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a trial.
+    """The result of a trial.
 
     Attributes
     ----------

@@ -15,11 +15,12 @@ RATE = "learning_rate"
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A finished trial: its number, candidate, the values of its knobs, and what became of it."""
+    """A finished trial: its number, candidate, knobs, what the sampler asked for before rounding, and its result."""
 
     number: int
     candidate: int
-    values: Mapping[str, float]
+    knobs: Mapping[str, float]
+    asked: Mapping[str, float]
     outcome: Outcome
 
     @property
@@ -53,11 +54,11 @@ def best_of(trials: Iterable[Trial], weight: NDArray[np.float64]) -> Trial | Non
 
 
 def floor_of(
-    trials: Sequence[Trial], values: Mapping[str, float], rounds: int, least: int
+    trials: Sequence[Trial], knobs: Mapping[str, float], rounds: int, least: int
 ) -> NDArray[np.float64] | None:
     """The value after each round that every complete trial has reached; None for fewer than `least` of these.
 
-    Small steps need more rounds: where the new trial, by its `values` of rate η, is at round m, a trial of rate η′ is
+    Small steps need more rounds: where the new trial, by its `knobs` of rate η, is at round m, a trial of rate η′ is
     read at round mη/η′.
     """
     complete = [trial for trial in trials if trial.is_complete]
@@ -67,7 +68,7 @@ def floor_of(
     read = []
     for trial in complete:
         so_far = np.maximum.accumulate(trial.outcome.curves[0])
-        speed = values.get(RATE, 1.0) / trial.values.get(RATE, 1.0)
+        speed = knobs.get(RATE, 1.0) / trial.knobs.get(RATE, 1.0)
         read.append(so_far[np.clip(np.floor(done * speed).astype(int) - 1, 0, so_far.size - 1)])
     lowest: NDArray[np.float64] = np.min(read, axis=0)
     return lowest

@@ -9,9 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
@@ -20,14 +17,14 @@ from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.contents import digest_of
 from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
-from lambdaboost.tuning.nested import held_out
+from lambdaboost.tuning.nested import held_out, outer_folds
 from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.progress import Progress
 from lambdaboost.tuning.search import Budget, Search
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.store import Store
-from lambdaboost.tuning.task import Fold, Task
+from lambdaboost.tuning.task import Task
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import Choose, Tuned
 from lambdaboost.tuning.workers import default_workers
@@ -153,10 +150,12 @@ def tune(
     wanted = standard(measures, engines, sources) if objectives is None else given(objectives, engines)
     candidates, left_out = checks.usable(wanted, parts)
     checks.checked_candidates(candidates, left_out, named=objectives is not None)
+    train, valid = _only_what_is_read(train, valid, candidates, measures)
     cut = drawn_folds(train, folds, seed) if valid is None else given_parts(train, valid, seed)
-    cut = tuple(_only_what_is_read(fold, candidates, measures) for fold in cut)
     task = Task(cut, measures, candidates, fixed, rounds, patience, seed)
     request = _Request(train, valid, task, left_out, trainings, minutes, workers, choose, refit)
+    outer = outer_folds(train, valid, nested, seed) if nested else []
+    checks.checked_outer(outer, measures, folds)
     folder = None if study is None else Path(study)
     tuned = request.run(folder)
     if not nested:
@@ -178,9 +177,7 @@ def tune(
         seed=seed,
     )
     try:
-        estimate = held_out(
-            lambda a, b, at: again(a, b, study=at), train, valid, measures, nested, seed, folder
-        )
+        estimate = held_out(lambda a, b, at: again(a, b, study=at), outer, measures, folder)
     except KeyboardInterrupt:
         raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
     return replace(tuned, held_out=estimate)
@@ -213,13 +210,21 @@ class _Request:
             except KeyboardInterrupt:
                 if search.best is None:
                     raise
-                done = list(search.trials)
-                on = "study=FOLDER keeps" if study is None else f"the same call goes on, {study} keeps"
-                raise Stopped(
-                    f"stopped after {search.trainings} trainings; {on} what is complete",
-                    lambda: self._tuned(done, begin, search.study),
-                ) from None
+                raise self._stopped(search, study, begin) from None
+        try:
             return self._tuned(trials, begin, search.study)
+        except KeyboardInterrupt:
+            raise self._stopped(search, study, begin) from None
+
+    def _stopped(self, search: Search, study: Path | None, begin: float) -> Stopped:
+        """What Ctrl-C leaves: the best measured model, or in cross-validation one that `finish` trains."""
+        done = list(search.trials)
+        quick = replace(self, refit=self.valid is None)
+        how = "with a study the same call would resume" if study is None else f"the same call resumes {study}"
+        return Stopped(
+            f"stopped after {search.trainings} trainings; {how}",
+            lambda: quick._tuned(done, begin, search.study),
+        )
 
     def _search(self, store: Store | None, begin: float, progress: Progress) -> Search:
         folds = self.task.folds
@@ -231,15 +236,7 @@ class _Request:
             float("inf") if self.minutes is None else begin + 60 * self.minutes,
         )
         space = Space(documents, tuple(self.task.params))
-        return Search(self.task, space, store, budget, workers, self.weight, progress.advance)
-
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """The weight of each measured query."""
-        weight = np.empty(self.task.n_queries)
-        for fold in self.task.folds:
-            weight[fold.queries] = fold.valid.queries.query_weight
-        return weight
+        return Search(self.task, space, store, budget, workers, self.task.weight, progress.advance)
 
     def _tuned(self, trials: list[Trial], begin: float, study: Any) -> Tuned:
         trials = sorted(trials, key=lambda trial: trial.number)
@@ -250,7 +247,7 @@ class _Request:
         return Tuned.of(
             self.task,
             trials,
-            self.weight,
+            self.task.weight,
             self.train,
             self.valid,
             self.left_out,
@@ -275,11 +272,12 @@ class _Request:
         }
 
 
-def _only_what_is_read(fold: Fold, candidates: tuple[Candidate, ...], measures: tuple[Measure, ...]) -> Fold:
-    """A fold without positions where nothing reads them, so that LightGBM's own objective does not either."""
+def _only_what_is_read(
+    train: Collection, valid: Collection | None, candidates: Iterable[Candidate], measures: Iterable[Measure]
+) -> tuple[Collection, Collection | None]:
+    """The parts without positions where nothing reads them, so that LightGBM's own objective does not either."""
     trains = any(getattr(candidate.objective(), "reads_positions", False) for candidate in candidates)
     measured = any(measure.reads_positions for measure in measures)
-    train = fold.train if trains else without_positions(fold.train)
-    return replace(
-        fold, train=train, valid=fold.valid if trains or measured else without_positions(fold.valid)
-    )
+    if trains or (measured and valid is None):
+        return train, valid
+    return without_positions(train), valid if valid is None or measured else without_positions(valid)

@@ -18,13 +18,13 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
 from lambdaboost.tuning.choice import Choice, chosen_from
-from lambdaboost.tuning.folds import joined, shuffled, without_positions
+from lambdaboost.tuning.folds import joined, without_positions
 from lambdaboost.tuning.front import Front, front_of
 from lambdaboost.tuning.importance import importance_of
 from lambdaboost.tuning.nested import HeldOut
+from lambdaboost.tuning.runner import full_params
 from lambdaboost.tuning.setting import Setting
 from lambdaboost.tuning.task import Task
-from lambdaboost.tuning.training import full_params
 from lambdaboost.tuning.trial import Trial
 
 Choose = Literal["best", "simplest", "balanced"]
@@ -51,8 +51,8 @@ class Tuned:
     study : optuna.Study
         The search, for Optuna's own pictures.
     held_out : HeldOut or None
-        The estimate on held-out queries by nested cross-validation, if there is one. The validation mean of the best
-        trial is too high, for it is the highest of many.
+        The estimate on held-out queries by nested cross-validation, if there is one. The best validation
+        mean is optimistic, for it is the highest of many.
 
     """
 
@@ -181,7 +181,7 @@ class Tuned:
                 "there is one measure, so no front: give several, such as measure=['ndcg@10', 'map']"
             )
         frame = _frame(front.on, self.task, self.choice.weight)
-        frame["loses nothing significant"] = [trial is front.balanced for trial in front.on]
+        frame["no significant loss"] = [trial is front.balanced for trial in front.on]
         return frame
 
     @cached_property
@@ -197,7 +197,7 @@ class Tuned:
 
     def script(self, read: str = "", out: str = "") -> str:
         """Ten lines of Python that train the model again, after lines that `read` the data, and save it as `out`."""
-        parts = "train, valid" if self.refit and self.data[1] is not None else "train"
+        parts = ("train", "valid") if self.refit and self.data[1] is not None else ("train",)
         return self.setting.script(self.data[0], parts, self.task.seed, read, out)
 
     def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
@@ -248,16 +248,19 @@ def _setting(task: Task, trial: Trial, train: Collection, valid: Collection | No
         trained = np.mean([fold.train.queries.n_documents for fold in task.folds])
         everything = train.queries.n_documents + (0 if valid is None else valid.queries.n_documents)
         rounds *= everything / float(trained)
-    params = full_params(candidate, trial.values, task.params, task.seed)
+    params = full_params(candidate, trial.knobs, task.params, task.seed)
     return Setting(
-        candidate.engine, candidate.objective(trial.values), candidate.leaves, params, max(1, round(rounds))
+        candidate.engine, candidate.objective(trial.knobs), candidate.leaves, params, max(1, round(rounds))
     )
 
 
 def _all_data(task: Task, train: Collection, valid: Collection | None) -> Collection:
     """Both parts as one, the documents of each query in random order, as in the script."""
-    data = shuffled(joined(train, valid), task.seed)
-    return data if task.folds[0].train.queries.positions is not None else without_positions(data)
+    if (
+        valid is not None and train.queries.positions is None
+    ):  # only a measure reads those of the validation part
+        valid = without_positions(valid)
+    return joined(train, valid).shuffled(task.seed)
 
 
 def _frame(trials: Sequence[Trial], task: Task, weight: NDArray[np.float64]) -> Any:
@@ -272,14 +275,14 @@ def _frame(trials: Sequence[Trial], task: Task, weight: NDArray[np.float64]) -> 
                 "trial": trial.number,
                 "candidate": candidate.name,
                 "engine": candidate.engine,
-                "objective": repr(candidate.objective(trial.values)),
+                "objective": repr(candidate.objective(trial.knobs)),
                 "leaves": candidate.leaves,
                 "state": trial.outcome.state,
                 **{repr(m): mean for m, mean in zip(task.measures, means, strict=True)},
                 "rounds": round(float(np.mean(trial.outcome.rounds))) if trial.outcome.rounds else 0,
                 "trainings": trial.trainings,
                 "seconds": trial.outcome.seconds,
-                **trial.values,
+                **trial.knobs,
             }
         )
     return pd.DataFrame(rows)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from concurrent.futures import Future
 from typing import Any
 
+from lambdaboost.tuning.runner import Runner
 from lambdaboost.tuning.task import Job, Outcome, Task
-from lambdaboost.tuning.training import Trainings
 
 ROWS = 200_000  # documents of all trials together that make a further process worth its start
-TRIALS = 8  # trials of a process at least: what one has found, those running beside it do not know
+TRIALS = (
+    8  # at least so many trials per process: those that run at the same time do not learn from each other
+)
 
-_here: dict[str, Trainings] = {}
+_here: dict[str, Runner] = {}  # a pool hands its workers nothing but what their initializer keeps
 
 
 def default_workers(documents: int, trials: int) -> int:
-    """As many as there are processors, but no more than a search of `trials` trials is worth."""
+    """As many as there are processors, but fewer for a short search."""
     import joblib
 
     worth = min(trials // TRIALS, 1 + documents * trials // ROWS)
@@ -28,7 +29,7 @@ class Here:
     """Runs each job at once, in this process."""
 
     def __init__(self, task: Task) -> None:
-        self._trainings = Trainings(task)
+        self._trainings = Runner(task)
 
     def submit(self, job: Job) -> Future[Outcome]:
         """The finished job."""
@@ -44,7 +45,7 @@ class Here:
 
 
 class Processes:
-    """Runs jobs in new processes, which need no guard in the calling script."""
+    """Runs jobs in new processes, which need no ``if __name__ == "__main__"`` in the calling script."""
 
     def __init__(self, task: Task, workers: int) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
@@ -68,8 +69,7 @@ class Processes:
 
 def _begin(task: Task) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    os.environ["OMP_NUM_THREADS"] = "1"
-    _here["trainings"] = Trainings(task)
+    _here["trainings"] = Runner(task)
 
 
 def _run(job: Job) -> Outcome:

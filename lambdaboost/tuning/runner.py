@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from lambdaboost._threads import using
 from lambdaboost.engines.engine import Training, engine_named, trainer_named
@@ -20,19 +22,20 @@ from lambdaboost.tuning.task import Fold, Job, Outcome, Task
 
 # One thread for each training: the processors go to different trainings.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
-    "lightgbm": {"num_threads": 1, "feature_pre_filter": False},
+    "lightgbm": {"num_threads": 1, "feature_pre_filter": False, "verbosity": -1},
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
+THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
 WARM_UP, EVERY = 50, 10  # rounds before a training may be pruned, and between two looks
 CLEARLY = 0.05  # the one-sided p-value at which a trial is left after some of its folds
 
 
 class Pruned(Exception):
-    """The training is not worth its further rounds."""
+    """Raised to stop a training that is behind."""
 
 
 class Late(Exception):
-    """The time of the search is over."""
+    """Raised when the search runs out of time."""
 
 
 @dataclass(eq=False)
@@ -60,7 +63,7 @@ class Watch:
 
 
 @dataclass(eq=False)
-class Trainings:
+class Runner:
     """Runs the jobs of a task in this process."""
 
     task: Task
@@ -88,7 +91,7 @@ class Trainings:
                 engine = engine_named(candidate.engine)
                 rounds.append(engine.n_rounds(booster))
                 values[:, fold.queries] = self._measured(engine.scores(booster, fold.valid.features), fold)
-                if number + 1 < len(task.folds) and clearly_worse(values[0], job.rival):
+                if number + 1 < len(task.folds) and clearly_worse(values[0], job.rival, task.weight):
                     state = "pruned"
                     break
             else:
@@ -100,10 +103,10 @@ class Trainings:
     def _trained(self, candidate: Candidate, job: Job, number: int, watch: Watch) -> Any:
         task = self.task
         training = Training(
-            candidate.objective(job.values),
+            candidate.objective(job.knobs),
             candidate.leaves,
             task.rounds,
-            full_params(candidate, job.values, task.params, task.seed),
+            full_params(candidate, job.knobs, task.params, task.seed),
             task.measures[0],
             task.patience,
         )
@@ -127,25 +130,25 @@ def full_params(
     candidate: Candidate, values: Mapping[str, float], fixed: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """All parameters that a training hands to its engine."""
-    return {"seed": seed, **ALWAYS[candidate.engine], **params_of(candidate, values), **fixed}
+    always = dict(ALWAYS[candidate.engine])
+    if THREADS & set(fixed):
+        always = {name: value for name, value in always.items() if name not in THREADS}
+    return {"seed": seed, **always, **params_of(candidate, values), **fixed}
 
 
-def clearly_worse(values: NDArray[np.float64], rival: NDArray[np.float64] | None) -> bool:
+def clearly_worse(
+    values: NDArray[np.float64], rival: NDArray[np.float64] | None, weight: NDArray[np.float64]
+) -> bool:
     """Whether a trial is significantly worse than its rival on the queries that it has values of."""
     if rival is None:
         return False
     difference = values - rival
-    difference = difference[~np.isnan(difference)]
-    return bool(difference.size and one_sided_p(-difference, np.ones(difference.size)) < CLEARLY)
+    known = ~np.isnan(difference) & (weight > 0)
+    return bool(known.any() and one_sided_p(-difference[known], weight[known]) < CLEARLY)
 
 
-def one_thread() -> Any:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
-    from contextlib import ExitStack
-
-    from threadpoolctl import threadpool_limits
-
-    stack = ExitStack()
-    stack.enter_context(using(1))
-    stack.enter_context(threadpool_limits(1))
-    return stack
+    with using(1), threadpool_limits(1):
+        yield

@@ -1,0 +1,133 @@
+"""Command line of the field: `python -m benchmarks.field --help`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from benchmarks.field.candidates import candidates
+from benchmarks.field.data import AT_HAND, read
+from benchmarks.field.recipes import RECIPES
+from benchmarks.field.report import write_report
+from benchmarks.field.results import Results, Searched
+from benchmarks.field.study import Final, Search, Study
+from experiments.common.data import Data
+from experiments.common.script import at_least, note, run
+from experiments.common.workers import Outcome, Workers
+from lambdaboost import NDCG
+from lambdaboost.cli.columns import Columns
+
+MEASURE = NDCG(k=3)
+
+
+def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
+    """Search, test what was chosen, and write report.md."""
+    options = _parser().parse_args(arguments)
+    columns = Columns.parse(options.source, options.drop, options.query, options.label)
+    data = {d.name: d for name in options.data for d in [read(name, columns, options.seed)]}
+    sources = dict.fromkeys(source.name for source in columns.sources)
+    field = candidates(MEASURE, sources) + (tuple(RECIPES) if options.recipes else ())
+    options.out.mkdir(parents=True, exist_ok=True)
+    start = partial(Study, data, MEASURE, options.seed)
+    with Workers(options.out / "runs", options.workers, start) as pool:
+        found = _run(pool, searches(data, field, options.draws), data, options.seed)
+        searched = Searched(found, field, options.draws)
+        results = tested(searched, lambda tasks: _run(pool, tasks, data, options.seed))
+    write_report(searched, results, data, options.out)
+    note(f"written: {options.out / 'report.md'}")
+    return searched, results
+
+
+def searches(data: Mapping[str, Data], field: Sequence, draws: int) -> list[Search]:
+    """Every training of the search, draw by draw, so that fewer draws are complete first."""
+    return [
+        Search(name, fold, candidate, draw)
+        for draw in range(draws)
+        for name, one in data.items()
+        for fold in range(len(one.folds))
+        for candidate in field
+    ]
+
+
+def tested(searched: Searched, run_all: Callable[[list[Final]], Mapping[Final, Outcome]]) -> Results:
+    """Test what each row chose, each choice once."""
+    rows = searched.rows()
+    tasks = {final: None for row in rows.values() for s in row.values() for final in searched.finals(s)}
+    outcomes = run_all(list(tasks))
+    return Results(
+        {
+            (row, refit): {fold: outcomes[searched.finals(s)[refit]] for fold, s in chosen.items()}
+            for row, chosen in rows.items()
+            for refit in (False, True)
+        }
+    )
+
+
+def _run(pool: Workers, tasks: Sequence, data: Mapping[str, Data], seed: int) -> dict:
+    keys = {key_of(task, data, seed): task for task in tasks}
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        if done % max(1, len(keys) // 50) == 0:
+            note(f"{done} of {len(keys)}")
+
+    found = pool.run(keys, count)
+    return {task: found[key] for key, task in keys.items()}
+
+
+def key_of(task: Search | Final, data: Mapping[str, Data], seed: int) -> str:
+    """The name of the file that keeps the outcome of a task."""
+    s = task if isinstance(task, Search) else task.searched
+    key = f"{s.data}-{data[s.data].digest[:8]}-{seed}-{s.fold}-{s.candidate.key}-{s.draw}"
+    return key if isinstance(task, Search) else f"{key}-{task.rounds}{'-refit' if task.refit else ''}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.field",
+        description="The objectives of LightGBM, XGBoost, CatBoost and lambdaboost under equal tuning, on your data.",
+    )
+    made.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="a file of LETOR text, CSV or Parquet; a folder of LETOR text with S1 … S5 or train, vali, test; or one "
+        f"of {', '.join(AT_HAND)}, which but for the last are folders in LAMBDABOOST_DATA; several are pooled",
+    )
+    made.add_argument("--query", metavar="COLUMN", help="the column of queries in a table (default: qid)")
+    made.add_argument("--label", metavar="COLUMN", help="the column of grades in a table (default: label)")
+    made.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="NAME=COLUMN[:rate]",
+        help="a further label source in [0, 1], no feature: graded() joins the field; may be repeated",
+    )
+    made.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMNS", help="columns that are no features"
+    )
+    made.add_argument(
+        "--draws", type=at_least(1), default=40, help="trainings of each objective in each fold (default: 40)"
+    )
+    made.add_argument("--recipes", action="store_true", help="try the recipes too")
+    made.add_argument("--seed", type=at_least(0), default=0, help="of folds and settings (default: 0)")
+    made.add_argument(
+        "--workers", type=at_least(1), default=os.cpu_count() or 1, help="trainings at a time (default: all cores)"
+    )
+    made.add_argument(
+        "--out",
+        type=Path,
+        default=Path("lambdaboost-field"),
+        metavar="DIR",
+        help="report.md and the finished runs, which are not repeated (default: lambdaboost-field)",
+    )
+    return made
+
+
+if __name__ == "__main__":
+    run(main)

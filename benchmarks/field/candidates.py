@@ -1,0 +1,81 @@
+"""`Candidate`: an objective on the engine that trains it, by a name that tables and files know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+from lambdaboost import (
+    NDCG,
+    XENDCG,
+    GradientStep,
+    GumbelRanks,
+    LambdaLoss,
+    LambdaRank,
+    RankNet,
+    graded,
+    iteration_dependent,
+)
+from lambdaboost.objectives import Objective
+
+EngineName = Literal["lightgbm", "xgboost", "catboost"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An objective, lambdaboost's or by an engine's own name, on its engine."""
+
+    name: str
+    engine: EngineName
+    objective: Objective | str
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the engine computes it."""
+        return isinstance(self.objective, str)
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether leaves are gradient steps."""
+        return isinstance(self.objective, GradientStep)
+
+    @property
+    def key(self) -> str:
+        """The name in names of files."""
+        return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in self.name)
+
+
+LAMBDARANK = Candidate("LightGBM lambdarank", "lightgbm", "lambdarank")
+XE_NDCG = Candidate("LightGBM rank_xendcg", "lightgbm", "rank_xendcg")
+CATBOOST = Candidate("CatBoost YetiRank", "catboost", "YetiRank")
+NATIVE = (
+    LAMBDARANK,
+    XE_NDCG,
+    Candidate("XGBoost rank:ndcg", "xgboost", "rank:ndcg"),
+    Candidate("XGBoost rank:pairwise", "xgboost", "rank:pairwise"),
+    CATBOOST,
+)
+
+
+def of_lightgbm(objective: Objective) -> Candidate:
+    """An objective of lambdaboost on LightGBM, by its repr."""
+    return Candidate(repr(objective), "lightgbm", objective)
+
+
+def candidates(measure: NDCG, sources: Iterable[str] = ()) -> tuple[Candidate, ...]:
+    """The field: the engines' own objectives, then lambdaboost's; with label sources, grades with each of them."""
+    ours: list[Objective] = [LambdaRank()]
+    ours += [LambdaRank(NDCG(measure.k))] if measure.k is not None else []
+    ours += [
+        RankNet(),
+        XENDCG(),
+        LambdaLoss(),
+        GradientStep(LambdaRank()),
+        iteration_dependent(),
+        GradientStep(GumbelRanks(LambdaRank())),
+    ]
+    ours += [graded(source=name) for name in sources]
+    native = tuple(c for c in NATIVE if find_spec(c.engine) is not None)
+    return native + tuple(map(of_lightgbm, ours))

@@ -1,0 +1,128 @@
+"""`Searched` and `Results`: what was chosen in each fold, and what that gave on the test parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.field.candidates import Candidate
+from benchmarks.field.study import Final, Search
+from experiments.common.workers import Outcome
+from lambdaboost import NDCG
+from lambdaboost.evaluation import Comparison, Figures, compare
+
+Fold = tuple[str, int]  # a data set and the number of a fold
+BEST, SIMPLEST = "any objective, best", "any objective, simplest within 1 SE"
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """Outcomes of the searches of every fold."""
+
+    found: Mapping[Search, Outcome]
+    candidates: tuple[Candidate, ...]
+    draws: int
+
+    @property
+    def folds(self) -> list[Fold]:
+        """Each fold once, in order."""
+        return list(dict.fromkeys((s.data, s.fold) for s in self.found))
+
+    def value(self, search: Search) -> float:
+        """The mean over the validation part."""
+        return float(self.found[search]["valid"].mean())
+
+    def best(self, searches: Iterable[Search]) -> Search:
+        """The search with the highest mean; the first of equals."""
+        return max(searches, key=self.value)
+
+    def chosen(self, candidate: Candidate) -> dict[Fold, Search]:
+        """The best draw of a candidate in each fold."""
+        return {f: self.best(Search(*f, candidate, d) for d in range(self.draws)) for f in self.folds}
+
+    def any_objective(self, fold: Fold) -> Search:
+        """The best of as many trainings as a candidate has, dealt out to all candidates in turn."""
+        return self.best(self._dealt(fold))
+
+    def simplest(self, fold: Fold) -> Search:
+        """Of the same trainings, the best of the first candidate that is within a standard error of their best."""
+        dealt = self._dealt(fold)
+        best = self.best(dealt)
+        for candidate in self.candidates:
+            own = [search for search in dealt if search.candidate == candidate]
+            if own and self._within_one_error(self.best(own), best):
+                return self.best(own)
+        return best
+
+    def rows(self) -> dict[str, dict[Fold, Search]]:
+        """What every row of the tables chose in each fold."""
+        found = {c.name: self.chosen(c) for c in self.candidates}
+        found[BEST] = {fold: self.any_objective(fold) for fold in self.folds}
+        found[SIMPLEST] = {fold: self.simplest(fold) for fold in self.folds}
+        return found
+
+    def seconds(self, candidate: Candidate, data: str) -> float:
+        """Seconds of all its trainings on a data set."""
+        draws = range(self.draws)
+        return sum(
+            float(self.found[Search(*f, candidate, d)]["seconds"])
+            for f in self.folds
+            for d in draws
+            if f[0] == data
+        )
+
+    def finals(self, choice: Search) -> tuple[Final, Final]:
+        """The tests of a choice, without and with a refit."""
+        rounds = int(self.found[choice]["rounds"])
+        return Final(choice, rounds, False), Final(choice, rounds, True)
+
+    def _dealt(self, fold: Fold) -> list[Search]:
+        n = len(self.candidates)
+        return [Search(*fold, self.candidates[i % n], i // n) for i in range(self.draws)]
+
+    def _within_one_error(self, search: Search, best: Search) -> bool:
+        difference = self.found[best]["valid"] - self.found[search]["valid"]
+        error = difference.std(ddof=1) / np.sqrt(difference.size)
+        return bool(difference.mean() <= error)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """NDCG of every test query by row, with and without a refit: ``figures[row, refit][fold]``."""
+
+    figures: Mapping[tuple[str, bool], Mapping[Fold, Outcome]]
+
+    @property
+    def data_sets(self) -> list[str]:
+        """Their names."""
+        return list(dict.fromkeys(name for folds in self.figures.values() for name, _ in folds))
+
+    def per_query(self, row: str, k: int, data: Sequence[str], refit: bool = False) -> NDArray[np.float64]:
+        """NDCG@k of every test query of some data sets, their folds joined."""
+        folds = self.figures[row, refit]
+        return np.concatenate([folds[f][f"NDCG@{k}"] for f in sorted(folds) if f[0] in data])
+
+    def mean(self, row: str, k: int, data: Sequence[str], refit: bool = False) -> float:
+        """The mean of these."""
+        return float(self.per_query(row, k, data, refit).mean())
+
+    def compared(
+        self, baseline: str, rows: Sequence[str], cutoffs: Sequence[int], data: Sequence[str], refit: bool = False
+    ) -> Comparison:
+        """Rows against a baseline, query by query; one family of tests."""
+        systems = [
+            Figures(row, {NDCG(k): self.per_query(row, k, data, refit) for k in cutoffs})
+            for row in (baseline, *rows)
+        ]
+        return compare(*systems, measures=[NDCG(k) for k in cutoffs])
+
+    def regret(self, row: str, k: int, data: Sequence[str], among: Sequence[str], refit: bool = False) -> float:
+        """What the best row of each set gives more than this one, mean over the sets."""
+        lost = [
+            max(self.mean(other, k, [name], refit) for other in among) - self.mean(row, k, [name], refit)
+            for name in data
+        ]
+        return float(np.mean(lost))

@@ -29,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
     columns = Columns.parse(options.source, options.drop, options.query, options.label)
     data = {d.name: d for name in options.data for d in [read(name, columns, options.seed)]}
     sources = dict.fromkeys(source.name for source in columns.sources)
-    field = candidates(MEASURE, sources) + (tuple(RECIPES) if options.recipes else ())
+    field, tried = candidates(MEASURE, sources), tuple(RECIPES) if options.recipes else ()
     options.out.mkdir(parents=True, exist_ok=True)
     start = partial(Study, data, MEASURE, options.seed)
     with Workers(options.out / "runs", options.workers, start) as pool:
-        found = _run(pool, searches(data, field, options.draws), data, options.seed)
-        searched = Searched(found, field, options.draws)
+        found = _run(pool, searches(data, field + tried, options.draws), data, options.seed)
+        searched = Searched(found, field, options.draws, tried)
         results = tested(searched, lambda tasks: _run(pool, tasks, data, options.seed))
     write_report(searched, results, data, options.out)
     note(f"written: {options.out / 'report.md'}")
@@ -117,7 +117,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--recipes", action="store_true", help="try the recipes too")
     made.add_argument("--seed", type=at_least(0), default=0, help="of folds and settings (default: 0)")
     made.add_argument(
-        "--workers", type=at_least(1), default=os.cpu_count() or 1, help="trainings at a time (default: all cores)"
+        "--workers",
+        type=at_least(1),
+        default=os.cpu_count() or 1,
+        help="trainings at a time (default: all cores)",
     )
     made.add_argument(
         "--out",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,6 +20,8 @@ from lambdaboost import (
     iteration_dependent,
 )
 from lambdaboost.objectives import Objective
+
+ARGUMENT = re.compile(r"(?<=[(,\s])(objective|metric|first|second)=")
 
 EngineName = Literal["lightgbm", "xgboost", "catboost"]
 
@@ -43,8 +46,9 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """The name in names of files."""
-        return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in self.name)
+        """What files are named by."""
+        text = self.name if self.is_native else repr(self.objective)
+        return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in text)
 
 
 LAMBDARANK = Candidate("LightGBM lambdarank", "lightgbm", "lambdarank")
@@ -59,23 +63,18 @@ NATIVE = (
 )
 
 
-def of_lightgbm(objective: Objective) -> Candidate:
-    """An objective of lambdaboost on LightGBM, by its repr."""
-    return Candidate(repr(objective), "lightgbm", objective)
+def of_lightgbm(objective: Objective, name: str = "") -> Candidate:
+    """An objective of lambdaboost on LightGBM, by its repr without the names of arguments, or by a name."""
+    return Candidate(name or ARGUMENT.sub("", repr(objective)), "lightgbm", objective)
 
 
 def candidates(measure: NDCG, sources: Iterable[str] = ()) -> tuple[Candidate, ...]:
     """The field: the engines' own objectives, then lambdaboost's; with label sources, grades with each of them."""
-    ours: list[Objective] = [LambdaRank()]
-    ours += [LambdaRank(NDCG(measure.k))] if measure.k is not None else []
-    ours += [
-        RankNet(),
-        XENDCG(),
-        LambdaLoss(),
-        GradientStep(LambdaRank()),
-        iteration_dependent(),
-        GradientStep(GumbelRanks(LambdaRank())),
-    ]
-    ours += [graded(source=name) for name in sources]
-    native = tuple(c for c in NATIVE if find_spec(c.engine) is not None)
-    return native + tuple(map(of_lightgbm, ours))
+    objectives: list[Objective] = [LambdaRank()]
+    objectives += [LambdaRank(NDCG(measure.k))] if measure.k is not None else []
+    objectives += [RankNet(), XENDCG(), LambdaLoss(), GradientStep(LambdaRank())]
+    found = [*(c for c in NATIVE if find_spec(c.engine) is not None), *map(of_lightgbm, objectives)]
+    found += [of_lightgbm(iteration_dependent(), "iteration_dependent()")]
+    found += [of_lightgbm(GradientStep(GumbelRanks(LambdaRank())))]
+    found += [of_lightgbm(graded(source=name), f"graded(source={name!r})") for name in sources]
+    return tuple(found)

@@ -20,11 +20,22 @@ BEST, SIMPLEST = "any objective, best", "any objective, simplest within 1 SE"
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """Outcomes of the searches of every fold."""
+    """Outcomes of the searches of every fold, of the candidates and of recipes on trial."""
 
     found: Mapping[Search, Outcome]
     candidates: tuple[Candidate, ...]
     draws: int
+    tried: tuple[Candidate, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the candidates."""
+        return [candidate.name for candidate in self.candidates]
+
+    @property
+    def recipes(self) -> list[str]:
+        """The names of the recipes on trial, which no search over objectives may choose."""
+        return [candidate.name for candidate in self.tried]
 
     @property
     def folds(self) -> list[Fold]:
@@ -59,10 +70,15 @@ class Searched:
 
     def rows(self) -> dict[str, dict[Fold, Search]]:
         """What every row of the tables chose in each fold."""
-        found = {c.name: self.chosen(c) for c in self.candidates}
-        found[BEST] = {fold: self.any_objective(fold) for fold in self.folds}
-        found[SIMPLEST] = {fold: self.simplest(fold) for fold in self.folds}
-        return found
+        fixed = {c.name: self.chosen(c) for c in self.candidates + self.tried}
+        return fixed | self.searches_over_objectives()
+
+    def searches_over_objectives(self) -> dict[str, dict[Fold, Search]]:
+        """What the rows chose that choose the objective too."""
+        return {
+            BEST: {fold: self.any_objective(fold) for fold in self.folds},
+            SIMPLEST: {fold: self.simplest(fold) for fold in self.folds},
+        }
 
     def seconds(self, candidate: Candidate, data: str) -> float:
         """Seconds of all its trainings on a data set."""
@@ -96,8 +112,13 @@ class Results:
     figures: Mapping[tuple[str, bool], Mapping[Fold, Outcome]]
 
     @property
-    def data_sets(self) -> list[str]:
+    def rows(self) -> list[str]:
         """Their names."""
+        return list(dict.fromkeys(row for row, _ in self.figures))
+
+    @property
+    def data_sets(self) -> list[str]:
+        """Names of the data sets."""
         return list(dict.fromkeys(name for folds in self.figures.values() for name, _ in folds))
 
     def per_query(self, row: str, k: int, data: Sequence[str], refit: bool = False) -> NDArray[np.float64]:
@@ -110,7 +131,12 @@ class Results:
         return float(self.per_query(row, k, data, refit).mean())
 
     def compared(
-        self, baseline: str, rows: Sequence[str], cutoffs: Sequence[int], data: Sequence[str], refit: bool = False
+        self,
+        baseline: str,
+        rows: Sequence[str],
+        cutoffs: Sequence[int],
+        data: Sequence[str],
+        refit: bool = False,
     ) -> Comparison:
         """Rows against a baseline, query by query; one family of tests."""
         systems = [
@@ -119,7 +145,9 @@ class Results:
         ]
         return compare(*systems, measures=[NDCG(k) for k in cutoffs])
 
-    def regret(self, row: str, k: int, data: Sequence[str], among: Sequence[str], refit: bool = False) -> float:
+    def regret(
+        self, row: str, k: int, data: Sequence[str], among: Sequence[str], refit: bool = False
+    ) -> float:
         """What the best row of each set gives more than this one, mean over the sets."""
         lost = [
             max(self.mean(other, k, [name], refit) for other in among) - self.mean(row, k, [name], refit)

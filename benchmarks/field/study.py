@@ -63,9 +63,7 @@ class Study:
         data = self._prepared(searched.data, searched.fold, task.refit)
         if task.refit:
             part = self._prepared(searched.data, searched.fold, False).train
-            rounds = max(
-                1, round(rounds * data.train.queries.n_documents / part.queries.n_documents)
-            )
+            rounds = max(1, round(rounds * data.train.queries.n_documents / part.queries.n_documents))
         setting = drawn(searched.data, searched.draw, self.seed)
         model = trained(searched.candidate, setting, data, self.measure, rounds)
         whole = self.data[searched.data]

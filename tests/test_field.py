@@ -11,7 +11,7 @@ pytest.importorskip("xgboost")
 import benchmarks.field.__main__ as command
 from benchmarks.field import trainers
 from benchmarks.field.candidates import LAMBDARANK, candidates
-from benchmarks.field.data import five_parts, graded_only, read
+from benchmarks.field.data import five_parts, graded_only, read, read_all
 from benchmarks.field.recipes import ExpectedTies, FadingNoise, HessianFloor, QueryNorm
 from benchmarks.field.results import Results, Searched
 from benchmarks.field.settings import drawn
@@ -137,12 +137,34 @@ def test_wrong_data_are_refused(monkeypatch, tmp_path):
         read("mq2008", Columns(), 0)
     with pytest.raises(FileNotFoundError):
         read(str(tmp_path / "nowhere.csv"), Columns(), 0)
+    with pytest.raises(ValueError, match="synthetic: --query, --label, --source and --drop are for files"):
+        read("synthetic", Columns.parse([], ["3"]), 0)
     few = Collection(np.eye(4), Queries([1, 0, 0, 0], sizes=[2, 2]))
     with pytest.raises(
         ValueError, match="few has 1 queries with a relevant document: five folds need at least 5"
     ):
         five_parts("few", few, 0, "")
     assert graded_only(few).queries.n_queries == 1
+
+
+def test_data_sets_need_names_of_their_own_and_relevant_documents(folder, tmp_path):
+    with pytest.raises(ValueError, match="two data sets are called"):
+        read_all([str(folder), str(folder)], Columns(), 0)
+    for name in ("train", "vali", "test"):
+        grade = 0 if name == "vali" else 1
+        (tmp_path / f"{name}.txt").write_text(f"{grade} qid:1 1:2\n0 qid:1 1:1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"no query of vali of .* has a relevant document"):
+        read_all([str(tmp_path)], Columns(), 0)
+
+
+def test_only_what_is_in_the_field_can_be_left_out(folder, tmp_path):
+    for name, said in (
+        ("McRank()", "not in the field"),
+        (LAMBDARANK.name, "all others are compared with it"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            command.main([str(folder), "--without", name, *options(tmp_path)])
+    assert not list(tmp_path.iterdir())
 
 
 def invented(**values):
@@ -173,7 +195,9 @@ def test_regret_is_what_the_best_of_each_set_gives_more():
         {
             (row, False): {(name, 0): outcome(values[i]) for name, values in means.items()}
             for i, row in enumerate(("a", "b"))
-        }
+        },
+        {},
+        {},
     )
     assert results.regret("a", 3, ["one", "two"], ["a", "b"]) == pytest.approx((0.2 + 0) / 2)
     assert results.regret("b", 3, ["one", "two"], ["a", "b"]) == pytest.approx((0 + 0.2) / 2)

@@ -6,14 +6,16 @@ import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.field.candidates import candidates
-from benchmarks.field.data import AT_HAND, read
+from benchmarks.field.candidates import LAMBDARANK, Candidate, candidates
+from benchmarks.field.data import AT_HAND, read_all
 from benchmarks.field.recipes import RECIPES
 from benchmarks.field.report import write_report
 from benchmarks.field.results import Results, Searched
-from benchmarks.field.study import Final, Search, Study
+from benchmarks.field.study import CUTOFFS, Final, Search, Study, Task
+from benchmarks.field.tuned import CHOICES, Tune
 from experiments.common.data import Data
 from experiments.common.script import at_least, note, run
 from experiments.common.workers import Outcome, Workers
@@ -26,19 +28,35 @@ MEASURE = NDCG(k=3)
 def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
     """Search, test what was chosen, and write report.md."""
     options = _parser().parse_args(arguments)
+    if options.tune and find_spec("optuna") is None:
+        raise ValueError("--tune needs Optuna: pip install lambdaboost[tune]")
     columns = Columns.parse(options.source, options.drop, options.query, options.label)
-    data = {d.name: d for name in options.data for d in [read(name, columns, options.seed)]}
+    data = read_all(options.data, columns, options.seed)
     sources = dict.fromkeys(source.name for source in columns.sources)
-    field, tried = candidates(MEASURE, sources), tuple(RECIPES) if options.recipes else ()
+    field = _without(candidates(MEASURE, sources), options.without)
+    tried = tuple(RECIPES) if options.recipes else ()
     options.out.mkdir(parents=True, exist_ok=True)
     start = partial(Study, data, MEASURE, options.seed)
     with Workers(options.out / "runs", options.workers, start) as pool:
         found = _run(pool, searches(data, field + tried, options.draws), data, options.seed)
         searched = Searched(found, field, options.draws, tried)
         results = tested(searched, lambda tasks: _run(pool, tasks, data, options.seed))
+        if options.tune:
+            tasks = [Tune(*fold, options.draws) for fold in searched.folds]
+            results = with_tune(results, _run(pool, tasks, data, options.seed))
     write_report(searched, results, data, options.out)
     note(f"written: {options.out / 'report.md'}")
     return searched, results
+
+
+def _without(field: tuple[Candidate, ...], names: Sequence[str]) -> tuple[Candidate, ...]:
+    known = [candidate.name for candidate in field]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"--without {name}: not in the field, which is {', '.join(known)}")
+        if name == LAMBDARANK.name:
+            raise ValueError(f"--without {name}: all others are compared with it; keep it")
+    return tuple(candidate for candidate in field if candidate.name not in names)
 
 
 def searches(data: Mapping[str, Data], field: Sequence, draws: int) -> list[Search]:
@@ -57,12 +75,36 @@ def tested(searched: Searched, run_all: Callable[[list[Final]], Mapping[Final, O
     rows = searched.rows()
     tasks = {final: None for row in rows.values() for s in row.values() for final in searched.finals(s)}
     outcomes = run_all(list(tasks))
-    return Results(
-        {
-            (row, refit): {fold: outcomes[searched.finals(s)[refit]] for fold, s in chosen.items()}
-            for row, chosen in rows.items()
-            for refit in (False, True)
+    figures = {
+        (row, refit): {fold: outcomes[searched.finals(s)[refit]] for fold, s in chosen.items()}
+        for row, chosen in rows.items()
+        for refit in (False, True)
+    }
+    chosen = {row: {fold: s.candidate.name for fold, s in found.items()} for row, found in rows.items()}
+    return Results(figures, searched.seconds(), chosen)
+
+
+def with_tune(results: Results, found: Mapping[Tune, Outcome]) -> Results:
+    """The same with the rows of `tune`."""
+    by_fold = {(task.data, task.fold): outcome for task, outcome in found.items()}
+    names = [f"NDCG@{k}" for k in CUTOFFS]
+    figures = {
+        (row, refit): {
+            fold: {name: outcome[f"{row} {refit} {name}"] for name in names}
+            for fold, outcome in by_fold.items()
         }
+        for row in CHOICES
+        for refit in (False, True)
+    }
+    seconds = {fold: float(outcome["seconds"]) for fold, outcome in by_fold.items()}
+    chosen = {
+        row: {fold: str(outcome[f"{row} False chosen"]) for fold, outcome in by_fold.items()}
+        for row in CHOICES
+    }
+    return Results(
+        {**results.figures, **figures},
+        {**results.seconds, **dict.fromkeys(CHOICES, seconds)},
+        {**results.chosen, **chosen},
     )
 
 
@@ -80,8 +122,10 @@ def _run(pool: Workers, tasks: Sequence, data: Mapping[str, Data], seed: int) ->
     return {task: found[key] for key, task in keys.items()}
 
 
-def key_of(task: Search | Final, data: Mapping[str, Data], seed: int) -> str:
+def key_of(task: Task, data: Mapping[str, Data], seed: int) -> str:
     """The name of the file that keeps the outcome of a task."""
+    if isinstance(task, Tune):
+        return f"{task.data}-{data[task.data].digest[:8]}-{seed}-{task.fold}-tune-{task.trainings}"
     s = task if isinstance(task, Search) else task.searched
     key = f"{s.data}-{data[s.data].digest[:8]}-{seed}-{s.fold}-{s.candidate.key}-{s.draw}"
     return key if isinstance(task, Search) else f"{key}-{task.rounds}{'-refit' if task.refit else ''}"
@@ -114,7 +158,15 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--draws", type=at_least(1), default=40, help="trainings of each objective in each fold (default: 40)"
     )
+    made.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="leave an objective out, such as 'CatBoost YetiRank', which takes a third of the time; may be repeated",
+    )
     made.add_argument("--recipes", action="store_true", help="try the recipes too")
+    made.add_argument("--tune", action="store_true", help="add lambdaboost.tune with as many trainings")
     made.add_argument("--seed", type=at_least(0), default=0, help="of folds and settings (default: 0)")
     made.add_argument(
         "--workers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,31 @@ SYNTHETIC = "synthetic"
 
 def read(name: str, columns: Columns, seed: int) -> Data:
     """A data set by the name of one at hand, or the path of a file or a folder."""
-    if name in AT_HAND:
-        return AT_HAND[name](seed)
     path = Path(name)
-    if path.is_dir():
-        return read_folder(path, dropped=[int(text) for text in columns.dropped], seed=seed)
+    if name in AT_HAND or path.is_dir():
+        if columns != Columns():
+            raise ValueError(
+                f"{name}: --query, --label, --source and --drop are for files; give a file, or omit them"
+            )
+        return AT_HAND[name](seed) if name in AT_HAND else read_folder(path, seed=seed)
     file = columns.opened(path)
     return five_parts(path.name.split(".")[0], columns.collection(file), seed, f"{path.name}")
+
+
+def read_all(names: Sequence[str], columns: Columns, seed: int) -> dict[str, Data]:
+    """Several data sets by name, each part of every fold with a query that counts."""
+    found: dict[str, Data] = {}
+    for name in names:
+        data = read(name, columns, seed)
+        if data.name in found:
+            raise ValueError(f"two data sets are called {data.name}: rename a file, or give it once")
+        for part_name, part in data.parts.items():
+            if not has_any(part.queries.relevance, part.queries).any():
+                raise ValueError(
+                    f"no query of {part_name} of {name} has a relevant document: nothing can be measured"
+                )
+        found[data.name] = data
+    return found
 
 
 def five_parts(name: str, whole: Collection, seed: int, origin: str) -> Data:

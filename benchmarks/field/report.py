@@ -69,7 +69,9 @@ def _pooled(results: Results, searched: Searched, data: Sequence[str]) -> str:
             cells = [marked(c, plain.significance[row, NDCG(k)]) for c, k in zip(cells, CUTOFFS, strict=True)]
             again = marked(again, refit.significance[row, NDCG(TUNED)])
         lost = [results.regret(row, TUNED, data, field, refit=r) for r in (False, True)]
-        rows.append([row, *cells, again, *(f"{100 * x:.2f}" for x in lost), _seconds(searched, row, data)])
+        rows.append(
+            [row, *cells, again, *(f"{100 * x:.2f}" for x in lost), f"{results.total_seconds(row, data):.0f}"]
+        )
     header = ["", *(f"NDCG@{k}" for k in CUTOFFS), f"refit @{TUNED}", "regret", "refit", "seconds"]
     n = results.per_query(base, TUNED, data).size
     caption = (
@@ -79,11 +81,6 @@ def _pooled(results: Results, searched: Searched, data: Sequence[str]) -> str:
         "on one thread of a busy machine."
     )
     return table(header, rows, caption)
-
-
-def _seconds(searched: Searched, row: str, data: Sequence[str]) -> str:
-    found = next((c for c in searched.candidates if c.name == row), None)
-    return "" if found is None else f"{sum(searched.seconds(found, name) for name in data):.0f}"
 
 
 def _by_set(results: Results, searched: Searched, data: Sequence[str], k: int) -> str:

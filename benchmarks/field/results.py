@@ -80,20 +80,22 @@ class Searched:
             SIMPLEST: {fold: self.simplest(fold) for fold in self.folds},
         }
 
-    def seconds(self, candidate: Candidate, data: str) -> float:
-        """Seconds of all its trainings on a data set."""
-        draws = range(self.draws)
-        return sum(
-            float(self.found[Search(*f, candidate, d)]["seconds"])
-            for f in self.folds
-            for d in draws
-            if f[0] == data
-        )
+    def seconds(self) -> dict[str, dict[Fold, float]]:
+        """Seconds of all trainings that each row chose from."""
+        from_draws = {
+            c.name: {f: self._sum(Search(*f, c, d) for d in range(self.draws)) for f in self.folds}
+            for c in self.candidates + self.tried
+        }
+        dealt = {fold: self._sum(self._dealt(fold)) for fold in self.folds}
+        return from_draws | dict.fromkeys((BEST, SIMPLEST), dealt)
 
     def finals(self, choice: Search) -> tuple[Final, Final]:
         """The tests of a choice, without and with a refit."""
         rounds = int(self.found[choice]["rounds"])
         return Final(choice, rounds, False), Final(choice, rounds, True)
+
+    def _sum(self, searches: Iterable[Search]) -> float:
+        return sum(float(self.found[search]["seconds"]) for search in searches)
 
     def _dealt(self, fold: Fold) -> list[Search]:
         n = len(self.candidates)
@@ -107,9 +109,22 @@ class Searched:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """NDCG of every test query by row, with and without a refit: ``figures[row, refit][fold]``."""
+    """What every row gives.
+
+    Attributes
+    ----------
+    figures : mapping
+        NDCG of every test query at each cutoff: ``figures[row, refit][fold]["NDCG@3"]``.
+    seconds : mapping
+        Seconds of the trainings that a row chose from: ``seconds[row][fold]``.
+    chosen : mapping
+        The objective that a row chose, without a refit, by row and fold.
+
+    """
 
     figures: Mapping[tuple[str, bool], Mapping[Fold, Outcome]]
+    seconds: Mapping[str, Mapping[Fold, float]]
+    chosen: Mapping[str, Mapping[Fold, str]]
 
     @property
     def rows(self) -> list[str]:
@@ -129,6 +144,10 @@ class Results:
     def mean(self, row: str, k: int, data: Sequence[str], refit: bool = False) -> float:
         """The mean of these."""
         return float(self.per_query(row, k, data, refit).mean())
+
+    def total_seconds(self, row: str, data: Sequence[str]) -> float:
+        """Seconds over all folds of some data sets."""
+        return sum(seconds for (name, _), seconds in self.seconds[row].items() if name in data)
 
     def compared(
         self,

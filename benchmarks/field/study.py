@@ -12,6 +12,7 @@ from benchmarks.field.candidates import Candidate
 from benchmarks.field.data import graded_only
 from benchmarks.field.settings import drawn
 from benchmarks.field.trainers import Prepared, matrix, trained
+from benchmarks.field.tuned import Tune, found_by_tune
 from experiments.common.data import Data
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
@@ -39,6 +40,9 @@ class Final:
     refit: bool
 
 
+Task = Search | Final | Tune
+
+
 class Study:
     """Runs tasks on data sets; what a fold needs is converted once."""
 
@@ -46,9 +50,11 @@ class Study:
         self.data, self.measure, self.seed = data, measure, seed
         self._prepared = cache(self._prepare)
 
-    def __call__(self, task: Search | Final) -> Outcome:
+    def __call__(self, task: Task) -> Outcome:
         """What the search needs to choose, or NDCG of every test query at each cutoff."""
-        return self._search(task) if isinstance(task, Search) else self._final(task)
+        if isinstance(task, Search):
+            return self._search(task)
+        return self._final(task) if isinstance(task, Final) else self._tune(task)
 
     def _search(self, task: Search) -> Outcome:
         data = self._prepared(task.data, task.fold, False)
@@ -66,9 +72,16 @@ class Study:
             rounds = max(1, round(rounds * data.train.queries.n_documents / part.queries.n_documents))
         setting = drawn(searched.data, searched.draw, self.seed)
         model = trained(searched.candidate, setting, data, self.measure, rounds)
-        whole = self.data[searched.data]
-        test = graded_only(whole.joined(whole.folds[searched.fold].test))
+        test = self._test(searched.data, searched.fold)
         return figures(model.predict(matrix(test)), test)
+
+    def _tune(self, task: Tune) -> Outcome:
+        data, test = self._prepared(task.data, task.fold, False), self._test(task.data, task.fold)
+        return found_by_tune(data, test, self.measure, task.trainings, self.seed, figures)
+
+    def _test(self, name: str, fold: int) -> Collection:
+        whole = self.data[name]
+        return graded_only(whole.joined(whole.folds[fold].test))
 
     def _prepare(self, name: str, fold: int, refit: bool) -> Prepared:
         whole = self.data[name]

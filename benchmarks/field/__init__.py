@@ -20,6 +20,9 @@ Rows that choose the objective too: T trainings dealt out to all candidates in t
 one's first draw, …), of which the best is chosen, or by the one-standard-error rule the first candidate in the order of
 the table whose best is within a standard error, over validation queries, of the paired difference to the best.
 
+With ``--tune``, `lambdaboost.tune` has T trainings of each fold too, with the same rounds and patience; queries of the
+validation part that equal a training one under another name are left out of its validation, since it refuses them.
+
 Figures: NDCG@1, @3 and @10 per test query, folds joined, data sets pooled, every query counting once; the synthetic
 log apart. Tests: paired t-tests against LightGBM's lambdarank, Holm's correction within a table. A recipe is compared
 with what it is made from, at NDCG@3, and is worth a public name only if its difference is significant after Holm's

@@ -160,7 +160,7 @@ def test_data_sets_need_names_of_their_own_and_relevant_documents(folder, tmp_pa
 def test_only_what_is_in_the_field_can_be_left_out(folder, tmp_path):
     for name, said in (
         ("McRank()", "not in the field"),
-        (LAMBDARANK.name, "all others are compared with it"),
+        (LAMBDARANK.name, "others are compared with it"),
     ):
         with pytest.raises(ValueError, match=said):
             command.main([str(folder), "--without", name, *options(tmp_path)])

@@ -9,11 +9,11 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.field.candidates import LAMBDARANK, Candidate, candidates
+from benchmarks.field.candidates import DEFAULT, LAMBDARANK, Candidate, candidates
 from benchmarks.field.data import AT_HAND, read_all
 from benchmarks.field.recipes import RECIPES
 from benchmarks.field.report import write_report
-from benchmarks.field.results import Results, Searched
+from benchmarks.field.results import Fold, Results, Searched
 from benchmarks.field.study import CUTOFFS, Final, Search, Study, Task
 from benchmarks.field.tuned import CHOICES, Tune
 from experiments.common.data import Data
@@ -38,13 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
     options.out.mkdir(parents=True, exist_ok=True)
     start = partial(Study, data, MEASURE, options.seed)
     with Workers(options.out / "runs", options.workers, start) as pool:
-        found = _run(pool, searches(data, field + tried, options.draws), data, options.seed)
+        run_all = partial(_run, pool, data=data, seed=options.seed)
+        found = run_all(searches(data, field + tried, options.draws))
         searched = Searched(found, field, options.draws, tried)
-        results = tested(searched, lambda tasks: _run(pool, tasks, data, options.seed))
+        results = tested(searched, searched.rows(), run_all)
+        defaults = tested(searched, searched.defaults(), run_all, refits=(False,))
         if options.tune:
             tasks = [Tune(*fold, options.draws) for fold in searched.folds]
-            results = with_tune(results, _run(pool, tasks, data, options.seed))
-    write_report(searched, results, data, options.out)
+            results = with_tune(results, run_all(tasks))
+    write_report(searched, results, defaults, data, options.out)
     note(f"written: {options.out / 'report.md'}")
     return searched, results
 
@@ -54,8 +56,8 @@ def _without(field: tuple[Candidate, ...], names: Sequence[str]) -> tuple[Candid
     for name in names:
         if name not in known:
             raise ValueError(f"--without {name}: not in the field, which is {', '.join(known)}")
-        if name == LAMBDARANK.name:
-            raise ValueError(f"--without {name}: all others are compared with it; keep it")
+        if name in (LAMBDARANK.name, DEFAULT.name):
+            raise ValueError(f"--without {name}: others are compared with it; keep it")
     return tuple(candidate for candidate in field if candidate.name not in names)
 
 
@@ -70,15 +72,21 @@ def searches(data: Mapping[str, Data], field: Sequence, draws: int) -> list[Sear
     ]
 
 
-def tested(searched: Searched, run_all: Callable[[list[Final]], Mapping[Final, Outcome]]) -> Results:
+def tested(
+    searched: Searched,
+    rows: Mapping[str, Mapping[Fold, Search]],
+    run_all: Callable[[list[Final]], Mapping[Final, Outcome]],
+    refits: tuple[bool, ...] = (False, True),
+) -> Results:
     """Test what each row chose, each choice once."""
-    rows = searched.rows()
-    tasks = {final: None for row in rows.values() for s in row.values() for final in searched.finals(s)}
+    tasks = {
+        searched.finals(s)[refit]: None for row in rows.values() for s in row.values() for refit in refits
+    }
     outcomes = run_all(list(tasks))
     figures = {
         (row, refit): {fold: outcomes[searched.finals(s)[refit]] for fold, s in chosen.items()}
         for row, chosen in rows.items()
-        for refit in (False, True)
+        for refit in refits
     }
     chosen = {row: {fold: s.candidate.name for fold, s in found.items()} for row, found in rows.items()}
     return Results(figures, searched.seconds(), chosen)

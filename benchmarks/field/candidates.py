@@ -68,12 +68,14 @@ def of_lightgbm(objective: Objective, name: str = "") -> Candidate:
     return Candidate(name or ARGUMENT.sub("", repr(objective)), "lightgbm", objective)
 
 
+DEFAULT = of_lightgbm(LambdaRank())  # what LambdaRanker trains where nothing is given
+
+
 def candidates(measure: NDCG, sources: Iterable[str] = ()) -> tuple[Candidate, ...]:
     """The field: the engines' own objectives, then lambdaboost's; with label sources, grades with each of them."""
-    objectives: list[Objective] = [LambdaRank()]
-    objectives += [LambdaRank(NDCG(measure.k))] if measure.k is not None else []
+    objectives: list[Objective] = [] if measure.k is None else [LambdaRank(NDCG(measure.k))]
     objectives += [RankNet(), XENDCG(), LambdaLoss(), GradientStep(LambdaRank())]
-    found = [*(c for c in NATIVE if find_spec(c.engine) is not None), *map(of_lightgbm, objectives)]
+    found = [*(c for c in NATIVE if find_spec(c.engine) is not None), DEFAULT, *map(of_lightgbm, objectives)]
     found += [of_lightgbm(iteration_dependent(), "iteration_dependent()")]
     found += [of_lightgbm(GradientStep(GumbelRanks(LambdaRank())))]
     found += [of_lightgbm(graded(source=name), f"graded(source={name!r})") for name in sources]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import benchmarks.field as protocol
-from benchmarks.field.candidates import LAMBDARANK
+from benchmarks.field.candidates import DEFAULT, LAMBDARANK
 from benchmarks.field.data import SYNTHETIC, graded_only
 from benchmarks.field.results import Results, Searched
 from benchmarks.field.study import CUTOFFS
@@ -23,7 +23,9 @@ TUNED = 3  # the cutoff of the measure that stops and chooses
 AROUND = 1e-9  # two means of the same figures
 
 
-def write_report(searched: Searched, results: Results, data: Mapping[str, Data], out: Path) -> None:
+def write_report(
+    searched: Searched, results: Results, defaults: Results, data: Mapping[str, Data], out: Path
+) -> None:
     """Write report.md."""
     real = [name for name in data if name != SYNTHETIC]
     sections = [_text("Findings", findings(results, searched, real))]
@@ -35,6 +37,7 @@ def write_report(searched: Searched, results: Results, data: Mapping[str, Data],
         sections.append(_text(f"NDCG@{k} by data set", _by_set(results, searched, list(data), k)))
     if searched.recipes:
         sections.append(_text("Recipes", recipes(results, searched, list(data))))
+    sections.append(_text("Defaults", _defaults(results, defaults, searched, real or list(data))))
     sections.append(_text("Data", _described(data)))
     report.write(out, "The field under equal tuning", _head(searched, data), sections)
 
@@ -95,6 +98,27 @@ def _by_set(results: Results, searched: Searched, data: Sequence[str], k: int) -
         ]
         rows.append([row, *cells])
     return table(["", *data], rows, "Not refitted. Bold: at least the best objective of the set.")
+
+
+def _defaults(results: Results, defaults: Results, searched: Searched, data: Sequence[str]) -> str:
+    """The first draw of every candidate, and what the others gain."""
+    base = DEFAULT.name
+    others = [row for row in searched.names if row != base]
+    found = defaults.compared(base, others, CUTOFFS, data)
+    rows = []
+    for row in [base, *others]:
+        cells = [f"{100 * defaults.mean(row, k, data):.2f}" for k in CUTOFFS]
+        if row != base:
+            cells = [marked(c, found.significance[row, NDCG(k)]) for c, k in zip(cells, CUTOFFS, strict=True)]
+        gain = results.mean(row, TUNED, data) - defaults.mean(row, TUNED, data)
+        rows.append([row, *cells, f"{100 * gain:+.2f}"])
+    header = ["", *(f"NDCG@{k}" for k in CUTOFFS), f"by tuning @{TUNED}"]
+    caption = (
+        f"The first draw, pooled: each engine's defaults with early stopping, or those of lambdaboost.lightgbm.train. "
+        f"▲ better, ▼ worse than {base}, the default of LambdaRanker ({found.criterion}). By tuning: what the best of "
+        "all draws gains."
+    )
+    return table(header, rows, caption)
 
 
 def _described(data: Mapping[str, Data]) -> str:

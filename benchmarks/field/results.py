@@ -73,6 +73,10 @@ class Searched:
         fixed = {c.name: self.chosen(c) for c in self.candidates + self.tried}
         return fixed | self.searches_over_objectives()
 
+    def defaults(self) -> dict[str, dict[Fold, Search]]:
+        """The first draw of every candidate."""
+        return {c.name: {fold: Search(*fold, c, 0) for fold in self.folds} for c in self.candidates}
+
     def searches_over_objectives(self) -> dict[str, dict[Fold, Search]]:
         """What the rows chose that choose the objective too."""
         return {

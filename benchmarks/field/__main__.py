@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
     field = _without(candidates(MEASURE, sources), options.without)
     tried = tuple(RECIPES) if options.recipes else ()
     options.out.mkdir(parents=True, exist_ok=True)
-    start = partial(Study, data, MEASURE, options.seed)
+    start = partial(Study, data, MEASURE, options.seed, options.out / "studies")
     with Workers(options.out / "runs", options.workers, start) as pool:
         run_all = partial(_run, pool, data=data, seed=options.seed)
         found = run_all(searches(data, field + tried, options.draws))

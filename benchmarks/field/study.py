@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -46,8 +47,8 @@ Task = Search | Final | Tune
 class Study:
     """Runs tasks on data sets; what a fold needs is converted once."""
 
-    def __init__(self, data: Mapping[str, Data], measure: NDCG, seed: int) -> None:
-        self.data, self.measure, self.seed = data, measure, seed
+    def __init__(self, data: Mapping[str, Data], measure: NDCG, seed: int, studies: Path) -> None:
+        self.data, self.measure, self.seed, self.studies = data, measure, seed, studies
         self._prepared = cache(self._prepare)
 
     def __call__(self, task: Task) -> Outcome:
@@ -77,7 +78,8 @@ class Study:
 
     def _tune(self, task: Tune) -> Outcome:
         data, test = self._prepared(task.data, task.fold, False), self._test(task.data, task.fold)
-        return found_by_tune(data, test, self.measure, task.trainings, self.seed, figures)
+        study = self.studies / f"{task.data}-{self.data[task.data].digest[:8]}-{self.seed}-{task.fold}"
+        return found_by_tune(data, test, self.measure, task.trainings, self.seed, study, figures)
 
     def _test(self, name: str, fold: int) -> Collection:
         whole = self.data[name]

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("xgboost")
 
 import benchmarks.field.__main__ as command
-from benchmarks.field import trainers
+from benchmarks.field import trainers, tuned
 from benchmarks.field.candidates import LAMBDARANK, candidates
 from benchmarks.field.data import five_parts, graded_only, read, read_all
 from benchmarks.field.recipes import ExpectedTies, FadingNoise, HessianFloor, QueryNorm
@@ -66,6 +66,26 @@ def test_finished_runs_are_not_repeated(ran, folder, monkeypatch):
     for key, folds in results.figures.items():
         for fold, figures in folds.items():
             np.testing.assert_equal(again.figures[key][fold], figures)
+
+
+def test_tune_is_in_the_report(ran, folder, monkeypatch):
+    pytest.importorskip("lambdaboost.tuning")
+    pytest.importorskip("optuna")
+    out, _, before = ran
+    monkeypatch.setattr(tuned, "ROUNDS", 4)
+    _, results = command.main([str(folder), "--tune", *options(out)])
+    text = (out / "report.md").read_text(encoding="utf-8")
+    for row in tuned.CHOICES:
+        assert f"| {row} |" in text
+        for refit in (False, True):
+            assert results.per_query(row, 3, results.data_sets, refit).size == 15 - unjudged()
+    assert results.figures.keys() > before.figures.keys()
+
+
+def unjudged():
+    """Test queries without a relevant document."""
+    q = MADE.take(range(45, 60)).queries
+    return np.count_nonzero(~has_any(q.relevance, q))
 
 
 def test_the_highest_validation_mean_is_chosen(ran):

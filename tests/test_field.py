@@ -55,7 +55,7 @@ def test_every_candidate_is_in_the_report(ran):
     out, searched, results = ran
     text = (out / "report.md").read_text(encoding="utf-8")
     assert all(f"| {candidate.name} |" in text for candidate in FIELD)
-    assert "T = 2" in text
+    assert "--draws 2`: T = 2" in text
     assert {row for row, _ in results.figures} == set(searched.rows())
 
 

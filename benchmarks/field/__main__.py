@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -46,9 +47,20 @@ def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
         if options.tune:
             tasks = [Tune(*fold, options.draws) for fold in searched.folds]
             results = with_tune(results, run_all(tasks))
-    write_report(searched, results, defaults, data, options.out)
+    write_report(searched, results, defaults, data, options.out, _command(options))
     note(f"written: {options.out / 'report.md'}")
     return searched, results
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that gives the same report."""
+    words = ["python", "-m", "benchmarks.field", *options.data, "--draws", str(options.draws)]
+    for name in ("query", "label"):
+        words += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    for name in ("source", "drop", "without"):
+        words += [word for value in getattr(options, name) for word in (f"--{name}", value)]
+    words += [f"--{name}" for name in ("recipes", "tune") if getattr(options, name)]
+    return shlex.join(words + (["--seed", str(options.seed)] if options.seed else []))
 
 
 def _without(field: tuple[Candidate, ...], names: Sequence[str]) -> tuple[Candidate, ...]:

@@ -24,9 +24,9 @@ AROUND = 1e-9  # two means of the same figures
 
 
 def write_report(
-    searched: Searched, results: Results, defaults: Results, data: Mapping[str, Data], out: Path
+    searched: Searched, results: Results, defaults: Results, data: Mapping[str, Data], out: Path, command: str
 ) -> None:
-    """Write report.md."""
+    """Write report.md; `command` repeats it."""
     real = [name for name in data if name != SYNTHETIC]
     sections = [_text("Findings", findings(results, searched, real))]
     if real:
@@ -39,14 +39,12 @@ def write_report(
         sections.append(_text("Recipes", recipes(results, searched, list(data))))
     sections.append(_text("Defaults", _defaults(results, defaults, searched, real or list(data))))
     sections.append(_text("Data", _described(data)))
-    report.write(out, "The field under equal tuning", _head(searched, data), sections)
+    report.write(out, "The field under equal tuning", _head(searched, command), sections)
 
 
-def _head(searched: Searched, data: Mapping[str, Data]) -> str:
+def _head(searched: Searched, command: str) -> str:
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
     engines = [name for name in ("lightgbm", "xgboost", "catboost") if _trains(searched, name)]
-    command = f"python -m benchmarks.field {' '.join(data)} --draws {searched.draws}"
-    command += " --recipes" * bool(searched.recipes)
     return f"`{command}`: T = {searched.draws}. {report.versions(*engines)}.\n\n{text}"
 
 

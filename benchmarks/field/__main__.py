@@ -43,10 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> tuple[Searched, Results]:
         found = run_all(searches(data, field + tried, options.draws))
         searched = Searched(found, field, options.draws, tried)
         results = tested(searched, searched.rows(), run_all)
+        results = results.joined(tested(searched, searched.rows_of_recipes(), run_all, refits=(False,)))
         defaults = tested(searched, searched.defaults(), run_all, refits=(False,))
         if options.tune:
             tasks = [Tune(*fold, options.draws) for fold in searched.folds]
-            results = with_tune(results, run_all(tasks))
+            results = results.joined(of_tune(run_all(tasks)))
     write_report(searched, results, defaults, data, options.out, _command(options))
     note(f"written: {options.out / 'report.md'}")
     return searched, results
@@ -104,28 +105,18 @@ def tested(
     return Results(figures, searched.seconds(), chosen)
 
 
-def with_tune(results: Results, found: Mapping[Tune, Outcome]) -> Results:
-    """The same with the rows of `tune`."""
+def of_tune(found: Mapping[Tune, Outcome]) -> Results:
+    """The rows of `tune`."""
     by_fold = {(task.data, task.fold): outcome for task, outcome in found.items()}
     names = [f"NDCG@{k}" for k in CUTOFFS]
     figures = {
-        (row, refit): {
-            fold: {name: outcome[f"{row} {refit} {name}"] for name in names}
-            for fold, outcome in by_fold.items()
-        }
+        (row, refit): {f: {name: o[f"{row} {refit} {name}"] for name in names} for f, o in by_fold.items()}
         for row in CHOICES
         for refit in (False, True)
     }
     seconds = {fold: float(outcome["seconds"]) for fold, outcome in by_fold.items()}
-    chosen = {
-        row: {fold: str(outcome[f"{row} False chosen"]) for fold, outcome in by_fold.items()}
-        for row in CHOICES
-    }
-    return Results(
-        {**results.figures, **figures},
-        {**results.seconds, **dict.fromkeys(CHOICES, seconds)},
-        {**results.chosen, **chosen},
-    )
+    chosen = {row: {f: str(o[f"{row} False chosen"]) for f, o in by_fold.items()} for row in CHOICES}
+    return Results(figures, dict.fromkeys(CHOICES, seconds), chosen)
 
 
 def _run(pool: Workers, tasks: Sequence, data: Mapping[str, Data], seed: int) -> dict:

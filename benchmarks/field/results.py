@@ -70,8 +70,11 @@ class Searched:
 
     def rows(self) -> dict[str, dict[Fold, Search]]:
         """What every row of the tables chose in each fold."""
-        fixed = {c.name: self.chosen(c) for c in self.candidates + self.tried}
-        return fixed | self.searches_over_objectives()
+        return {c.name: self.chosen(c) for c in self.candidates} | self.searches_over_objectives()
+
+    def rows_of_recipes(self) -> dict[str, dict[Fold, Search]]:
+        """The same of the recipes."""
+        return {c.name: self.chosen(c) for c in self.tried}
 
     def defaults(self) -> dict[str, dict[Fold, Search]]:
         """The first draw of every candidate."""
@@ -129,6 +132,14 @@ class Results:
     figures: Mapping[tuple[str, bool], Mapping[Fold, Outcome]]
     seconds: Mapping[str, Mapping[Fold, float]]
     chosen: Mapping[str, Mapping[Fold, str]]
+
+    def joined(self, other: Results) -> Results:
+        """With the rows of another."""
+        return Results(
+            {**self.figures, **other.figures},
+            {**self.seconds, **other.seconds},
+            {**self.chosen, **other.chosen},
+        )
 
     @property
     def rows(self) -> list[str]:

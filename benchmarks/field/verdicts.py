@@ -75,10 +75,16 @@ def _of_synthetic(results: Results, searched: Searched) -> str:
         for row, chosen in searched.searches_over_objectives().items()
     }
     return (
-        f"Synthetic log: the best is {best}; no significant difference from {', '.join(even) or 'it of any other'}. "
+        f"Synthetic log: the best is {best}; {_even(even)}. "
         + "; ".join(f"{row} chose {name}" for row, name in picked.items())
         + "."
     )
+
+
+def _even(names: Sequence[str]) -> str:
+    if not names:
+        return "every other one is significantly below it"
+    return f"no significant difference from {', '.join(names)}"
 
 
 def recipes(results: Results, searched: Searched, data: Sequence[str]) -> str:

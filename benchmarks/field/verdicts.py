@@ -70,10 +70,8 @@ def _of_synthetic(results: Results, searched: Searched) -> str:
     best = max(means, key=means.__getitem__)
     compared = results.compared(best, [row for row in searched.names if row != best], (K,), [SYNTHETIC])
     even = [row for row in compared.systems if not compared.significance[row, NDCG(K)].mark]
-    picked = {
-        row: chosen[SYNTHETIC, 0].candidate.name
-        for row, chosen in searched.searches_over_objectives().items()
-    }
+    fixed = searched.names + searched.recipes
+    picked = {row: chosen[SYNTHETIC, 0] for row, chosen in results.chosen.items() if row not in fixed}
     return (
         f"Synthetic log: the best is {best}; {_even(even)}. "
         + "; ".join(f"{row} chose {name}" for row, name in picked.items())

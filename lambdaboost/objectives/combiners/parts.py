@@ -67,9 +67,8 @@ class Parts:
         objective that is far from its best has a large λ for its μ; beside one that has arrived, its steps would undo
         what that one has learnt.
         """
-        sums = np.array(
-            [float(np.abs(mu).sum(dtype=np.float64)) for mu in self._times_weight(self.curvatures)]
-        )
+        weighted = self._times_weight(self.curvatures)
+        sums = np.array([_sum_of(mu, of) for mu, of in zip(weighted, self.objectives, strict=True)])
         sums = np.where(self.live & (sums >= LEAST_NORM), sums, 0.0)
         to_sum = np.divide(sums[self.live.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
         return np.maximum(self.to_first, to_sum)
@@ -110,6 +109,12 @@ class Parts:
 def _scaled(weights: NDArray[Any], factors: Floats) -> list[Any]:
     scaled = [w * _narrow(factor) for w, factor in zip(weights, factors, strict=True)]
     return [_narrow(w) for w in scaled] if weights.ndim == 1 else scaled
+
+
+def _sum_of(curvature: Derivatives, objective: Objective) -> float:
+    """The sum of the absolute values; a pass over the documents less where none is negative."""
+    values = np.abs(curvature) if objective.curvature_changes_sign else curvature
+    return float(values.sum(dtype=np.float64))
 
 
 def _narrow(number: float) -> np.floating:

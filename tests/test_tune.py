@@ -17,6 +17,7 @@ from lambdaboost.tuning.checks import usable
 from lambdaboost.tuning.choice import chosen_from
 from lambdaboost.tuning.contents import digest_of, query_contents
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query
+from lambdaboost.tuning.front import front_of
 from lambdaboost.tuning.runner import clearly_worse
 from lambdaboost.tuning.setting import Setting
 from lambdaboost.tuning.space import Space, params_of
@@ -156,6 +157,9 @@ def test_several_measures_give_a_front(tmp_path):
         assert not ((everything >= point).all(axis=1) & (everything > point).any(axis=1)).any()
     assert front["no significant loss"].sum() == 1
     assert found.chosen is found.trade_off.balanced
+    loss = found.trade_off.loss
+    assert (loss == "") == (found.chosen is found.trade_off.on[0])
+    assert found.about().get("trade_off", "") == loss
     assert "Trade-off" in found.page(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -507,3 +511,26 @@ def test_weights_of_queries_count_in_training_and_in_means():
         data = trainer_named(name).data(heavy)
         kept = data.construct().get_weight() if name == "lightgbm" else np.repeat(data.get_weight(), q.sizes)
         assert np.allclose(kept, weight)
+
+
+def front_with(*means):
+    """The front of complete trials whose two measures have these means over 40 queries."""
+    noise = np.random.default_rng(0).normal(0, 0.001, (len(means), 2, 40))
+    values = np.array(means)[:, :, None] + noise - noise.mean(axis=2, keepdims=True)
+    trials = [
+        Trial(at, 0, {}, {}, Outcome("complete", v, ((0.5,),), (1,), 0.0)) for at, v in enumerate(values)
+    ]
+    return front_of((NDCG(10), CNDCG(10)), trials, np.ones(40))
+
+
+def test_the_marked_trial_has_no_significant_loss_and_its_change_is_stated():
+    many = [(0.5 - 0.002 * at, 0.5 + 0.001 * at) for at in range(3, 40)]
+    found = front_with((0.5, 0.5), (0.4999, 0.501), (0.495, 0.5015), *many)
+    assert found.balanced.number == 1
+    assert found.loss.startswith("trial 1 changes NDCG(k=10) by -0.01 points from trial 0 (95% interval -0.")
+
+
+def test_a_front_of_one_trial_marks_it_and_has_no_loss():
+    found = front_with((0.5, 0.5), (0.4, 0.4))
+    assert [trial.number for trial in found.on] == [0]
+    assert found.balanced.number == 0 and found.loss == ""

@@ -349,7 +349,7 @@ def tune(
         typer.Option(
             "--choose",
             help="The finalist that becomes the model: the best mean, the simplest within one standard error of it, or "
-            "of several measures the one that loses nothing significant on the first.",
+            "of several measures the highest second one without a significant loss of the first.",
         ),
     ] = None,
     refit: Annotated[

@@ -102,6 +102,8 @@ def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> N
         OUT.print(_finalists(tuned))
         if tuned.trade_off is not None:
             OUT.print(_front(tuned))
+            if tuned.trade_off.loss:
+                tell(f"Bold: no significant loss of {tuned.measures[0]!r}; {tuned.trade_off.loss}")
         tell(tuned.verdict)
         tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
         if tuned.held_out is not None:
@@ -137,7 +139,7 @@ def _finalists(tuned: Tuned) -> Table:
 
 
 def _front(tuned: Tuned) -> Table:
-    """The trade-off of several measures; the trial that loses nothing significant on the first one is bold."""
+    """The trade-off of several measures; the trial without a significant loss of the first one is bold."""
     table = Table("candidate", *map(repr, tuned.measures), title="trade-off")
     for column in table.columns[1:]:
         column.justify = "right"

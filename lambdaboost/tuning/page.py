@@ -153,9 +153,11 @@ def _trade_off(page: Page, found: Front, choice: Choice) -> None:
     )
     caption = (
         "The front: trials that no other beats on all measures, means times 100. Bold: the highest second measure "
-        f"without a significant loss on the first. Hypervolume above the lowest values: {found.hypervolume:.3g}."
+        f"without a significant loss of the first. Hypervolume above the lowest values: {found.hypervolume:.3g}."
     )
     page.table(Table(("Trial", *map(repr, found.measures)), rows, caption))
+    if found.loss:
+        page.text(f"{found.loss[0].upper()}{found.loss[1:]}")
 
 
 def _model(page: Page, tuned: Any) -> None:

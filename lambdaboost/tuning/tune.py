@@ -90,8 +90,8 @@ def tune(
         The most rounds of a training, and how many without a better value end it.
     choose : "best", "simplest" or "balanced", optional
         Which finalist becomes the model: the highest mean; the simplest within one standard error of it; or, of several
-        measures, the trial that loses nothing significant on the first one and is highest on the second. By default
-        "best", and "balanced" for several measures.
+        measures, the highest second one without a significant loss of the first. By default "best", and "balanced" for
+        several measures.
     refit : bool
         Train the chosen setting again on all data, with the rounds that more data need; otherwise the model is the one
         that was measured. Only with `valid`.

@@ -225,6 +225,7 @@ class Tuned:
         return {
             "verdict": self.verdict,
             "validation": {repr(m): float(mean) for m, mean in zip(self.measures, means, strict=True)},
+            **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
             "trainings": sum(trial.trainings for trial in self.results),
             "seconds": self.seconds,
             "refit": self.refit,

@@ -10,12 +10,13 @@ from naive import naive_query_contents, naive_simplest
 
 from lambdaboost import CNDCG, MAP, NDCG, LambdaRank, Queries, Tuned, load, tune
 from lambdaboost.datasets import Collection, read_letor, web_search_log
+from lambdaboost.datasets.digest import digest_of
 from lambdaboost.engines.engine import engine_named, trainer_named
 from lambdaboost.engines.native import read_objective
 from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.checks import usable
 from lambdaboost.tuning.choice import chosen_from
-from lambdaboost.tuning.contents import digest_of, query_contents
+from lambdaboost.tuning.contents import query_contents
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query
 from lambdaboost.tuning.front import front_of
 from lambdaboost.tuning.runner import clearly_worse

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import ENGINES, engine_package, first_installed
+from lambdaboost._installed import ENGINES, engine_package, first_installed, installed
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
@@ -120,7 +119,7 @@ def checked_engines(engine: Any) -> tuple[str, ...]:
     if engine is None:
         first = first_installed()
         engine_package(first)
-        return (first, *(name for name in ENGINES if name != first and find_spec(name)))
+        return (first, *(name for name in installed() if name != first))
     if engine not in ENGINES:
         raise ValueError(f"engine is {engine!r}, expected one of {', '.join(ENGINES)}, or None for all")
     engine_package(engine)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost.evaluation import Figures, Measure, compare
 from lambdaboost.evaluation.comparison.compare import Comparison
 from lambdaboost.evaluation.comparison.significance import Significance
-from lambdaboost.evaluation.comparison.weighted_t import weighted_mean
+from lambdaboost.evaluation.comparison.weighted_t import within_one_error
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.trial import Trial, best_of
 
@@ -80,10 +80,8 @@ class Choice:
 
     def within_one_error(self, trial: Trial) -> bool:
         """Whether the mean difference from the best is at most its standard error."""
-        difference = self.best.outcome.values[0] - trial.outcome.values[0]
-        known = ~np.isnan(difference) & (self.weight > 0)
-        mean, error, _ = weighted_mean(difference[known], self.weight[known])
-        return trial is self.best or bool(mean <= error < np.inf)
+        values = self.best.outcome.values[0], trial.outcome.values[0]
+        return trial is self.best or within_one_error(*values, self.weight)
 
     @property
     def equals(self) -> list[Trial]:

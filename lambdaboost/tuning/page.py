@@ -12,7 +12,6 @@ from lambdaboost.datasets._files import check_place, replacing
 from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.report import words
 from lambdaboost.evaluation.report.page import Page
-from lambdaboost.evaluation.report.report import _today
 from lambdaboost.tuning import pictures
 from lambdaboost.tuning.choice import Choice
 from lambdaboost.tuning.front import Front
@@ -178,5 +177,5 @@ def _model(page: Page, tuned: Any) -> None:
     page.heading("Software")
     trainings = sum(trial.trainings for trial in tuned.results)
     page.facts(
-        {"Written": _today(), "Took": f"{trainings} trainings, {tuned.seconds:.0f} s"} | words.software()
+        {"Written": words.today(), "Took": f"{trainings} trainings, {tuned.seconds:.0f} s"} | words.software()
     )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lambdaboost._threads import using_one
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Training, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.tuning.runner import one_thread
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Setting:
         """Train for exactly these rounds."""
         trainer = trainer_named(self.engine)
         training = Training(self.objective, self.leaves, self.rounds, self.params)
-        with one_thread():
+        with using_one():
             return trainer.train(training, trainer.data(data), None, lambda _: None)
 
     def script(

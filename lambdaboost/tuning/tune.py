@@ -12,10 +12,10 @@ from typing import Any, Literal
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.digest import digest_of
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given
-from lambdaboost.tuning.contents import digest_of
 from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
 from lambdaboost.tuning.nested import held_out, outer_folds
 from lambdaboost.tuning.optional import optuna

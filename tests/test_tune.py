@@ -458,7 +458,7 @@ def test_a_few_equal_queries_of_other_names_are_warned_of():
         ids = np.repeat(np.arange(first, first + q.n_queries), q.sizes)
         return Collection(data.features, Queries(q.relevance, ids=ids))
 
-    with pytest.warns(UserWarning, match="valid shares 1 queries"):
+    with pytest.warns(UserWarning, match="valid shares 1 query with train"):
         tune(named(TRAIN, 0), named(LOG.take(range(49, 75)), 1000), **(QUICK | {"trainings": 1}))
 
 
@@ -474,7 +474,7 @@ def test_a_study_of_another_search_is_refused(study, tuned):
 
 
 def test_a_budget_of_no_time_says_so():
-    refused("no training is complete: give a larger budget of minutes", minutes=1e-9, **QUICK)
+    refused("no training is complete within the budget of minutes: give more", minutes=1e-9, **QUICK)
 
 
 def test_warnings_about_the_data_are_passed_on_once():

@@ -34,7 +34,7 @@ def tried(trials: Sequence[Trial], choice: Choice) -> Picture:
         reached = [100 * trial.reached for trial in pruned]
         if pruned:
             axes.plot(
-                reached, [rows[t.candidate] for t in pruned], "x", color=COLOURS[1], label="ended early"
+                reached, [rows[t.candidate] for t in pruned], "x", color=COLOURS[1], label="stopped early"
             )
         axes.set_yticks(
             range(len(order)), [label(_short(choice.candidates[at].name)) for at in order], fontsize=7
@@ -46,9 +46,7 @@ def tried(trials: Sequence[Trial], choice: Choice) -> Picture:
         f"{100 * t.means(choice.weight)[0]:.2f}"
         for t in choice.finalists
     )
-    caption = (
-        "Every trial on the validation queries, by candidate; those that ended early by what they reached."
-    )
+    caption = "Every trial on the validation queries, by candidate; those stopped early by what they reached."
     return Picture(draw, caption, f"Points by candidate. {counts}.")
 
 

@@ -30,7 +30,12 @@ def engine_package(name: str) -> Any:
 
 def first_installed() -> str:
     """The engine to take where none is named: LightGBM, unless only XGBoost is installed."""
-    return next((name for name in ENGINES if find_spec(name)), ENGINES[0])
+    return next(iter(installed()), ENGINES[0])
+
+
+def installed() -> tuple[str, ...]:
+    """The engines that are installed, LightGBM first."""
+    return tuple(name for name in ENGINES if find_spec(name))
 
 
 def engine_version(name: str) -> str:

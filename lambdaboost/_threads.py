@@ -36,6 +36,15 @@ def using(n: int | None) -> Iterator[None]:
         _in_use.reset(token)
 
 
+@contextmanager
+def using_one() -> Iterator[None]:
+    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
+    from threadpoolctl import threadpool_limits  # only searches need it
+
+    with using(1), threadpool_limits(1):
+        yield
+
+
 def use(n: int) -> None:
     """Use `n` threads from now on in this thread: for a worker process that does nothing else."""
     _in_use.set(n)

@@ -122,10 +122,10 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
         [sys.executable, "-m", "lambdaboost", *given], stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 120
-    while not (study / "trial-2.npz").exists() and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
     try:
+        while not (study / "trial-2.npz").exists() and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.05)
+        os.kill(process.pid, signal.SIGINT)
         error = process.communicate(timeout=60)[1]
     finally:
         process.kill()

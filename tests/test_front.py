@@ -7,6 +7,7 @@ import pytest
 
 from lambdaboost.evaluation import (
     CNDCG,
+    MRR,
     NDCG,
     Figures,
     best_without_loss,
@@ -14,6 +15,7 @@ from lambdaboost.evaluation import (
     hypervolume,
     non_dominated,
 )
+from lambdaboost.evaluation.comparison.without_loss import loss_of
 
 EACH_SIZE = pytest.mark.parametrize(("n", "m"), [(1, 2), (7, 2), (30, 2), (9, 3), (12, 4)])
 
@@ -117,3 +119,46 @@ def test_the_best_without_a_loss_is_not_significantly_worse(raised, chosen):
         "base",
         "kept",
     )  # "lost" has the lowest mean of NDCG
+
+
+def test_many_systems_do_not_hide_a_loss():
+    """Holm's correction for 41 systems and 2 measures hides the loss, which is significant alone."""
+    rng = np.random.default_rng(5)
+    many = [figures(f"other {at}", 0.001 * rng.normal(), -0.1, seed=10 + at) for at in range(40)]
+    lost = figures("lost", -0.0032, 0.1, seed=1)
+    found = compare(figures("base"), lost, *many, measures=(NDCG(3), CNDCG(3)))
+    assert found["lost", NDCG(3)].p_value < 0.05
+    assert not found.significance["lost", NDCG(3)].is_worse
+    assert best_without_loss(found, NDCG(3), CNDCG(3)) == "base"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"), [((MRR(), CNDCG(3)), "primary"), ((NDCG(3), MRR()), "raised")]
+)
+def test_a_measure_that_was_not_compared_is_refused(arguments, name):
+    found = compare(figures("base"), figures("other", seed=1), measures=(NDCG(3), CNDCG(3)))
+    with pytest.raises(
+        ValueError, match=rf"{name} is MRR\(\), which was not compared: choose among NDCG\(k=3\), CNDCG"
+    ):
+        best_without_loss(found, *arguments)
+
+
+def test_the_loss_has_an_interval():
+    found = compare(figures("base"), figures("lost", -0.05, seed=1), measures=(NDCG(3), CNDCG(3)))
+    low, high = found["lost", NDCG(3)].interval()
+    said = loss_of(found, "lost", NDCG(3))
+    assert said == (
+        f"lost changes NDCG(k=3) by -5.00 points from base (95% interval {100 * low:+.2f} to {100 * high:+.2f})."
+    )
+    assert loss_of(found, "base", NDCG(3)) == ""
+
+
+@pytest.mark.parametrize("steps", [3, 1000])
+def test_the_front_of_two_measures_by_sorting_is_that_of_all_pairs(steps):
+    """Few steps give many ties. A third, constant measure takes the comparison of all pairs."""
+    points = np.random.default_rng(steps).integers(0, steps, (200, 2)).astype(float)
+    points[:20] = points[20:40]
+    np.testing.assert_array_equal(
+        non_dominated(points), non_dominated(np.column_stack([points, np.zeros(200)]))
+    )
+    assert non_dominated(np.empty((0, 2))).size == 0

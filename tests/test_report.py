@@ -17,11 +17,11 @@ from lambdaboost import CNDCG, MAP, NDCG, Blend, LambdaRank, Linear, Queries, Si
 from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, report
 from lambdaboost.evaluation.report import svg
 from lambdaboost.evaluation.report.importance import importance_table
-from lambdaboost.evaluation.report.words import digest
 
 pytest.importorskip("matplotlib")
 
@@ -136,7 +136,7 @@ def test_everything_on_one_page(tmp_path):
         repr(graded()),
         "params · learning_rate",
         "2 systems against before on 30 queries",
-        digest(Q),
+        digest_of_queries(Q),
         "train it",
     ):
         assert expected in told, expected

@@ -10,13 +10,15 @@ from naive import naive_query_contents, naive_simplest
 
 from lambdaboost import CNDCG, MAP, NDCG, LambdaRank, Queries, Tuned, load, tune
 from lambdaboost.datasets import Collection, read_letor, web_search_log
+from lambdaboost.datasets.digest import digest_of
 from lambdaboost.engines.engine import engine_named, trainer_named
 from lambdaboost.engines.native import read_objective
 from lambdaboost.tuning.candidates import Candidate, given
 from lambdaboost.tuning.checks import usable
 from lambdaboost.tuning.choice import chosen_from
-from lambdaboost.tuning.contents import digest_of, query_contents
+from lambdaboost.tuning.contents import query_contents
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query
+from lambdaboost.tuning.front import front_of
 from lambdaboost.tuning.runner import clearly_worse
 from lambdaboost.tuning.setting import Setting
 from lambdaboost.tuning.space import Space, params_of
@@ -156,6 +158,9 @@ def test_several_measures_give_a_front(tmp_path):
         assert not ((everything >= point).all(axis=1) & (everything > point).any(axis=1)).any()
     assert front["no significant loss"].sum() == 1
     assert found.chosen is found.trade_off.balanced
+    loss = found.trade_off.loss
+    assert (loss == "") == (found.chosen is found.trade_off.on[0])
+    assert found.about().get("trade_off", "") == loss
     assert "Trade-off" in found.page(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -453,7 +458,7 @@ def test_a_few_equal_queries_of_other_names_are_warned_of():
         ids = np.repeat(np.arange(first, first + q.n_queries), q.sizes)
         return Collection(data.features, Queries(q.relevance, ids=ids))
 
-    with pytest.warns(UserWarning, match="valid shares 1 queries"):
+    with pytest.warns(UserWarning, match="valid shares 1 query with train"):
         tune(named(TRAIN, 0), named(LOG.take(range(49, 75)), 1000), **(QUICK | {"trainings": 1}))
 
 
@@ -469,7 +474,7 @@ def test_a_study_of_another_search_is_refused(study, tuned):
 
 
 def test_a_budget_of_no_time_says_so():
-    refused("no training is complete: give a larger budget of minutes", minutes=1e-9, **QUICK)
+    refused("no training is complete within the budget of minutes: give more", minutes=1e-9, **QUICK)
 
 
 def test_warnings_about_the_data_are_passed_on_once():
@@ -507,3 +512,26 @@ def test_weights_of_queries_count_in_training_and_in_means():
         data = trainer_named(name).data(heavy)
         kept = data.construct().get_weight() if name == "lightgbm" else np.repeat(data.get_weight(), q.sizes)
         assert np.allclose(kept, weight)
+
+
+def front_with(*means):
+    """The front of complete trials whose two measures have these means over 40 queries."""
+    noise = np.random.default_rng(0).normal(0, 0.001, (len(means), 2, 40))
+    values = np.array(means)[:, :, None] + noise - noise.mean(axis=2, keepdims=True)
+    trials = [
+        Trial(at, 0, {}, {}, Outcome("complete", v, ((0.5,),), (1,), 0.0)) for at, v in enumerate(values)
+    ]
+    return front_of((NDCG(10), CNDCG(10)), trials, np.ones(40))
+
+
+def test_the_marked_trial_has_no_significant_loss_and_its_change_is_stated():
+    many = [(0.5 - 0.002 * at, 0.5 + 0.001 * at) for at in range(3, 40)]
+    found = front_with((0.5, 0.5), (0.4999, 0.501), (0.495, 0.5015), *many)
+    assert found.balanced.number == 1
+    assert found.loss.startswith("trial 1 changes NDCG(k=10) by -0.01 points from trial 0 (95% interval -0.")
+
+
+def test_a_front_of_one_trial_marks_it_and_has_no_loss():
+    found = front_with((0.5, 0.5), (0.4, 0.4))
+    assert [trial.number for trial in found.on] == [0]
+    assert found.balanced.number == 0 and found.loss == ""

@@ -152,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         metavar="DATA",
         help="a file of LETOR text, CSV or Parquet; a folder of LETOR text with S1 … S5 or train, vali, test; or one "
-        f"of {', '.join(AT_HAND)}, which but for the last are folders in LAMBDABOOST_DATA; several are pooled",
+        f"of {', '.join(AT_HAND)}, all but the last in folders of LAMBDABOOST_DATA; several are pooled",
     )
     made.add_argument("--query", metavar="COLUMN", help="the column of queries in a table (default: qid)")
     made.add_argument("--label", metavar="COLUMN", help="the column of grades in a table (default: label)")
@@ -174,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="leave an objective out, such as 'CatBoost YetiRank', which takes a third of the time; may be repeated",
+        help="leave an objective out, such as 'CatBoost YetiRank', the slowest; may be repeated",
     )
     made.add_argument("--recipes", action="store_true", help="try the recipes too")
     made.add_argument("--tune", action="store_true", help="add lambdaboost.tune with as many trainings")

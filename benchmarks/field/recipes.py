@@ -40,7 +40,7 @@ class FadingNoise(Wrapper):
 
 @dataclass(frozen=True, repr=False)
 class ExpectedTies(Wrapper):
-    """|ΔZ| averaged over random orders of tied documents in the first `rounds`: noise that orders nothing but ties."""
+    """|ΔZ| averaged over random orders of tied documents in the first `rounds`: noise that only breaks ties."""
 
     objective: Objective
     rounds: int = 10

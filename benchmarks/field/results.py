@@ -13,6 +13,7 @@ from benchmarks.field.study import Final, Search
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.evaluation import Comparison, Figures, compare
+from lambdaboost.evaluation.comparison.weighted_t import within_one_error
 
 Fold = tuple[str, int]  # a data set and the number of a fold
 BEST, SIMPLEST = "any objective, best", "any objective, simplest within 1 SE"
@@ -109,9 +110,8 @@ class Searched:
         return [Search(*fold, self.candidates[i % n], i // n) for i in range(self.draws)]
 
     def _within_one_error(self, search: Search, best: Search) -> bool:
-        difference = self.found[best]["valid"] - self.found[search]["valid"]
-        error = difference.std(ddof=1) / np.sqrt(difference.size)
-        return bool(difference.mean() <= error)
+        values = self.found[best]["valid"], self.found[search]["valid"]
+        return within_one_error(*values, np.ones(values[0].size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ class Setting:
     leaves : int
         Most leaves of a tree.
     least : float in [0, 1]
-        Where in its range the least leaf lies; an engine's own limit counts documents or sums hessians.
+        Position in the range of the smallest leaf; an engine's own limit counts documents or sums hessians.
     features, rows : float in (0, 1]
         Shares of the features of a tree and of the rows of a round.
     l2 : float

@@ -17,6 +17,7 @@ from benchmarks.field.settings import Setting
 from experiments.common.data import dense
 from lambdaboost import NDCG
 from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import sources_of
 from lambdaboost.engines.leaves import least_documents
 
 ROUNDS, PATIENCE = 200, 20
@@ -47,13 +48,12 @@ class Prepared:
 
         def converted(part: Collection, reference: Any = None) -> Any:
             q = part.queries
-            further = {name: labels for name, labels in q.labels.items() if name != "relevance"}
             return Dataset(
                 matrix(part),
                 q.relevance,
                 reference,
                 group=q.sizes,
-                sources=further or None,
+                sources=sources_of(part) or None,
                 params=LIGHTGBM,
                 free_raw_data=False,
             ).construct()

@@ -62,7 +62,7 @@ def _tuned(
     refit: bool,
     study: Path,
 ) -> Any:
-    """The result of a search; one with the same study goes on where fewer trainings ended."""
+    """The result of a search; one with the same study resumes a search of fewer trainings."""
     from lambdaboost import tune
 
     train, valid = _dense(data.train), _dense(data.valid)

@@ -40,7 +40,7 @@ def draw(found: OfSet, path: Path) -> None:
 
 
 def ringed(found: OfSet) -> str:
-    """The system that is best without a loss, chosen on the validation queries."""
+    """The system that is highest without a significant loss, chosen on the validation queries."""
     comparison = found.compared([name for name in of_lambdaboost(found) if name != FIRST], "valid")
     return best_without_loss(comparison, *found.goals.measures)
 
@@ -91,7 +91,7 @@ def _draw(found: OfSet, axes: Any) -> None:
         linewidth=4,
         alpha=0.4,
         zorder=0,
-        label="front of lambdaboost's",
+        label="lambdaboost's front",
     )
     axes.plot(
         *points[ringed(found)],
@@ -99,7 +99,7 @@ def _draw(found: OfSet, axes: Any) -> None:
         markersize=17,
         fillstyle="none",
         color="black",
-        label="best without a loss",
+        label="no significant loss",
     )
     axes.plot(0, 0, "o", color="black", label=FIRST)
     axes.plot(*points[SECOND_ALONE], "s", color="black", label=SECOND_ALONE)

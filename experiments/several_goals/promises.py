@@ -1,4 +1,4 @@
-"""How often the promise about the first goal held."""
+"""How often the constraint on the first goal held."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from experiments.several_goals.sets import Goals, Parts
 from lambdaboost import Constrained
 from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import sources_of
 from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import Objective
 
@@ -35,12 +36,11 @@ Scores = NDArray[np.float64]
 def data_of(collection: Collection) -> Dataset:
     """LightGBM's training data with every label source."""
     q = collection.queries
-    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
     return Dataset(
         collection.features,
         q.relevance,
         group=q.sizes,
-        sources=sources,
+        sources=sources_of(collection),
         params=PARAMS,
         free_raw_data=False,
     )

@@ -319,7 +319,7 @@ def tune(
     ] = None,
     engine: Annotated[
         EngineName | None,
-        typer.Option("--engine", help="The engine; default: the own objectives of all that are installed."),
+        typer.Option("--engine", help="The engine; default: all installed engines."),
     ] = None,
     trainings: Annotated[
         int | None,
@@ -329,11 +329,11 @@ def tune(
     ] = None,
     minutes: Annotated[float | None, typer.Option("--minutes", help="Time for the search.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds without --valid.")] = 5,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Most boosting rounds of a training.")] = 500,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Maximum number of boosting rounds.")] = 500,
     early_stopping: Annotated[
         int,
         typer.Option(
-            "--early-stopping", metavar="N", min=1, help="End a training without a better value in N rounds."
+            "--early-stopping", metavar="N", min=1, help="Stop a training after N rounds without improvement."
         ),
     ] = 30,
     param: Annotated[
@@ -349,7 +349,7 @@ def tune(
         typer.Option(
             "--choose",
             help="The finalist that becomes the model: the best mean, the simplest within one standard error of it, or "
-            "of several measures the one that loses nothing significant on the first.",
+            "of several measures the highest second one without a significant loss of the first.",
         ),
     ] = None,
     refit: Annotated[
@@ -367,9 +367,7 @@ def tune(
     ] = 0,
     study: Annotated[
         Path | None,
-        typer.Option(
-            "--study", metavar="FOLDER", help="Keep the search; the same command goes on where it ended."
-        ),
+        typer.Option("--study", metavar="FOLDER", help="Keep the search; the same command resumes it."),
     ] = None,
     workers: Annotated[
         int | None,

@@ -13,7 +13,7 @@ ERR = Console(stderr=True, highlight=False)
 
 
 class StoppedButWrote(Exception):
-    """Ctrl-C ended the command, which has written what it had and said so."""
+    """Interrupted by Ctrl-C after the output was written."""
 
 
 def note(text: str) -> None:

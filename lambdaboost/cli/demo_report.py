@@ -11,13 +11,15 @@ from lambdaboost.datasets import Collection
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.engines.engine import Engine
 from lambdaboost.evaluation import NDCG, System, report
+from lambdaboost.objectives import LambdaRank
 
 
 def write_page(
     path: Path, engine: Engine, outcomes: list[Outcome], parts: Parts, rounds: int, seed: int
 ) -> None:
     """Write the page: the systems on the test part, with curves and diagnostics on the validation part."""
-    of_pairs = outcomes[-1].contender  # Constrained is no sum over pairs
+    # Diagnostics are of sums over pairs, which Constrained is not.
+    of_pairs = next(o.contender for o in outcomes[::-1] if isinstance(o.contender.objective, LambdaRank))
     recorders = {
         o.contender.name: _replayed(o, parts.valid, rounds, o.contender is of_pairs) for o in outcomes
     }

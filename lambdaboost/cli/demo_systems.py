@@ -26,7 +26,7 @@ class Contender:
 
 @dataclass
 class Outcome:
-    """What became of a contender: validation figures by learning rate, the chosen one, its booster, test scores."""
+    """The result of a contender: validation figures by learning rate, the chosen one, its booster, test scores."""
 
     contender: Contender
     validation: dict[float, float] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
 from lambdaboost.cli.measuring import parse_measures
 from lambdaboost.cli.model_file import described
+from lambdaboost.cli.reading import reading_of
 from lambdaboost.cli.train import parse_params
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._files import check_no_input, check_place, replacing, sha256
@@ -22,6 +23,7 @@ from lambdaboost.engines.engine import Engine, engine_named
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
 from lambdaboost.tuning import Tuned, tune
+from lambdaboost.tuning.choice import OPTIMISM
 from lambdaboost.tuning.tune import Stopped
 
 
@@ -102,8 +104,11 @@ def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> N
         OUT.print(_finalists(tuned))
         if tuned.trade_off is not None:
             OUT.print(_front(tuned))
+            if tuned.trade_off.loss:
+                tell(f"Bold: no significant loss of {tuned.measures[0]!r}; {tuned.trade_off.loss}")
         tell(tuned.verdict)
         tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
+        tell(OPTIMISM)
         if tuned.held_out is not None:
             tell(f"The whole search: {tuned.held_out}.")
     note(
@@ -113,14 +118,8 @@ def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> N
 
 def _script(request: Request, tuned: Tuned, columns: Columns) -> str:
     """The script, with the files read as the command read them."""
-    files = ", ".join(repr(str(path)) for path in (request.train, request.valid) if path is not None)
-    names = "train, valid" if request.valid is not None else "train,"
-    read = (
-        "from pathlib import Path\n"
-        "from lambdaboost.cli.columns import Columns, Source\n\n"
-        f"columns = {columns!r}\n"
-        f"{names} = (columns.collection(columns.opened(Path(file))) for file in ({files},))\n"
-    )
+    files = {"train": request.train, "valid": request.valid}
+    read = reading_of({name: path for name, path in files.items() if path is not None}, columns)
     return tuned.script(read, f"again-{request.out.name}")
 
 
@@ -137,7 +136,7 @@ def _finalists(tuned: Tuned) -> Table:
 
 
 def _front(tuned: Tuned) -> Table:
-    """The trade-off of several measures; the trial that loses nothing significant on the first one is bold."""
+    """The trade-off of several measures; the trial without a significant loss of the first one is bold."""
     table = Table("candidate", *map(repr, tuned.measures), title="trade-off")
     for column in table.columns[1:]:
         column.justify = "right"

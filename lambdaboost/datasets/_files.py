@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 try:
@@ -140,8 +141,11 @@ def check_place(name: str, path: Path) -> None:
         raise ValueError(f"{name} {path} is a folder: give a file name in it")
     if path.exists() and not path.is_file():
         raise ValueError(f"{name} {path} is a device or pipe: give a file name")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"{name} {path}: folder {folder} is not writable; choose another")
+    try:  # access rights say too little of folders such as /proc
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        raise ValueError(f"{name} {path}: folder {folder} is not writable; choose another") from None
 
 
 def check_no_input(name: str, path: Path, inputs: Iterable[Path | None]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets._checks import check_source_name
 from lambdaboost.datasets._concat import check_alike, concat_queries, row_ids, stacked
+from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 
 Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
@@ -158,6 +159,19 @@ class Collection:
         names = None if self.feature_names is None else tuple(self.feature_names[i] for i in keep)
         return replace(self, features=self.features[:, keep], feature_names=names)
 
+    def without_ids(self) -> Collection:
+        """The same data without the names of its queries, which two parts to be joined may share.
+
+        >>> Collection(np.eye(2), Queries([1, 0], ids=[7, 7])).without_ids().queries.ids is None
+        True
+        """
+        return replace(self, queries=_renewed(self.queries, None, self.queries.positions))
+
+    def without_positions(self) -> Collection:
+        """The same data without positions."""
+        q = self.queries
+        return self if q.positions is None else replace(self, queries=_renewed(q, row_ids(q), None))
+
     @staticmethod
     def concat(collections: Sequence[Collection]) -> Collection:
         """Concatenate collections, such as the parts of a fold.
@@ -210,6 +224,14 @@ class Collection:
     def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
         documents = None if self.documents is None else self.documents[rows]
         return replace(self, features=self.features[rows], queries=queries, documents=documents)
+
+
+def _renewed(q: Queries, ids: Any, positions: Positions | None) -> Queries:
+    """The same queries with other names and positions."""
+    labels = dict(q.labels)
+    grades = labels.pop(RELEVANCE)
+    sizes = q.sizes if ids is None else None
+    return Queries(grades, sizes, ids=ids, weight=q.weight, position=positions, **labels)
 
 
 def _shape(features: Any) -> tuple[int, int]:

@@ -34,6 +34,8 @@ def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
 
     """
     p = _table(points)
+    if p.shape[1] == 2:
+        return _staircase(p)
     found = np.ones(p.shape[0], dtype=np.bool_)
     for at, point in enumerate(p):
         found[at] = not np.any((p >= point).all(axis=1) & (p > point).any(axis=1))
@@ -41,13 +43,13 @@ def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
 
 
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
-    r"""The volume between the points' front and a reference point, which any good set of systems makes large.
+    r"""The volume between the points' front and a reference point; larger is better.
 
     .. math:: \mathrm{vol}\Big(\bigcup_i \prod_k [r_k, p_{ik}]\Big)
 
     the measure of Zitzler and Thiele (1998); a point that is not above the reference in every measure adds nothing.
-    Two measures take one sort; more are cut into slices along the last one (While et al. 2012), which is exact and
-    exponential in m only.
+    Two measures take one sort; more are cut into slices along the last one (While, Hingston, Barone and Huband 2006),
+    which is exact, with time exponential in m.
 
     Parameters
     ----------
@@ -100,6 +102,17 @@ def _volume(sides: NDArray[np.float64]) -> float:
 
 def _front(sides: NDArray[np.float64]) -> NDArray[np.float64]:
     return sides[non_dominated(sides)]
+
+
+def _staircase(p: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The front of two measures, by one sort: no point that is higher in the first is as high in the second."""
+    order = np.lexsort((-p[:, 1], -p[:, 0]))
+    first, second = p[order].T
+    start = np.searchsorted(-first, -first, side="left")  # of the points that are equal in the first measure
+    above = np.concatenate([[-np.inf], np.maximum.accumulate(second)])[start]
+    found = np.empty(p.shape[0], dtype=np.bool_)
+    found[order] = (second > above) & (second == second[start])
+    return found
 
 
 def _table(points: ArrayLike) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""`tune`: the objective, the parameters and the number of rounds that suit your data, and how sure the choice is."""
+"""`tune`: find objective, parameters and number of rounds for your data, with the certainty of the choice."""
 
 from lambdaboost.tuning.choice import Choice
 from lambdaboost.tuning.front import Front

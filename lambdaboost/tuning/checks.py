@@ -1,15 +1,14 @@
-"""What `tune` refuses before anything is trained, each in one line."""
+"""Checks of arguments before anything is trained."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import ENGINES, engine_package, first_installed
+from lambdaboost._installed import ENGINES, engine_package, first_installed, installed
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
@@ -20,7 +19,6 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.contents import query_contents
-from lambdaboost.tuning.folds import without_ids
 from lambdaboost.tuning.nested import Outer
 
 FEW = 0.05  # the share of validation queries that may equal training queries of other names
@@ -38,7 +36,7 @@ def checked_data(train: Any, valid: Any) -> None:
     if valid is None:
         return
     try:
-        check_alike([without_ids(train), without_ids(valid)])
+        check_alike([train.without_ids(), valid.without_ids()])
     except ValueError as error:
         text = str(error).replace("collections[0]", "train").replace("collections[1]", "valid")
         raise ValueError(text) from None
@@ -46,7 +44,7 @@ def checked_data(train: Any, valid: Any) -> None:
 
 
 def _check_apart(train: Collection, valid: Collection) -> None:
-    """Raise if validation queries also train; a few equal ones of other names are in every log, and warned of."""
+    """Raise if validation queries also train; a few duplicates under other names occur in every log, and only warn."""
     _check_names(train.queries.ids, valid.queries.ids)
     ordered = _with_order(valid)
     twice = np.isin(query_contents(valid), query_contents(train)) & ordered
@@ -58,13 +56,14 @@ def _check_apart(train: Collection, valid: Collection) -> None:
     same_name = (
         ids is not None and train.queries.ids is not None and np.isin(ids[twice], train.queries.ids).any()
     )
+    queries = "1 query" if n == 1 else f"{n} queries"
     said = (
-        f"valid shares {n} queries with train, of the same features and labels; the first is query {query}: the choice "
+        f"valid shares {queries} with train, of the same features and labels; the first is query {query}: the choice "
         "would be made on training data"
     )
     if same_name or n > FEW * np.count_nonzero(ordered):
         raise ValueError(f"{said}; remove them from one part, such as by valid.take(…)")
-    warn(f"{said}; they are too few to matter much")
+    warn(f"{said}; too few to matter much")
 
 
 def _check_names(train: NDArray[Any] | None, valid: NDArray[Any] | None) -> None:
@@ -120,7 +119,7 @@ def checked_engines(engine: Any) -> tuple[str, ...]:
     if engine is None:
         first = first_installed()
         engine_package(first)
-        return (first, *(name for name in ENGINES if name != first and find_spec(name)))
+        return (first, *(name for name in installed() if name != first))
     if engine not in ENGINES:
         raise ValueError(f"engine is {engine!r}, expected one of {', '.join(ENGINES)}, or None for all")
     engine_package(engine)

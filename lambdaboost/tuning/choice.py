@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from lambdaboost.evaluation import Figures, Measure, compare
 from lambdaboost.evaluation.comparison.compare import Comparison
 from lambdaboost.evaluation.comparison.significance import Significance
-from lambdaboost.evaluation.comparison.weighted_t import weighted_mean
+from lambdaboost.evaluation.comparison.weighted_t import within_one_error
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.trial import Trial, best_of
 
+OPTIMISM = (
+    "The best validation mean is optimistic, because it is the maximum of many: expect less on new queries. The tests "
+    "compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it looks "
+    "here."
+)
 MARGIN = 0.005  # half a point: a difference that will hardly matter
 
 
@@ -80,10 +85,8 @@ class Choice:
 
     def within_one_error(self, trial: Trial) -> bool:
         """Whether the mean difference from the best is at most its standard error."""
-        difference = self.best.outcome.values[0] - trial.outcome.values[0]
-        known = ~np.isnan(difference) & (self.weight > 0)
-        mean, error, _ = weighted_mean(difference[known], self.weight[known])
-        return trial is self.best or bool(mean <= error < np.inf)
+        values = self.best.outcome.values[0], trial.outcome.values[0]
+        return trial is self.best or within_one_error(*values, self.weight)
 
     @property
     def equals(self) -> list[Trial]:
@@ -106,9 +109,9 @@ class Choice:
             others = f"; {', '.join(self.missing)} were not" if self.missing else ""
             return f"Only {best} was trained to the end{others}: there is nothing to compare it with."
         worse = [trial for trial in self.finalists if trial not in self.equals]
-        on = (
-            f"{self.measure!r} of {self.comparison.n_queries} validation queries, {self.comparison.criterion}"
-        )
+        n = self.comparison.n_queries
+        queries = "1 validation query" if n == 1 else f"{n} validation queries"
+        on = f"{self.measure!r} of {queries}, {self.comparison.criterion}"
         said = []
         if worse:
             named = ", ".join(f"{self._named(trial)} (p = {self._p(trial):.2g})" for trial in worse)
@@ -159,6 +162,6 @@ def chosen_from(
     best = [best_of([t for t in trials if t.candidate == at], weight) for at in range(len(candidates))]
     finalists = sorted((t for t in best if t is not None), key=lambda t: (-t.means(weight)[0], t.candidate))
     if not finalists:
-        raise ValueError("no training is complete: give a larger budget of minutes")
+        raise ValueError("no training is complete within the budget of minutes: give more")
     tried = tuple(sum(t.candidate == at for t in trials) for at in range(len(candidates)))
     return Choice(measure, candidates, tuple(finalists), weight, tried)

@@ -1,15 +1,12 @@
-"""Hashes of queries, to find equal ones, and of data sets."""
+"""Hashes of queries, to find duplicates."""
 
 from __future__ import annotations
-
-import hashlib
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.digest import float_columns
 
 Words = NDArray[np.uint64]
 
@@ -26,7 +23,7 @@ def query_contents(data: Collection) -> Words:
     (True, False)
     """
     q = data.queries
-    columns = [*_columns(data.features), *(labels.astype(np.float64) for labels in q.labels.values())]
+    columns = [*float_columns(data.features), *(labels.astype(np.float64) for labels in q.labels.values())]
     rng = np.random.default_rng(0)
     rows = np.zeros(q.n_documents, dtype=np.uint64)
     for column in columns:
@@ -34,38 +31,6 @@ def query_contents(data: Collection) -> Words:
         factor = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True) | np.uint64(1)
         rows += _mixed(column.view(np.uint64) * factor)
     return np.add.reduceat(_mixed(rows), q.offsets[:-1])
-
-
-def digest_of(parts: Iterable[Collection | None]) -> str:
-    """SHA-256 of the features, labels, queries, weights and positions of data sets, in hex."""
-    total = hashlib.sha256()
-    for part in parts:
-        if part is None:
-            continue
-        for column in _columns(part.features):
-            total.update(column.tobytes())
-        q = part.queries
-        total.update(f"{part.features.shape}".encode())
-        total.update(q.offsets.astype("<i8").tobytes())
-        for name, labels in q.labels.items():
-            total.update(name.encode())
-            total.update(labels.astype("<f4").tobytes())
-        if q.weight is not None:
-            total.update(b"weight" + q.weight.tobytes())
-        if q.positions is not None:
-            total.update(f"position {q.position_names}".encode() + q.positions.codes.tobytes())
-    return total.hexdigest()
-
-
-def _columns(features: Any) -> Iterable[NDArray[np.float64]]:
-    """The columns, as contiguous float64; zeros are positive and NaN are one NaN."""
-    by_column = features if isinstance(features, np.ndarray) else features.tocsc()
-    for at in range(features.shape[1]):
-        column = by_column[:, [at]]
-        column = column if isinstance(column, np.ndarray) else column.toarray()
-        column = np.ascontiguousarray(column.ravel(), dtype=np.float64) + 0.0
-        column[np.isnan(column)] = np.nan
-        yield column
 
 
 def _mixed(words: Words) -> Words:

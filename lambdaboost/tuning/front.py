@@ -1,4 +1,4 @@
-"""`Front`: the trials that no other beats on all of several measures, and the one that loses nothing on the first."""
+"""`Front`: the trials that no other beats on all of several measures, and the one without a significant loss."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.evaluation import Figures, Measure, compare, hypervolume, non_dominated
-from lambdaboost.evaluation.comparison.significance import LEVEL
+from lambdaboost.evaluation import Figures, Measure, best_without_loss, compare, hypervolume, non_dominated
+from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.without_loss import loss_of
 from lambdaboost.tuning.trial import Trial
 
 
@@ -46,23 +47,37 @@ class Front:
 
     @cached_property
     def balanced(self) -> Trial:
-        """The trial on the front with the highest second measure and no significant loss on the first one.
+        """The trial on the front with the highest second measure and no significant loss of the first one.
 
-        A paired t-test with the trial that is best on the first measure; it is not corrected for the number of trials,
-        for the more a correction counts, the more losses would pass as none.
+        The loss is from the trial that is best on the first measure.
         """
-        best, *others = self.on
-        if not others:
-            return best
-        primary = self.measures[0]
-        figures = (Figures(str(t.number), {primary: t.outcome.values[0]}, self.weight) for t in self.on)
-        losses = {d.system: d for d in compare(*figures, measures=primary).differences}
-        kept = [
-            t
-            for t in others
-            if not (losses[str(t.number)].mean < 0 and losses[str(t.number)].p_value < LEVEL)
-        ]
-        return max((best, *kept), key=lambda trial: (trial.means(self.weight)[1], -trial.number))
+        if self._comparison is None:
+            return self.on[0]
+        name = best_without_loss(self._comparison, *self.measures[:2])
+        return next(trial for trial in self.on if self._name(trial) == name)
+
+    @property
+    def loss(self) -> str:
+        """How much the first measure of `balanced` differs from the best trial's, in words; "" for the best itself."""
+        if self._comparison is None:
+            return ""
+        return loss_of(self._comparison, self._name(self.balanced), self.measures[0])
+
+    @cached_property
+    def _comparison(self) -> Comparison | None:
+        """The others on the front with the best on the first measure; None for a single trial."""
+        if len(self.on) < 2:
+            return None
+        two = self.measures[:2]
+        figures = (
+            Figures(self._name(t), dict(zip(two, t.outcome.values[:2], strict=True)), self.weight)
+            for t in self.on
+        )
+        return compare(*figures, measures=two)
+
+    @staticmethod
+    def _name(trial: Trial) -> str:
+        return f"trial {trial.number}"
 
     @property
     def hypervolume(self) -> float:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._threads import using_one
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
 from lambdaboost.tuning.contents import query_contents
 from lambdaboost.tuning.folds import fold_of_query, joined
-from lambdaboost.tuning.runner import one_thread
 
 # Tunes on a training and a validation part, and a study's folder.
 Tune = Callable[[Collection, Collection | None, Path | None], Any]
@@ -89,7 +89,7 @@ def held_out(search: Tune, folds: list[Outer], measures: tuple[Measure, ...], st
     values, weight = np.full((len(measures), n), np.nan), np.empty(n)
     for at, fold in enumerate(folds):
         tuned = search(fold.train, fold.valid, None if study is None else study / f"held-out-{at}")
-        with one_thread():
+        with using_one():
             scores = engine_named(tuned.engine).scores(tuned.booster, fold.test.features)
         q = fold.test.queries
         values[:, fold.queries] = [measure.per_query(scores, q) for measure in measures]

@@ -12,17 +12,10 @@ from lambdaboost.datasets._files import check_place, replacing
 from lambdaboost.evaluation.comparison.table import Cell, Table
 from lambdaboost.evaluation.report import words
 from lambdaboost.evaluation.report.page import Page
-from lambdaboost.evaluation.report.report import _today
 from lambdaboost.tuning import pictures
-from lambdaboost.tuning.choice import Choice
+from lambdaboost.tuning.choice import OPTIMISM, Choice
 from lambdaboost.tuning.front import Front
 from lambdaboost.tuning.trial import Trial
-
-OPTIMISM = (
-    "The best validation mean is optimistic, for it is the highest of many: expect less on new queries. The "
-    "tests compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it "
-    "looks here."
-)
 
 
 def write_page(path: str | Path, tuned: Any) -> Path:
@@ -118,7 +111,7 @@ def _trials(tuned: Any) -> Table:
                 Cell(knobs),
             )
         )
-    caption = "All trials, from best to worst, means times 100; – for those that ended early. Rounds are those kept."
+    caption = "All trials, from best to worst, means times 100; – for trials stopped early. Rounds: the number kept."
     return Table(("Trial", *names, "Rounds", "Seconds", "Settings"), tuple(rows), caption)
 
 
@@ -153,9 +146,11 @@ def _trade_off(page: Page, found: Front, choice: Choice) -> None:
     )
     caption = (
         "The front: trials that no other beats on all measures, means times 100. Bold: the highest second measure "
-        f"without a significant loss on the first. Hypervolume above the lowest values: {found.hypervolume:.3g}."
+        f"without a significant loss of the first. Hypervolume above the lowest values: {found.hypervolume:.3g}."
     )
     page.table(Table(("Trial", *map(repr, found.measures)), rows, caption))
+    if found.loss:
+        page.text(f"{found.loss[0].upper()}{found.loss[1:]}")
 
 
 def _model(page: Page, tuned: Any) -> None:
@@ -171,10 +166,12 @@ def _model(page: Page, tuned: Any) -> None:
     )
     page.text("These lines train it again:")
     page.code(tuned.script())
-    page.heading("Data")
-    page.facts(words.data_facts(tuned.data[0].queries))
+    for name, part in zip(("Training data", "Validation data"), tuned.data, strict=True):
+        if part is not None:
+            page.heading(name)
+            page.facts(words.data_facts(part.queries))
     page.heading("Software")
     trainings = sum(trial.trainings for trial in tuned.results)
     page.facts(
-        {"Written": _today(), "Took": f"{trainings} trainings, {tuned.seconds:.0f} s"} | words.software()
+        {"Written": words.today(), "Took": f"{trainings} trainings, {tuned.seconds:.0f} s"} | words.software()
     )

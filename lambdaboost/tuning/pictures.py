@@ -34,7 +34,7 @@ def tried(trials: Sequence[Trial], choice: Choice) -> Picture:
         reached = [100 * trial.reached for trial in pruned]
         if pruned:
             axes.plot(
-                reached, [rows[t.candidate] for t in pruned], "x", color=COLOURS[1], label="ended early"
+                reached, [rows[t.candidate] for t in pruned], "x", color=COLOURS[1], label="stopped early"
             )
         axes.set_yticks(
             range(len(order)), [label(_short(choice.candidates[at].name)) for at in order], fontsize=7
@@ -46,9 +46,7 @@ def tried(trials: Sequence[Trial], choice: Choice) -> Picture:
         f"{100 * t.means(choice.weight)[0]:.2f}"
         for t in choice.finalists
     )
-    caption = (
-        "Every trial on the validation queries, by candidate; those that ended early by what they reached."
-    )
+    caption = "Every trial on the validation queries, by candidate; those stopped early by what they reached."
     return Picture(draw, caption, f"Points by candidate. {counts}.")
 
 
@@ -82,7 +80,7 @@ def importance(shares: Mapping[str, float]) -> Picture:
 
 
 def front(found: Front, singles: Mapping[str, NDArray[np.float64]]) -> Picture:
-    """All complete trials by the first two measures, the front and the balanced trial."""
+    """All complete trials by the first two measures, the front and the trial without a significant loss."""
     points = 100 * found.points[:, :2]
     on = np.array([100 * trial.means(found.weight)[:2] for trial in found.on])
     marked = 100 * found.balanced.means(found.weight)[:2]
@@ -101,7 +99,7 @@ def front(found: Front, singles: Mapping[str, NDArray[np.float64]]) -> Picture:
 
     caption = (
         f"{found.measures[0]!r} against {found.measures[1]!r}; up and right is better. The ring is around the trial "
-        f"that is highest on the second among those that are not significantly worse on the first."
+        "that is highest on the second without a significant loss of the first."
     )
     said = "; ".join(f"{x:.2f} and {y:.2f}" for x, y in on)
     return Picture(draw, caption, f"Scatter chart of {len(points)} trials. On the front: {said}.")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from lambdaboost._threads import using
+from lambdaboost._threads import using_one
 from lambdaboost.engines.engine import Training, engine_named, trainer_named
 from lambdaboost.evaluation.comparison.weighted_t import one_sided_p
 from lambdaboost.tuning.candidates import Candidate
@@ -77,7 +75,7 @@ class Runner:
         curves: list[tuple[float, ...]] = []
         rounds: list[int] = []
         state, model = "complete", b""
-        with one_thread(), warnings.catch_warnings(record=True) as heard:
+        with using_one(), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             for number, fold in enumerate(task.folds):
                 watch = Watch(job, prunes=number == 0)
@@ -145,10 +143,3 @@ def clearly_worse(
     difference = values - rival
     known = ~np.isnan(difference) & (weight > 0)
     return bool(known.any() and one_sided_p(-difference[known], weight[known]) < CLEARLY)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
-    with using(1), threadpool_limits(1):
-        yield

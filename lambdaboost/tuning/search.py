@@ -1,4 +1,4 @@
-"""`Search`: asks Optuna for trials, has them trained, and tells it what became of them."""
+"""`Search`: asks Optuna for trials, has them trained, and reports the results."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lambdaboost._threads import using_one
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Training, sources_of, trainer_named
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.tuning.runner import one_thread
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Setting:
         """Train for exactly these rounds."""
         trainer = trainer_named(self.engine)
         training = Training(self.objective, self.leaves, self.rounds, self.params)
-        with one_thread():
+        with using_one():
             return trainer.train(training, trainer.data(data), None, lambda _: None)
 
     def script(
@@ -40,14 +40,16 @@ class Setting:
         arguments += ["weight=q.weight"] if data.queries.weight is not None else []
         arguments += [f"sources={{{', '.join(further)}}}"] if further else []
         arguments += ["position=q.positions"] if data.queries.positions is not None else []
-        joins = "" if len(parts) < 2 else "from lambdaboost.tuning.folds import joined\n"
-        made = parts[0] if len(parts) < 2 else f"joined({', '.join(parts)})"
+        joins = "" if len(parts) < 2 else "from lambdaboost.datasets import Collection\n"
+        # Both parts may name their queries alike.
+        nameless = ", ".join(f"{part}.without_ids()" for part in parts)
+        made = parts[0] if len(parts) < 2 else f"Collection.concat([{nameless}])"
         suffix = "txt" if self.engine == "lightgbm" else "ubj"
         objective = repr(self.objective)
         given = read or "# `train` and `valid` are the collections that were given to lambdaboost.tune.\n"
         return (
-            f"from lambdaboost.{self.engine} import {matrix}, train as fit\n"
-            f"{joins}\n{given}"
+            f"{joins}from lambdaboost.{self.engine} import {matrix}, train as fit\n\n"
+            f"{given}"
             f"data = {made}.shuffled({seed})\n"
             f"q = data.queries\n"
             f"matrix = {matrix}(data.features, {', '.join(arguments)})\n"

@@ -10,7 +10,7 @@ from lambdaboost.engines.leaves import GRADIENT_LEAF
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.knobs import Knob
 
-NO_L2 = 0.001  # the lowest value of the logarithmic range stands for none
+NO_L2 = 0.001  # the lower end of the logarithmic range means no L2
 # The engines' names for what a knob sets, the main one first; what is fixed under any of them is not searched.
 LIGHTGBM = {
     "learning_rate": ("learning_rate", "shrinkage_rate", "eta"),

@@ -1,4 +1,4 @@
-"""`tune`: search the objective, its parameters and those of the trees, and say how sure the choice is."""
+"""`tune`: search the objective, its parameters and those of the trees, with the certainty of the choice."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Literal
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
+from lambdaboost.datasets.digest import digest_of
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given
-from lambdaboost.tuning.contents import digest_of
-from lambdaboost.tuning.folds import drawn_folds, given_parts, without_positions
+from lambdaboost.tuning.folds import drawn_folds, given_parts
 from lambdaboost.tuning.nested import held_out, outer_folds
 from lambdaboost.tuning.optional import optuna
 from lambdaboost.tuning.progress import Progress
@@ -29,11 +29,11 @@ from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import Choose, Tuned
 from lambdaboost.tuning.workers import default_workers
 
-NO_SPLIT = "no tree has a split"  # a warning of settings that the search leaves by itself
+NO_SPLIT = "no tree has a split"  # such settings score badly, so the search avoids them by itself
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after at least one training; `finish` gives the result of those that are complete."""
+    """Ctrl-C, after at least one training; `finish()` returns the `Tuned` of those that are complete."""
 
     def __init__(self, message: str, finish: Any) -> None:
         super().__init__(message)
@@ -65,9 +65,9 @@ def tune(
     Every candidate is trained with its engine's defaults first, as far as half of the trainings go. Then Optuna's TPE
     sampler, which shares what it learns about trees among objectives, chooses the settings; early stopping gives the
     number of rounds. Half way, other candidates get the trees of the best one, so that none loses by its trees alone. A
-    training that falls behind all others after as much training, rounds times rate, is ended, and in cross-validation a
-    trial that is significantly worse than the best one after some folds. The best trials of all candidates are then
-    compared query by query.
+    training is stopped if it is below all others at the same rounds × learning rate, and in cross-validation if its
+    trial is significantly worse than the best one after some folds. The best trials of all candidates are then compared
+    query by query.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def tune(
         The most rounds of a training, and how many without a better value end it.
     choose : "best", "simplest" or "balanced", optional
         Which finalist becomes the model: the highest mean; the simplest within one standard error of it; or, of several
-        measures, the trial that loses nothing significant on the first one and is highest on the second. By default
-        "best", and "balanced" for several measures.
+        measures, the highest second one without a significant loss of the first. By default "best", and "balanced" for
+        several measures.
     refit : bool
         Train the chosen setting again on all data, with the rounds that more data need; otherwise the model is the one
         that was measured. Only with `valid`.
@@ -99,10 +99,10 @@ def tune(
         Number of outer folds, ≥ 2, for an estimate on held-out queries: the search, with the same budget, is repeated
         without each of them. 0 leaves it out.
     study : path, optional
-        A folder for the study. The same call goes on where it ended, also with a larger budget.
+        A folder for the study. The same call resumes it, also with a larger budget.
     workers : int, optional
-        Number of processes, each with one thread of its engine. By default one a processor, but no more than the number
-        of trials is worth. Only one worker gives the same choice for the same seed.
+        Number of processes, each with one thread of its engine. By default one per processor, fewer for short searches.
+        Results are reproducible only with ``workers=1``.
     seed : int
         Seed of the search, the engines, the folds, and the order of the documents of a query.
 
@@ -119,7 +119,8 @@ def tune(
     ModuleNotFoundError
         If Optuna (``lambdaboost[tune]``) or the engine is not installed.
     KeyboardInterrupt
-        At Ctrl-C. `study` then holds all that is complete; the same call goes on.
+        At Ctrl-C. `study` then holds all that is complete, and the same call resumes it. After the first training it is
+        a `Stopped`, whose ``finish()`` returns the best so far.
 
     Examples
     --------
@@ -280,4 +281,4 @@ def _only_what_is_read(
     measured = any(measure.reads_positions for measure in measures)
     if trains or (measured and valid is None):
         return train, valid
-    return without_positions(train), valid if valid is None or measured else without_positions(valid)
+    return train.without_positions(), valid if valid is None or measured else valid.without_positions()

@@ -17,8 +17,8 @@ from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
-from lambdaboost.tuning.choice import Choice, chosen_from
-from lambdaboost.tuning.folds import joined, without_positions
+from lambdaboost.tuning.choice import OPTIMISM, Choice, chosen_from
+from lambdaboost.tuning.folds import joined
 from lambdaboost.tuning.front import Front, front_of
 from lambdaboost.tuning.importance import importance_of
 from lambdaboost.tuning.nested import HeldOut
@@ -51,8 +51,8 @@ class Tuned:
     study : optuna.Study
         The search, for Optuna's own pictures.
     held_out : HeldOut or None
-        The estimate on held-out queries by nested cross-validation, if there is one. The best validation
-        mean is optimistic, for it is the highest of many.
+        The estimate on held-out queries by nested cross-validation, if there is one. The best validation mean is
+        optimistic, because it is the maximum of many.
 
     """
 
@@ -224,7 +224,9 @@ class Tuned:
         means = self.chosen.means(self.choice.weight)
         return {
             "verdict": self.verdict,
+            "caveat": OPTIMISM,
             "validation": {repr(m): float(mean) for m, mean in zip(self.measures, means, strict=True)},
+            **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
             "trainings": sum(trial.trainings for trial in self.results),
             "seconds": self.seconds,
             "refit": self.refit,
@@ -259,7 +261,7 @@ def _all_data(task: Task, train: Collection, valid: Collection | None) -> Collec
     if (
         valid is not None and train.queries.positions is None
     ):  # only a measure reads those of the validation part
-        valid = without_positions(valid)
+        valid = valid.without_positions()
     return joined(train, valid).shuffled(task.seed)
 
 

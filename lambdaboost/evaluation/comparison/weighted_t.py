@@ -45,6 +45,25 @@ def weighted_mean(x: Floats, weight: Floats) -> WeightedMean:
     return WeightedMean(m, float(np.sqrt(a @ (x - m) ** 2)), float(s**2 / spread))
 
 
+def within_one_error(best: Floats, other: Floats, weight: Floats) -> bool:
+    """Whether `other` is at most one standard error of the paired difference below `best`, by their means.
+
+    The one-standard-error rule (Breiman, Friedman, Olshen and Stone 1984), with the error of the difference; False
+    where fewer than two queries with a weight have both values, so that there is no error.
+
+    >>> within_one_error(np.array([0.9, 0.5, 0.7]), np.array([0.6, 0.7, 0.7]), np.ones(3))
+    True
+    >>> within_one_error(np.array([0.9, 0.5, 0.7]), np.array([0.6, 0.2, 0.5]), np.ones(3))
+    False
+    """
+    difference = best - other
+    known = ~np.isnan(difference) & (weight > 0)
+    if np.count_nonzero(known) < 2:
+        return False
+    mean, error, _ = weighted_mean(difference[known], weight[known])
+    return mean <= error
+
+
 def two_sided_p(x: Floats, weight: Floats) -> float:
     """The p-value of the hypothesis that the weighted mean of `x` is 0."""
     return min(1.0, 2 * min(one_sided_p(x, weight), one_sided_p(-x, weight)))

@@ -1,16 +1,20 @@
-"""`best_without_loss`: the system that raises one measure most and loses nothing significant on another."""
+"""`best_without_loss`: the system highest on one measure among those without a significant loss on another."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from lambdaboost.evaluation.comparison.compare import Comparison
+from lambdaboost.evaluation.comparison.significance import LEVEL
 from lambdaboost.evaluation.measure import Measure
 
 
 def best_without_loss(comparison: Comparison, primary: Measure, raised: Measure) -> str:
-    """The system with the highest mean of `raised` among those that are not significantly worse in `primary`.
+    """The system with the highest mean of `raised` among those without a significant loss of `primary`.
 
-    The baseline is among them. Significance is that of the comparison, after its correction; no significant loss does
-    not show that nothing is lost.
+    The baseline is among them. The paired t-test is that of `primary` alone, unadjusted: the more tests a correction
+    counts, the more losses would pass as none. The absence of a significant loss does not prove that there is none;
+    `loss_of` gives its interval.
 
     Parameters
     ----------
@@ -26,7 +30,7 @@ def best_without_loss(comparison: Comparison, primary: Measure, raised: Measure)
 
     Raises
     ------
-    KeyError
+    ValueError
         If a measure was not compared.
 
     Examples
@@ -39,9 +43,36 @@ def best_without_loss(comparison: Comparison, primary: Measure, raised: Measure)
     'b'
 
     """
+    for name, measure in (("primary", primary), ("raised", raised)):
+        if measure not in comparison.measures:
+            known = ", ".join(map(repr, comparison.measures))
+            raise ValueError(f"{name} is {measure!r}, which was not compared: choose among {known}")
     first = comparison.systems[0]
     means = {comparison.baseline: comparison[first, raised].mean_before}
     for system in comparison.systems:
-        if not comparison.significance[system, primary].is_worse:
+        change = comparison[system, primary]
+        if not (change.mean < 0 and change.p_value < LEVEL):
             means[system] = comparison[system, raised].mean_after
     return max(means, key=means.__getitem__)
+
+
+def loss_of(comparison: Comparison, system: str, primary: Measure) -> str:
+    """How much a system changes `primary`, in points, with the unadjusted 95% interval; "" for the baseline.
+
+    >>> from lambdaboost.datasets import Queries
+    >>> from lambdaboost.evaluation import MRR, System, compare
+    >>> q = Queries([1, 0, 1, 0], sizes=[2, 2])
+    >>> found = compare(System("a", [1, 0, 1, 0], q), System("b", [1, 0, 0, 1], q), measures=MRR())
+    >>> loss_of(found, "b", MRR())
+    'b changes MRR() by -25.00 points from a (too few queries for a 95% interval).'
+    """
+    if system == comparison.baseline:
+        return ""
+    change = comparison[system, primary]
+    low, high = change.interval()
+    interval = (
+        f"95% interval {100 * low:+.2f} to {100 * high:+.2f}"
+        if np.isfinite(low)
+        else "too few queries for a 95% interval"
+    )
+    return f"{system} changes {primary!r} by {100 * change.mean:+.2f} points from {comparison.baseline} ({interval})."

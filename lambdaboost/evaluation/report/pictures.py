@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.evaluation.comparison.compare import Comparison
 from lambdaboost.evaluation.comparison.difference import Difference
 from lambdaboost.evaluation.comparison.system import System
-from lambdaboost.evaluation.comparison.without_loss import best_without_loss
+from lambdaboost.evaluation.comparison.without_loss import best_without_loss, loss_of
 from lambdaboost.evaluation.front import non_dominated
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import ndcg_curve
@@ -71,7 +71,7 @@ def front(comparison: Comparison, across: Measure, up: Measure) -> Picture:
         f"Two label sources: {across!r} against {up!r}; up and right is better. The line joins the Pareto "
         f"front, systems that no other beats on both. Bars are 95% confidence intervals of the difference from "
         f"{comparison.baseline}. The ring is around {chosen}: the highest {up!r} without a significant loss of "
-        f"{across!r}."
+        f"{across!r}. {loss_of(comparison, chosen, across)}".rstrip()
     )
     alt = (
         f"Scatter chart of mean {across!r} and mean {up!r}, times 100: {summary}. On the front: {', '.join(names)}. "

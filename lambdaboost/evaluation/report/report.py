@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -261,11 +259,4 @@ def _what_was_run(page: Page, q: Queries, run: Mapping[str, Any]) -> None:
     page.heading("Data")
     page.facts(words.data_facts(q))
     page.heading("Software")
-    page.facts({"Written": _today()} | words.software())
-
-
-def _today() -> str:
-    """Date and time in UTC, or those of SOURCE_DATE_EPOCH (reproducible-builds.org)."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    at = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    page.facts({"Written": words.today()} | words.software())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.comparison.compare import Comparison, means_over
 from lambdaboost.evaluation.comparison.difference import Difference
@@ -88,22 +90,20 @@ def data_facts(q: Queries) -> dict[str, str]:
         facts[f"Label source {name}"] = (
             f"{known.size:,} labelled documents, {share:.1%} of all above 0; {_without(q, name):,} queries without one"
         )
-    return facts | {"SHA-256 of queries and labels": digest(q)}
-
-
-def digest(q: Queries) -> str:
-    """SHA-256 of the query offsets and every label source, in hex."""
-    total = hashlib.sha256(q.offsets.astype("<i8").tobytes())
-    for name, labels in q.labels.items():
-        total.update(name.encode())
-        total.update(labels.astype("<f4").tobytes())
-    return total.hexdigest()
+    return facts | {"SHA-256 of queries and labels": digest_of_queries(q)}
 
 
 def software() -> dict[str, str]:
     """The versions of the libraries and of the loaded engines."""
     engines = {name: engine_version(name) for name in ENGINES if sys.modules.get(name)}
     return {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES} | engines
+
+
+def today() -> str:
+    """Date and time in UTC, or those of SOURCE_DATE_EPOCH (reproducible-builds.org)."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    at = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -351,16 +351,25 @@ def to_first(parts, weight):
     return [scale / n if n > 0 else 0.0 for n in norms]
 
 
+def to_step(parts, weight):
+    """What each μ is multiplied by: as its λ, or to the sum of the first that has a force, whichever is more."""
+    factors = to_first(parts, weight)
+    sums = [math.fsum(abs(m) * w for m, w in zip(mu, weight, strict=True)) for _, mu in parts]
+    first = next((s for s, f in zip(sums, factors, strict=True) if f > 0), 0.0)
+    return [max(f, first / s) if f > 0 and s > 0 else f for f, s in zip(factors, sums, strict=True)]
+
+
 def combine(parts, weights, weight=None):
     """The sum of w_k ‖λ_1‖/‖λ_k‖ λ_k; a weight of an objective is one number, or one for each document."""
     n = len(parts[0][0])
-    factors = to_first(parts, [1.0] * n if weight is None else weight)
+    weight = [1.0] * n if weight is None else weight
     found = np.zeros(n), np.zeros(n)
-    for (lam, mu), w, factor in zip(parts, weights, factors, strict=True):
+    factors = zip(to_first(parts, weight), to_step(parts, weight), strict=True)
+    for (lam, mu), w, (of_lam, of_mu) in zip(parts, weights, factors, strict=True):
         for i in range(n):
-            wi = (w if np.ndim(w) == 0 else w[i]) * factor
-            found[0][i] += wi * lam[i]
-            found[1][i] += wi * mu[i]
+            wi = w if np.ndim(w) == 0 else w[i]
+            found[0][i] += wi * of_lam * lam[i]
+            found[1][i] += wi * of_mu * mu[i]
     return found
 
 
@@ -395,7 +404,10 @@ def simplex(count, steps):
 
 
 def exact_pareto(costs, preferences, gram, steps=200):
-    """Exact Pareto search (Mahapatra and Rajan 2020, Algorithm 1): the best point of its program on a grid, or None."""
+    """Exact Pareto search (Mahapatra and Rajan 2020, Algorithm 1): the best point of its program on a grid, or None.
+
+    In balance it is the shortest combination.
+    """
     k = len(costs)
     preferred = [r * c for r, c in zip(preferences, costs, strict=True)]
     share = [x / sum(preferred) for x in preferred]
@@ -403,8 +415,8 @@ def exact_pareto(costs, preferences, gram, steps=200):
     anchor = np.array([r * (math.log(k * x) - divergence) for r, x in zip(preferences, share, strict=True)])
     toward = gram @ anchor
     if divergence <= 1e-4:
-        gain, least = gram.sum(axis=0), [0.0] * k
-    elif max(toward) > 0:
+        return shortest(gram, steps)
+    if max(toward) > 0:
         gain = toward
         least = [-math.inf if t > 0 else t for t in toward]
         least = [0.0 if x == max(preferred) else bound for x, bound in zip(preferred, least, strict=True)]

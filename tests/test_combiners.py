@@ -18,6 +18,7 @@ from lambdaboost import (
     Blend,
     Chebyshev,
     ClickTier,
+    Constrained,
     ExactPareto,
     FromSources,
     GradientStep,
@@ -109,14 +110,16 @@ def test_exact_pareto_solves_its_linear_program(seed, count):
     alpha = towards_balance(preferences * costs, preferences, gram)
     assert (alpha >= 0).all() and alpha.sum() == pytest.approx(1)
     on_grid = naive.exact_pareto(costs, preferences, gram)
+    if seed % 3 == 0:
+        assert alpha @ gram @ alpha <= on_grid @ gram @ on_grid + 1e-12
+        return
     if on_grid is None:
         pytest.skip("no feasible point on the grid")
     preferred = preferences * costs
     share = preferred / preferred.sum()
     divergence = (share * np.log(count * share)).sum()
     anchor = gram @ (preferences * (np.log(count * share) - divergence))
-    gain = anchor if divergence > 1e-4 else gram.sum(axis=0)
-    assert gain @ alpha >= gain @ on_grid - 1e-9
+    assert anchor @ alpha >= anchor @ on_grid - 1e-9
 
 
 def test_exact_pareto_lowers_the_cost_that_is_too_high():
@@ -127,6 +130,35 @@ def test_exact_pareto_lowers_the_cost_that_is_too_high():
     np.testing.assert_array_equal(
         towards_balance(np.array([0.2, 0.8]), np.array([0.5, 0.5]), apart), [0.0, 1.0]
     )
+
+
+def test_exact_pareto_in_balance_keeps_it():
+    """Every program over cosines is indifferent between two λ of one norm: all weight was on the first."""
+    halves = np.array([0.5, 0.5])
+    np.testing.assert_array_equal(towards_balance(halves, halves, np.eye(2)), halves)
+    thirds = np.full(3, 1 / 3)
+    np.testing.assert_allclose(towards_balance(thirds, thirds, np.eye(3)), thirds)
+
+
+def test_no_newton_step_is_longer_than_that_of_the_first():
+    """μ are as λ or larger: neither the second's own steps nor the first's are exceeded."""
+    _, q = queries()
+    far = -10.0 * np.nan_to_num(q.labels["clicks"])  # the wrong order: λ of the clicks are large, μ small
+    for one, two in ((LambdaRank(), LambdaRank(CNDCG())), (LambdaRank(CNDCG()), LambdaRank())):
+        parts = parts_of((one, two), far, q, 0)
+        lam, mu = parts.combined(np.array([0.0, 1.0]))
+        step = np.linalg.norm(lam) / mu.sum()
+        of_each = [
+            np.linalg.norm(lam) / mu.sum() for lam, mu in zip(parts.lambdas, parts.curvatures, strict=True)
+        ]
+        assert step == pytest.approx(min(of_each), rel=1e-4)
+        assert max(of_each) > 2 * min(of_each)
+
+
+def test_steps_with_curvature_of_both_signs_stay_finite():
+    scores, q = queries()
+    grad, hess = Scorecard((LambdaRank(), SigmoidLocal()), Scaled((0.5, 0.5))).gradient(scores, q)
+    assert np.isfinite(grad).all() and np.isfinite(hess).all()
 
 
 def test_chebyshev_prefers_the_largest_cost():
@@ -143,6 +175,45 @@ def test_the_cost_is_one_less_the_measure_where_it_is_defined():
     q = Queries([2, 0, 0, 0], sizes=[2, 2])  # NDCG is undefined on the second query
     assert cost(LambdaRank(), np.array([0.0, 1.0, 0.0, 1.0]), q) == pytest.approx(1 - 1 / np.log2(3))
     assert cost(LambdaRank(), np.zeros(4), Queries([0, 0, 0, 0], sizes=[2, 2])) == 0
+
+
+def test_costs_of_zero_weight_all_alike():
+    q = Queries([1, 0], sizes=[2], clicks=[1.0, 0.0])
+    parts = parts_of((LambdaRank(), LambdaRank(CNDCG())), np.array([1.0, 0.0]), q, 0)
+    np.testing.assert_array_equal(Chebyshev((1.0, 1.0), temperature=0.001).weigh(parts), [0.5, 0.5])
+
+
+def test_query_weights_are_those_of_the_parts():
+    """XGBoost's convention normalises them; sums of objectives forgot that."""
+    scores, q = queries()
+    q = Queries(q.relevance, q.sizes, weight=[2.0, 0.5, 1.0], clicks=q.labels["clicks"])
+    native = LambdaRank(convention="xgboost")
+    own = native.gradient(scores, q)
+    for whole in (
+        Scorecard((native, native), (1.0, 0.0)),
+        Blend(native, native, 0.0),
+        Constrained(native, native, reference=(1.0,)),
+        GradientStep(Scorecard((native, native), (1.0, 0.0)), "none"),
+    ):
+        np.testing.assert_allclose(whole.gradient(scores, q)[0], own[0], rtol=1e-6)
+    for mixed in (
+        Scorecard((native, ClickTier()), (0.5, 0.5)),
+        Blend(native, ClickTier(), 0.5),
+        Constrained(native, ClickTier(), reference=(0.5,)),
+    ):
+        with pytest.raises(ValueError, match=r"uses the query weights in another way than .*convention"):
+            mixed.gradient(scores, q)
+        unweighted = Queries(q.relevance, q.sizes, clicks=q.labels["clicks"])
+        assert np.isfinite(mixed.gradient(scores, unweighted)[0]).all()
+
+
+def test_lists_and_arrays_are_tuples():
+    assert Chebyshev([1, 2.0]) == Chebyshev((1, 2.0))
+    assert ExactPareto(np.array([0.5, 0.5])) == ExactPareto((0.5, 0.5))
+    assert StochasticLabels([0.5, 0.5]).probabilities == (0.5, 0.5)
+    assert Shrunk(MinNorm(), [0.5, 0.5]).preferences == (0.5, 0.5)
+    assert FromSources(["a", "b"]).names == ("a", "b")
+    assert repr(Scaled((np.float64(0.5), np.float32(0.25)))) == "Scaled(weights=(0.5, 0.25))"
 
 
 @EACH
@@ -370,15 +441,21 @@ SCORES, Q = queries()
 @pytest.mark.parametrize(
     ("error", "message", "make"),
     [
-        (ValueError, "weights has 3 numbers for 2 objectives", lambda: Scorecard(TWO, Scaled((1, 1, 1)))),
-        (ValueError, "weights has 1 numbers for 2", lambda: Blend(*TWO, Chebyshev((1.0,)))),
-        (ValueError, "preferences has 2 numbers for 3", lambda: Scorecard(THREE, ExactPareto((0.5, 0.5)))),
-        (ValueError, "probabilities has 2 numbers", lambda: Scorecard(THREE, StochasticLabels((0.5, 0.5)))),
-        (ValueError, "names has 1 numbers for 2", lambda: Scorecard(TWO, FromSources(("fresh",)))),
+        (ValueError, "weights has 3 entries for 2 objectives", lambda: Scorecard(TWO, Scaled((1, 1, 1)))),
+        (ValueError, "weights has 3 entries for 2", lambda: Blend(*TWO, Chebyshev((1, 2, 3)))),
+        (ValueError, r"weights is \(1.0,\): give .* two objectives", lambda: Chebyshev((1.0,))),
+        (ValueError, r"weights is \(0, 0.0\): .* above 0", lambda: Scaled((0, 0.0))),
+        (ValueError, r"names is \(\)", lambda: FromSources(())),
+        (TypeError, "weight is the class MinNorm: give a value", lambda: Blend(*TWO, MinNorm)),
+        (TypeError, "weights is the class Scaled", lambda: Scorecard(TWO, Scaled)),
+        (ValueError, "temperature is 1e-320, expected .* 0.001", lambda: Chebyshev((1, 1), 1e-320)),
+        (ValueError, "preferences has 2 entries for 3", lambda: Scorecard(THREE, ExactPareto((0.5, 0.5)))),
+        (ValueError, "probabilities has 2 entries", lambda: Scorecard(THREE, StochasticLabels((0.5, 0.5)))),
+        (ValueError, "names has 2 entries for 3", lambda: Scorecard(THREE, FromSources(("a", "b")))),
         (ValueError, "preferences has 2", lambda: Scorecard(THREE, Shrunk(MinNorm(), (0.5, 0.5)))),
         (ValueError, r"weights\[1\] is -1", lambda: Scaled((1, -1))),
         (TypeError, "weights is 0.5, expected a tuple", lambda: Scaled(0.5)),
-        (TypeError, r"weights\[0\] is 'x'", lambda: Scaled(("x",))),
+        (TypeError, r"weights\[0\] is 'x'", lambda: Scaled(("x", 1))),
         (ValueError, r"weights\[0\] is 0.* > 0", lambda: Chebyshev((0, 1.0))),
         (ValueError, "temperature is 0", lambda: Chebyshev((1.0, 1.0), temperature=0)),
         (TypeError, "weights is 3, expected a tuple", lambda: Chebyshev(3)),
@@ -413,9 +490,12 @@ def test_wrong_values(error, message, make):
     ("message", "more"),
     [
         ("fresh.* is -0.5: labels must be", {"fresh": np.full(60, -0.5), "stale": np.full(60, 1.5)}),
-        ("preferences of row 0 sum to 0.8", {"fresh": np.full(60, 0.4), "stale": np.full(60, 0.4)}),
+        (
+            r"fresh \+ stale is 0.8 in row 0, expected 1: divide",
+            {"fresh": np.full(60, 0.4), "stale": np.full(60, 0.4)},
+        ),
         (r"fresh\[3\] is 0.9, but 0.5", {"fresh": [0.5] * 3 + [0.9] + [0.5] * 56, "stale": np.full(60, 0.5)}),
-        ("row 2 has a preference that is missing", {"fresh": [0.5, 0.5, np.nan] + [0.5] * 57}),
+        (r"fresh\[2\] is nan: give a preference", {"fresh": [0.5, 0.5, np.nan] + [0.5] * 57}),
     ],
 )
 def test_wrong_preferences(message, more):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import lightgbm as lgb
@@ -22,6 +23,7 @@ from lambdaboost import (
     ClickTier,
     Constrained,
     GradientStep,
+    InversePropensity,
     LambdaRank,
     ListNet,
     Queries,
@@ -34,9 +36,11 @@ from lambdaboost import (
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.cli.run import run
+from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 from lambdaboost.engines.cluster import check_distributed
 from lambdaboost.objectives import parse
+from lambdaboost.objectives.base.strict import strict
 from lambdaboost.objectives.constrained import constraint_in
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
@@ -102,7 +106,8 @@ def test_all_weight_on_one_side_is_that_side():
     clicks = CLICKS.gradient(scores, q)
     factor = np.linalg.norm(GRADES.gradient(scores, q)[0]) / np.linalg.norm(clicks[0])
     np.testing.assert_allclose(grad, factor * clicks[0], rtol=1e-5, atol=1e-8)
-    np.testing.assert_allclose(hess, factor * clicks[1], rtol=1e-5, atol=1e-8)
+    of_hess = max(factor, GRADES.gradient(scores, q)[1].sum() / clicks[1].sum())
+    np.testing.assert_allclose(hess, of_hess * clicks[1], rtol=1e-5, atol=1e-8)
 
 
 def test_several_to_raise_are_scaled_to_one_norm():
@@ -110,13 +115,16 @@ def test_several_to_raise_are_scaled_to_one_norm():
     assert several.raise_ == Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
     assert parse(repr(several)) == several
     assert Constrained(GRADES, [CLICKS, ClickTier()], reference=[0.5]) == several
+    assert Constrained(GRADES, (CLICKS, ClickTier()), reference=np.array([0.5])) == several
+    assert Constrained(GRADES, (CLICKS,)) == Constrained(GRADES, CLICKS)
 
 
 def test_what_parts_are_flows_through():
     assert Constrained(GRADES, SigmoidLocal()).curvature_changes_sign
     assert OPEN.sources == ("relevance", "clicks") and OPEN.measure == NDCG(5)
     assert not OPEN.allows_negative and Constrained(RankNet(), RankNet()).allows_negative
-    assert constraint_in(GradientStep(OPEN)) == OPEN and constraint_in(Blend(OPEN, CLICKS, 0.5)) is None
+    assert constraint_in(GradientStep(OPEN)) == OPEN and constraint_in(GRADES) is None
+    assert OPEN.kept == strict(NDCG(5))
 
 
 # The reference.
@@ -263,7 +271,147 @@ def test_the_primary_measure_stays_and_the_other_rises():
 @ENGINE
 def test_a_broken_constraint_is_warned_of(engine):
     with pytest.warns(UserWarning, match=r"keep: NDCG\(k=5\) on the training data is .* below .* keep=1e-06"):
-        train(engine, Constrained(GRADES, CLICKS, keep=1e-6))
+        train(engine, Constrained(GRADES, CLICKS, keep=1e-6), 9)
+
+
+def after(rounds, keep=0.01):
+    """A constraint that a model meets before its last round, and not after it."""
+    return Constrained(GRADES, CLICKS, keep=keep, reference=(0.0,) * (rounds - 1) + (1.0,))
+
+
+@ENGINE
+@pytest.mark.parametrize("leaves", ["engine", "newton"])
+def test_the_last_tree_is_checked(engine, leaves):
+    if (engine, leaves) == ("xgboost", "newton"):
+        pytest.importorskip("xgboost.objective")
+    with pytest.warns(UserWarning, match=r"keep: .* is (0\.\d+) after 6 rounds, .* below the 1.0000") as seen:
+        booster = train(engine, after(6), 6, leaves=leaves)
+    scores = booster.predict(X) if engine == "lightgbm" else booster.predict(matrix(X, Q))
+    assert f" is {NDCG(5)(scores, Q):.4f} after" in str(seen[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(engine, after(7), 6, leaves=leaves)
+
+
+@ENGINE
+def test_after_early_stopping_the_best_round_is_checked(engine):
+    """LightGBM's booster holds it alone; with `keep_training_booster` all rounds count."""
+    broken = Constrained(GRADES, CLICKS, keep=0.01, reference=(1.0,) * 12)
+    order = iter(range(100))
+
+    def worse(_, __):  # best in the third round
+        at = next(order)
+        return ("own", float(-abs(at - 2)), True) if engine == "lightgbm" else ("own", float(-abs(at - 2)))
+
+    message = r"after 3 rounds"
+    if engine == "lightgbm":
+        data = dataset()
+        valid = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
+        with pytest.warns(UserWarning, match=message) as seen:
+            booster = lb_lightgbm.train(
+                PARAMS, data, 12, objective=broken, valid_sets=[valid], feval=worse,
+                callbacks=[lgb.early_stopping(3, verbose=False)],
+            )  # fmt: skip
+        scores = booster.predict(X)
+        assert booster.num_trees() == 3
+    else:
+        with pytest.warns(UserWarning, match=message) as seen:
+            booster = lb_xgboost.train(
+                XGB_PARAMS, matrix(X, Q), 12, objective=broken, evals=[(matrix(X_VALID, Q_VALID), "valid")],
+                custom_metric=worse, early_stopping_rounds=3, maximize=True, verbose_eval=False,
+            )  # fmt: skip
+        scores = booster.predict(matrix(X, Q), iteration_range=(0, 3))
+    assert f" is {NDCG(5)(scores, Q):.4f} after" in str(seen[0].message)
+
+
+@ENGINE
+def test_the_folds_of_cv_are_checked(engine):
+    rounds = {"nfold": 3}
+    for objective, count in ((after(4), 3), (Constrained(GRADES, CLICKS, keep=0.99), 0)):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            if engine == "lightgbm":
+                found = lb_lightgbm.cv(PARAMS, dataset(), 4, objective=objective, **rounds)
+                assert "cvbooster" not in found
+            else:
+                lb_xgboost.cv(XGB_PARAMS, matrix(X, Q), 4, objective=objective, **rounds)
+        assert sum("keep: " in str(one.message) for one in seen) == count
+
+
+def test_the_first_training_does_not_warn():
+    """Of positions that the primary objective does not read, and twice of all else."""
+    position = np.concatenate([np.arange(1, size + 1) for size in Q.sizes])
+    up = InversePropensity(ClickTier(), Propensities.power(1.0, int(Q.sizes.max())))
+    leak = np.column_stack([X, Q.relevance])
+    for engine in (lb_lightgbm, lb_xgboost):
+        container = lb_lightgbm.Dataset if engine is lb_lightgbm else lb_xgboost.DMatrix
+        params = PARAMS if engine is lb_lightgbm else XGB_PARAMS
+        data = container(
+            leak, Q.relevance, group=Q.sizes, sources={"clicks": Q.labels["clicks"]}, position=position
+        )
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            engine.train(params, data, 3, objective=Constrained(GRADES, up, keep=0.9))
+        messages = [str(one.message) for one in seen]
+        assert not any("position: " in message for message in messages)
+        assert sum("'relevance'" in message for message in messages) == 1, messages
+
+
+# Newton steps and queries without labels.
+
+
+def test_steps_towards_the_others_do_not_undo_the_primary():
+    """Conflicting sources; a tree after a round without weight on the primary cost up to 0.18 of NDCG."""
+    rng = np.random.default_rng(0)
+    sizes, rows = np.full(300, 12), 3600
+    features = rng.normal(size=(rows, 6))
+    grades = np.clip(np.round(1 + features[:, 0] + 0.6 * features[:, 1] + 0.7 * rng.normal(size=rows)), 0, 4)
+    clicks = 1 / (1 + np.exp(-(1.5 * features[:, 2] - 0.4 * features[:, 0] + 0.5 * rng.normal(size=rows))))
+    data = lb_xgboost.DMatrix(features, grades, group=sizes, sources={"clicks": clicks})
+    curves = []
+    for objective in (GRADES, Constrained(GRADES, CLICKS, keep=0.005)):
+        history = {}
+        lb_xgboost.train(
+            {"max_depth": 4, "eta": 0.3, "nthread": 1}, data, 60, objective=objective,
+            evals=[(data, "training")], custom_metric=NDCG(5), evals_result=history, verbose_eval=False,
+        )  # fmt: skip
+        curves.append(np.array(history["training"]["ndcg(k=5)"]))
+    shortfall = (curves[0] - curves[1])[20:]
+    assert shortfall.max() < 0.02, shortfall
+
+
+def test_queries_without_labels_do_not_dilute():
+    """Two queries of grades among eight: the ramp is that of the two alone."""
+    labels, clicks = [0, 1] * 2 + [np.nan] * 12, [0.5, 0.0] * 8
+    q, few = (
+        Queries(labels, sizes=[2] * 8, clicks=clicks),
+        Queries(labels[:4], sizes=[2] * 2, clicks=clicks[:4]),
+    )
+    low, z = np.array([1.0, 0.0] * 8), 1 / np.log2(3)
+    objective = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + 0.005,) * 3)
+    assert objective.weight(low, q, 2) == objective.weight(low[:4], few, 2) == pytest.approx(0.5)
+    assert objective.shortfall(low, q, 2) == pytest.approx(0.005)
+
+
+@ENGINE
+def test_the_reference_counts_queries_with_labels_only(engine, monkeypatch):
+    grades = Q.relevance.copy()
+    grades[: Q.offsets[Q.n_queries // 2]] = np.nan
+    make = lb_lightgbm.Dataset if engine == "lightgbm" else lb_xgboost.DMatrix
+    data = make(X, grades, group=Q.sizes, sources={"clicks": Q.labels["clicks"]})
+    params = PARAMS if engine == "lightgbm" else XGB_PARAMS
+    module = lb_lightgbm if engine == "lightgbm" else lb_xgboost
+    own = module.train(params, data, 5, objective=GRADES)
+    scores = own.predict(X) if engine == "lightgbm" else own.predict(data)
+    half = Queries(grades, Q.sizes, clicks=Q.labels["clicks"])
+    expected = NDCG(5, empty=float("nan"))(scores, half)
+    seen = []
+    weight = Constrained.weight
+    monkeypatch.setattr(
+        Constrained, "weight", lambda self, *a: seen.append(self.reference) or weight(self, *a)
+    )
+    module.train(params, data, 5, objective=Constrained(GRADES, CLICKS, keep=0.9))
+    assert seen[0][-1] == pytest.approx(expected, abs=1e-6)
 
 
 # Checkpoints.
@@ -342,6 +490,12 @@ def test_more_rounds_are_trained_on(tmp_path, engine):
         (TypeError, r"raise_\[1\] is 2", lambda: Constrained(GRADES, (CLICKS, 2))),
         (ValueError, "raise_ is empty", lambda: Constrained(GRADES, ())),
         (TypeError, "raises no single measure", lambda: Constrained(ListNet(), CLICKS)),
+        (ValueError, r"first is Constrained.* part of another", lambda: Blend(OPEN, CLICKS, 0.5)),
+        (ValueError, r"objectives\[1\] is Constr", lambda: Scorecard((CLICKS, OPEN), Scaled((1, 1)))),
+        (ValueError, r"objectives\[0\] is Grad", lambda: Scorecard((GradientStep(OPEN),), (1,))),
+        (ValueError, "primary is Constrained", lambda: Constrained(OPEN, CLICKS)),
+        (ValueError, "raise_ is Constrained", lambda: Constrained(GRADES, OPEN)),
+        (ValueError, r"raise_\[1\] is Constrained", lambda: Constrained(GRADES, (CLICKS, OPEN))),
         (TypeError, "reference is 0.5, expected a tuple", lambda: Constrained(GRADES, CLICKS, reference=0.5)),
         (TypeError, r"reference is \(\)", lambda: Constrained(GRADES, CLICKS, reference=())),
         (ValueError, r"reference\[1\] is 70", lambda: Constrained(GRADES, CLICKS, reference=(0.5, 70.0))),
@@ -385,7 +539,7 @@ def test_what_the_others_lack_is_refused_before_the_primary_is_trained(engine, t
 def test_a_continued_model_needs_a_reference(engine):
     model = train(engine, GRADES, 3)
     name = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
-    with pytest.raises(ValueError, match=f"{name} with Constrained.* give reference="):
+    with pytest.raises(ValueError, match=f"{name} is given, but Constrained.* pass reference="):
         train(engine, OPEN, **{name: model})
 
 

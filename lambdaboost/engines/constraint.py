@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from lambdaboost._warn import warn
-from lambdaboost.datasets import Queries
 from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed
+from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Constrained, Objective
 from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.constrained import constraint_in
@@ -69,21 +69,35 @@ def refuse_continued(rule: Any, name: str, model: Any) -> None:
     """Raise if a model is continued without a reference."""
     if model is not None and lacks_reference(rule):
         raise ValueError(
-            f"{name} with {constraint_in(rule)!r}: the primary objective's own model has to be of all rounds, those of "
-            f"{name} included; give reference=, its measure on the training data after each round"
+            f"{name} is given, but {constraint_in(rule)!r} has no reference for its rounds: pass reference=, the "
+            f"primary measure on the training data after each round, those of {name} included"
         )
 
 
-def warn_if_broken(rule: Any, iteration: int, scores: np.ndarray[Any, Any], q: Queries) -> None:
-    """Warn if the constraint is broken in the last round, at these scores of the training data."""
+@contextmanager
+def training_alone() -> Iterator[None]:
+    """Without warnings: the whole training gives those of its data and parameters, and reads what one part ignores."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kept_by(rule: Any) -> Measure:
+    """The measure that a constrained rule keeps, of which the reference consists."""
     constraint = constraint_in(rule)
-    if constraint is None:
+    assert constraint is not None
+    return constraint.kept
+
+
+def warn_if_broken(rule: Any, rounds: int, measured: float) -> None:
+    """Warn if a model breaks the constraint, by its measure on the training data after some rounds."""
+    constraint = constraint_in(rule)
+    if constraint is None or constraint.reference is None or not 0 < rounds <= len(constraint.reference):
         return
-    shortfall = constraint.shortfall(np.asarray(scores, dtype=np.float64), q, iteration) if iteration else 0.0
-    if shortfall > constraint.keep:
-        own = constraint.reference[iteration - 1]  # type: ignore[index]
+    expected = constraint.reference[rounds - 1]
+    if expected - measured > constraint.keep:
         warn(
-            f"keep: {constraint.measure!r} on the training data is {own - shortfall:.4f} in the last round, "
-            f"{shortfall:.4f} below the {own:.4f} of the primary objective's own model, and keep={constraint.keep:g}; "
-            "train more rounds, with a lower learning rate or larger leaves, or give a higher keep"
+            f"keep: {constraint.measure!r} on the training data is {measured:.4f} after {rounds} rounds, "
+            f"{expected - measured:.4f} below the {expected:.4f} of the model of the primary objective alone, and "
+            f"keep={constraint.keep:g}: give a lower learning rate, or a higher keep"
         )

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._engine_threads import called_by
-from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.constraint import warn_if_broken
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.stock.round_count import RoundCount, iterations_of
 
 
@@ -27,9 +24,7 @@ class ObjectiveInRounds:
         self.objective = objective
         # Of a cross-validation whose folds have objectives of their own, in the order of the folds.
         self._of_folds = of_folds
-        self._objectives: dict[Any, Objective] = {}
-        # The last round of each data set, and the scores before it, for what is checked after a training.
-        self.last: dict[Any, tuple[int, NDArray[np.floating]]] = {}
+        self.rules: dict[Any, Objective] = {}
         # By data set, since every fold of a cross-validation has its own.
         self._boosters: dict[Any, Any] = {}
         self._counts: dict[Any, RoundCount] = {}
@@ -41,7 +36,7 @@ class ObjectiveInRounds:
     def begin(self, booster: Any, data: Any, rounds: int | None = None) -> None:
         """`booster` trains on `data`, after `rounds` rounds; by default the iterations that it reports."""
         now = iterations_of(booster)
-        self._objectives[data] = self._of_folds[len(self._boosters)] if self._of_folds else self.objective
+        self.rules[data] = self._of_folds[len(self._boosters)] if self._of_folds else self.objective
         self._boosters[data] = booster
         self._counts[data] = RoundCount(now if rounds is None else rounds, now)
 
@@ -57,14 +52,6 @@ class ObjectiveInRounds:
 
     def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Gradient and hessian in the current round of the booster that trains on `data`."""
-        objective, iteration = self._objectives[data], self.start_round(data)
-        if constraint_in(objective) is not None:
-            self.last[data] = iteration, np.array(scores)  # engines reuse their memory
+        objective, iteration = self.rules[data], self.start_round(data)
         with called_by(self._boosters[data]):
             return objective.gradient_on(scores, data, iteration)
-
-    def check_constraint(self, data: Any) -> None:
-        """Warn after the training on `data` if its constraint is broken."""
-        if data in self.last:
-            q = queries_of(data, self.objective.sources)
-            warn_if_broken(self.objective, *self.last[data], q)

@@ -7,15 +7,24 @@ from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost.engines.constraint import alone, lacks_reference, params_alone, referenced
+from lambdaboost.engines.constraint import (
+    alone,
+    kept_by,
+    lacks_reference,
+    params_alone,
+    referenced,
+    training_alone,
+)
 from lambdaboost.engines.folds import WholeQueries
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Plan
 from lambdaboost.lightgbm._callbacks import Callback, boosters_of, check_callback
+from lambdaboost.lightgbm._constraint import check_constraint
 from lambdaboost.lightgbm._metrics import is_requested
 from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
 from lambdaboost.lightgbm._private import ResetParameter
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
 
 
@@ -66,6 +75,7 @@ def cv(
         curves = _trained_alone(plan, params, data, rounds, whole, callbacks)
         of_folds = [referenced(plan.rule, curve) for curve in curves]
     to_engine = arguments(plan, data, callbacks, of_folds=of_folds)
+    constrained = constraint_in(plan.rule) is not None
     results = lgb.cv(
         to_engine.params,
         data,
@@ -73,8 +83,13 @@ def cv(
         folds=whole,
         feval=to_engine.feval,
         callbacks=to_engine.callbacks,
-        return_cvbooster=return_cvbooster,
+        return_cvbooster=return_cvbooster or constrained,
     )
+    if to_engine.in_rounds is not None and constrained:
+        for booster in results["cvbooster"].boosters:
+            check_constraint(booster, to_engine.in_rounds, rolls_back=not return_cvbooster)
+    if not return_cvbooster:
+        results.pop("cvbooster", None)
     # LightGBM stores its results before any callback sees them.
     return {name: curve for name, curve in results.items() if _is_requested(name, to_engine.requested)}
 
@@ -87,27 +102,28 @@ def _trained_alone(
     folds: WholeQueries,
     callbacks: Sequence[Any] | None,
 ) -> list[list[float]]:
-    """For each fold the measure on its training data after each round of the primary objective's own model."""
-    rule = alone(plan.rule)
+    """For each fold the measure on its training data after each round of the reference model."""
+    rule, kept = alone(plan.rule), kept_by(plan.rule)
     curves: list[list[float]] = []
 
     def measure(env: Any) -> None:
-        values = [booster.eval_train(rule.measure)[0][2] for booster in boosters_of(env)]
+        values = [booster.eval_train(kept)[0][2] for booster in boosters_of(env)]
         curves.append([float(value) for value in values])
 
-    to_engine = arguments(
-        plan_of(params_alone(plan, params), data, rule, plan.leaves, rule.measure),
-        data,
-        [callback for callback in callbacks or () if isinstance(callback, ResetParameter)],
-    )
-    lgb.cv(
-        to_engine.params,
-        data,
-        num_boost_round=rounds,
-        folds=folds,
-        feval=to_engine.feval,
-        callbacks=[check_callback(plan, False), *to_engine.callbacks, Callback(measure, False)],
-    )
+    with training_alone():
+        to_engine = arguments(
+            plan_of(params_alone(plan, params), data, rule, plan.leaves, kept),
+            data,
+            [callback for callback in callbacks or () if isinstance(callback, ResetParameter)],
+        )
+        lgb.cv(
+            to_engine.params,
+            data,
+            num_boost_round=rounds,
+            folds=folds,
+            feval=to_engine.feval,
+            callbacks=[check_callback(plan, False), *to_engine.callbacks, Callback(measure, False)],
+        )
     return [list(of_fold) for of_fold in zip(*curves, strict=True)]
 
 

@@ -12,8 +12,10 @@ import lightgbm as lgb
 from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.constraint import (
     alone,
+    kept_by,
     params_alone,
     refuse_continued,
+    training_alone,
     with_reference,
 )
 from lambdaboost.engines.leaves import Leaves
@@ -21,6 +23,7 @@ from lambdaboost.engines.plan import Plan
 from lambdaboost.engines.resume import Resumed, resumed
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.lightgbm._callbacks import check_before_alone
+from lambdaboost.lightgbm._constraint import check_constraint
 from lambdaboost.lightgbm._engine import ENGINE
 from lambdaboost.lightgbm._leaks import warn_of_leaking_features
 from lambdaboost.lightgbm._metrics import by_first_metric
@@ -29,6 +32,7 @@ from lambdaboost.lightgbm._private import ResetParameter
 from lambdaboost.lightgbm._resume import ResumeCallbacks, keeping_raw, refuse_unfit
 from lambdaboost.lightgbm.dataset import keep_positions
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
 
 NO_SPLIT = (
@@ -123,6 +127,7 @@ def train(
     resumption = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
     if resumption is not None:
         refuse_unfit(params, [data, *(valid_sets or [])])
+    warn_of_leaking_features(data)  # the first training may free the features
     plan = with_reference(
         plan,
         resumption,
@@ -139,7 +144,7 @@ def train(
     # A checkpoint has fewer trees than rounds if some trees had no split.
     rounds_done = resumption.begin if resumption is not None and resumption.begin else None
     to_engine = arguments(plan, data, callbacks, on_training, rounds_done)
-    warn_of_leaking_features(data)
+    constrained = constraint_in(plan.rule) is not None
     booster = lgb.train(
         to_engine.params,
         data,
@@ -148,13 +153,15 @@ def train(
         valid_names=_listed(valid_names),
         feval=to_engine.feval,
         init_model=init_model,
-        keep_training_booster=keep_training_booster,
+        keep_training_booster=keep_training_booster or constrained,
         callbacks=to_engine.callbacks,
     )
+    if to_engine.in_rounds is not None and constrained:
+        check_constraint(booster, to_engine.in_rounds, rolls_back=not keep_training_booster)
+    if constrained and not keep_training_booster:
+        booster.model_from_string(booster.model_to_string()).free_dataset()  # as lightgbm.train does
     if rounds > 0 and not booster.feature_importance("split").any():
         warn_without_split(NO_SPLIT, data, plan.rule.sources)
-    if to_engine.in_rounds is not None:
-        to_engine.in_rounds.check_constraint(data)
     return booster
 
 
@@ -167,20 +174,19 @@ def _trained_alone(
     callbacks: Sequence[Any] | None,
     resumption: Resumed | None,
 ) -> list[float]:
-    """The measure on the training data after each round of the primary objective's own model."""
+    """The measure on the training data after each round of the reference model."""
     history: dict[str, Any] = {}
-    primary = alone(plan.rule)
     resumes = resumption is not None and resumption.begin > 0
-    with keeping_raw([data, *valid_sets]) if resumes else nullcontext():
+    with training_alone(), keeping_raw([data, *valid_sets]) if resumes else nullcontext():
         train(
             params_alone(plan, params),
             data,
             rounds,
-            objective=primary,
+            objective=alone(plan.rule),
             leaves=plan.leaves,
             valid_sets=[data],
             valid_names=["alone"],
-            feval=primary.measure,
+            feval=kept_by(plan.rule),
             callbacks=[
                 check_before_alone(plan, valid_sets),
                 *(callback for callback in callbacks or () if isinstance(callback, ResetParameter)),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.objective import Floats, Objective, check_part, common_row_weights
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.combiners.combine import check_combination, combined
-from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.combiners.combiner import Combiner, refuse_class
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule, no_order
 from lambdaboost.objectives.schedules import Schedule, weight_at
@@ -42,8 +45,9 @@ class Blend(Objective):
     weight: float | Schedule | Combiner
 
     def __post_init__(self) -> None:
-        check_objective("first", self.first)
-        check_objective("second", self.second)
+        check_part("first", self.first)
+        check_part("second", self.second)
+        refuse_class("weight", self.weight)
         if isinstance(self.weight, Combiner):
             check_combination(self.weight, (self.first, self.second))
         elif not callable(self.weight):
@@ -75,6 +79,10 @@ class Blend(Objective):
     def allows_negative(self) -> bool:
         """Whether labels may be below 0, for only their order counts."""
         return self.first.allows_negative and self.second.allows_negative
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None; a ValueError if the two objectives differ."""
+        return common_row_weights((self.first, self.second), q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""

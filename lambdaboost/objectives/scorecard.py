@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
+from lambdaboost.objectives.base.objective import Floats, Objective, check_part, common_row_weights
 from lambdaboost.objectives.base.registry import OBJECTIVES
 from lambdaboost.objectives.combiners.combine import check_combination, combined
-from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.combiners.combiner import Combiner, refuse_class
 from lambdaboost.objectives.kernels.pair_rule import Derivatives
 from lambdaboost.objectives.schedules import Schedule, weight_at
 
@@ -46,7 +47,8 @@ class Scorecard(Objective):
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")
         for at, objective in enumerate(self.objectives):
-            check_objective(f"objectives[{at}]", objective)
+            check_part(f"objectives[{at}]", objective)
+        refuse_class("weights", self.weights)
         if isinstance(self.weights, Combiner):
             check_combination(self.weights, self.objectives)
             return
@@ -85,6 +87,10 @@ class Scorecard(Objective):
     def allows_negative(self) -> bool:
         """Whether labels may be below 0, for only their order counts."""
         return all(objective.allows_negative for objective in self.objectives)
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None; a ValueError if the objectives differ."""
+        return common_row_weights(self.objectives, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document at a round."""

@@ -7,23 +7,27 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from xgboost.callback import LearningRateScheduler, TrainingCallback
+from xgboost.callback import LearningRateScheduler
 
-from lambdaboost._engine_threads import called_by
 from lambdaboost.datasets._checks import check_count
-from lambdaboost.datasets.engines import queries_of
-from lambdaboost.engines.constraint import alone, lacks_reference, params_alone, referenced
+from lambdaboost.engines.constraint import (
+    alone,
+    kept_by,
+    lacks_reference,
+    params_alone,
+    referenced,
+    training_alone,
+)
 from lambdaboost.engines.folds import Fold, WholeQueries
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import Metric, Plan
-from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
-from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._callbacks import engine_callbacks
+from lambdaboost.xgboost._constraint import ChecksFolds, Curves
 from lambdaboost.xgboost._grades import relabelled
 from lambdaboost.xgboost._plan import arguments, check_evaluated, plan_of
-from lambdaboost.xgboost._private import trained
 from lambdaboost.xgboost.dmatrix import DMatrix, take
 
 
@@ -82,6 +86,9 @@ def cv(
         curves = _trained_alone(plan, params, whole, rounds, chosen, callbacks)
         of_folds = [referenced(plan.rule, curve) for curve in curves]
     to_engine = arguments(plan, whole, of_folds=of_folds)
+    checks = []
+    if to_engine.in_rounds is not None and constraint_in(plan.rule) is not None:
+        checks.append(ChecksFolds(to_engine.in_rounds, plan.sources))
     with relabelled(plan.rule, [whole], plan.sources):
         return xgb.cv(
             to_engine.params,
@@ -93,27 +100,10 @@ def cv(
             callbacks=[
                 *to_engine.callbacks,
                 *engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
+                *checks,
             ],
             seed=seed,
         )
-
-
-class _Curves(TrainingCallback):
-    """The measure on the training data of each fold after each round."""
-
-    def __init__(self, measure: Measure, names: Sequence[str]) -> None:
-        super().__init__()
-        self.measure, self.names = measure, names
-        self.rounds: list[list[float]] = []
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        self.rounds.append([self._measured(booster, data) for booster, data in trained(model, None)])
-        return False
-
-    def _measured(self, booster: xgb.Booster, data: xgb.DMatrix) -> float:
-        scores = newton.first_column(booster.predict(data, output_margin=True))
-        with called_by(booster):
-            return float(self.measure(scores, queries_of(data, self.names)))
 
 
 def _trained_alone(
@@ -124,18 +114,20 @@ def _trained_alone(
     folds: list[Fold],
     callbacks: Sequence[Any] | None,
 ) -> list[list[float]]:
-    """For each fold the measure on its training data after each round of the primary objective's own model."""
-    rule = alone(plan.rule)
-    of_primary = plan_of(params_alone(plan, params), data, rule, plan.leaves, rule.measure)
-    to_engine, curves = arguments(of_primary, data), _Curves(rule.measure, plan.sources)
+    """For each fold the measure on its training data after each round of the reference model."""
+    rule, kept = alone(plan.rule), kept_by(plan.rule)
+    curves = Curves(kept, plan.sources)
     schedulers = [callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)]
-    xgb.cv(
-        to_engine.params,
-        data,
-        rounds,
-        folds=folds,
-        obj=to_engine.obj,
-        custom_metric=to_engine.custom_metric,
-        callbacks=[*to_engine.callbacks, *schedulers, curves],
-    )
+    with training_alone():
+        of_primary = plan_of(params_alone(plan, params), data, rule, plan.leaves, kept)
+        to_engine = arguments(of_primary, data)
+        xgb.cv(
+            to_engine.params,
+            data,
+            rounds,
+            folds=folds,
+            obj=to_engine.obj,
+            custom_metric=to_engine.custom_metric,
+            callbacks=[*to_engine.callbacks, *schedulers, curves],
+        )
     return [list(of_fold) for of_fold in zip(*curves.rounds, strict=True)]

@@ -13,8 +13,10 @@ from lambdaboost.datasets._checks import check_count
 from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.constraint import (
     alone,
+    kept_by,
     params_alone,
     refuse_continued,
+    training_alone,
     with_reference,
 )
 from lambdaboost.engines.leaves import Leaves
@@ -22,9 +24,11 @@ from lambdaboost.engines.plan import Metric, Plan
 from lambdaboost.engines.resume import resumed
 from lambdaboost.engines.traps import warn_without_split
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost._callbacks import engine_callbacks
+from lambdaboost.xgboost._constraint import check_constraint
 from lambdaboost.xgboost._engine import ENGINE
 from lambdaboost.xgboost._grades import relabelled
 from lambdaboost.xgboost._leaks import warn_of_leaking_features
@@ -166,8 +170,8 @@ def train(
         booster = newton.narrowed(booster, to_engine.params)
     if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
         warn_without_split(NO_SPLIT, data, plan.rule.sources)
-    if to_engine.in_rounds is not None:
-        to_engine.in_rounds.check_constraint(data)
+    if constraint_in(plan.rule) is not None:
+        check_constraint(booster, data, plan.rule, plan.sources)
     return booster
 
 
@@ -178,20 +182,22 @@ def _trained_alone(
     rounds: int,
     callbacks: Sequence[Any] | None,
 ) -> list[float]:
-    """The measure on the training data after each round of the primary objective's own model."""
+    """The measure on the training data after each round of the reference model."""
     history: dict[str, Any] = {}
-    primary = alone(plan.rule)
-    train(
-        params_alone(plan, params),
-        data,
-        rounds,
-        objective=primary,
-        leaves=plan.leaves,
-        evals=[(data, "alone")],
-        custom_metric=primary.measure,
-        evals_result=history,
-        verbose_eval=False,
-        callbacks=[callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)],
-    )
+    with training_alone():
+        train(
+            params_alone(plan, params),
+            data,
+            rounds,
+            objective=alone(plan.rule),
+            leaves=plan.leaves,
+            evals=[(data, "alone")],
+            custom_metric=kept_by(plan.rule),
+            evals_result=history,
+            verbose_eval=False,
+            callbacks=[
+                callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)
+            ],
+        )
     (curve,) = history["alone"].values()
     return curve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,8 @@ class Objective(Value):
     ranks_ties_by_row: ClassVar[bool] = True
     # Whether it reads the positions at which rows were shown, so that data without them are refused.
     reads_positions: ClassVar[bool] = False
+    # Whether it can be a part of others.
+    can_be_part: ClassVar[bool] = True
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -190,3 +193,28 @@ def check_objective(name: str, value: object) -> None:
         raise TypeError(
             f"{name} is {value!r}, expected an objective with a gradient such as LambdaRank() of lambdaboost.objectives"
         )
+
+
+def check_part(name: str, value: object) -> None:
+    """Raise where `value` is not an objective that can be a part of others."""
+    check_objective(name, value)
+    if isinstance(value, Objective) and not value.can_be_part:
+        raise ValueError(
+            f"{name} is {value!r}, which is trained in two steps and cannot be a part of another objective: give its "
+            "parts, and constrain the whole"
+        )
+
+
+def common_row_weights(objectives: Sequence[Objective], q: Queries) -> NDArray[np.floating] | None:
+    """What λ and μ of each document are multiplied by in all of these objectives; raises if they differ."""
+    first, *others = (objective.row_weights(q) for objective in objectives)
+    for objective, weights in zip(objectives[1:], others, strict=True):
+        same = weights is first or (
+            weights is not None and first is not None and np.array_equal(weights, first)
+        )
+        if not same:
+            raise ValueError(
+                f"{objective!r} uses the query weights in another way than {objectives[0]!r}, so they have no sum: "
+                "give both the same convention, or data without weights"
+            )
+    return first

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Objective
 
@@ -25,6 +29,15 @@ class Wrapper(Objective):
     def reads_positions(self) -> bool:  # type: ignore[override]
         """Whether the objective does."""
         return self.objective.reads_positions
+
+    @property
+    def can_be_part(self) -> bool:  # type: ignore[override]
+        """Whether the objective can be a part of others."""
+        return self.objective.can_be_part
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None."""
+        return self.objective.row_weights(q)
 
     @property
     def measure(self) -> Measure:

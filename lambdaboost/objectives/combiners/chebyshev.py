@@ -9,8 +9,10 @@ import numpy as np
 
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, entries_of
 from lambdaboost.objectives.combiners.parts import Parts
+
+LEAST_TEMPERATURE = 0.001
 
 
 @COMBINERS.add
@@ -20,15 +22,21 @@ class Chebyshev(Combiner):
 
     .. math:: \alpha_k \propto \exp\Big(\frac{1}{T}\,\frac{w_k c_k}{\max_j w_j c_j}\Big),
 
-    a soft maximum, since the hard one would change sides from round to round. :math:`Z_k` is the measure of objective k
-    (`Objective.measure`) on the training data. A sum of costs reaches only the convex part of the trade-off; the
-    largest cost reaches all of it.
+    (Steuer and Choo 1983, smoothed as by Lin et al. 2024): a soft maximum, since a hard one would jump between
+    objectives. The further factor :math:`w_k` of its gradient is left out, for all λ have one norm. :math:`Z_k` is the
+    measure of objective k (`Objective.measure`) on the training data, over the queries on which it is defined. A sum of
+    costs reaches only the convex part of the trade-off; the largest cost reaches all of it.
 
     Parameters
     ----------
     weights : tuple of floats > 0, one for each objective
     temperature : float
-        T, > 0, in units of the largest :math:`w_k c_k`; towards 0 all weight is on the largest.
+        T ≥ 0.001, in units of the largest :math:`w_k c_k`; towards 0 all weight is on the largest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For weights that are not two or more numbers > 0; for a lower temperature, with which weights would jump.
 
     Examples
     --------
@@ -44,13 +52,10 @@ class Chebyshev(Combiner):
     temperature: float = 0.05
 
     def __post_init__(self) -> None:
-        if not isinstance(self.weights, tuple):
-            raise TypeError(
-                f"weights is {self.weights!r}, expected a tuple with one number for each objective"
-            )
+        object.__setattr__(self, "weights", entries_of("weights", self.weights))
         for at, weight in enumerate(self.weights):
             check_number(f"weights[{at}]", weight, 0, open_low=True)
-        check_number("temperature", self.temperature, 0, open_low=True)
+        check_number("temperature", self.temperature, LEAST_TEMPERATURE)
 
     def check_parts(self, count: int) -> None:
         """Raise ValueError unless there is one weight for each."""
@@ -60,6 +65,7 @@ class Chebyshev(Combiner):
         """The soft maximum, among the objectives with any force."""
         live = parts.live
         costs = np.where(live, np.array(self.weights) * parts.costs, 0.0)
-        largest = costs.max() or 1.0
-        soft = np.where(live, np.exp((costs / largest - 1) / self.temperature), 0.0)
-        return soft / (soft.sum() or 1.0)
+        if costs.max() <= 0:
+            return live / max(live.sum(), 1)
+        soft = np.where(live, np.exp((costs / costs.max() - 1) / self.temperature), 0.0)
+        return soft / soft.sum()

@@ -10,28 +10,39 @@ from numpy.typing import NDArray
 
 from lambdaboost.objectives.base.objective import Floats
 from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, check_shares
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, shares_of
 from lambdaboost.objectives.combiners.min_norm import shortest
 from lambdaboost.objectives.combiners.parts import Parts
 
-BALANCED = 1e-4  # the divergence from balance below which the direction lowers all costs
+BALANCED = 1e-4  # the divergence below which costs are in balance
 
 
 @COMBINERS.add
 @dataclass(frozen=True, repr=False)
 class ExactPareto(Combiner):
-    r"""Exact Pareto optimal search (Mahapatra and Rajan, ICML 2020): go where all :math:`r_k c_k` are equal.
+    r"""Exact Pareto optimal search (Mahapatra and Rajan, ICML 2020): the point at which all :math:`r_k c_k` are equal.
 
-    With :math:`c_k = 1 - Z_k` as in `Chebyshev`, :math:`\hat c_k = r_k c_k / \sum_j r_j c_j`,
-    :math:`\mu = \sum_k \hat c_k \log(K \hat c_k)`, :math:`a_k = r_k(\log(K \hat c_k) - \mu)`, and G the cosines of the
-    λ, the weights α are those that maximise :math:`\alpha^T G a` where the costs are out of balance, and
-    :math:`\sum_k (G\alpha)_k` where they are in balance; both linear programs, with constraints that keep the largest
-    :math:`r_k c_k`, or all costs, from rising (the paper's Algorithm 1).
+    With :math:`c_k = 1 - Z_k` as in `Chebyshev`, :math:`\hat c_k = r_k c_k / \sum_j r_j c_j`, the divergence
+    :math:`D = \sum_k \hat c_k \log(K \hat c_k)` and :math:`a_k = r_k(\log(K \hat c_k) - D)`, the weights α solve a
+    linear program (the paper's Algorithm 1, with G the cosines of the λ in place of their inner products):
+
+    .. math:: \max_{\alpha \ge 0,\; \sum \alpha = 1} \alpha^T G a \quad\text{where}\quad
+        (G\alpha)_k \ge \begin{cases} 0 & r_k c_k \text{ is the largest} \\
+        (Ga)_k & (Ga)_k \le 0, \end{cases}
+
+    without a limit for the other costs; if :math:`Ga \le 0`, :math:`G\alpha \ge 0` in place of both. In balance,
+    :math:`D \le 10^{-4}`, the paper lowers the sum of the costs, which is indifferent between two λ of one norm; here
+    the direction is that of `MinNorm`, which lowers all costs at one rate.
 
     Parameters
     ----------
     preferences : tuple of floats > 0 that sum to 1, one for each objective
         r: an objective with twice the preference gets half the cost.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For preferences that are not two or more numbers > 0 with sum 1.
 
     Examples
     --------
@@ -46,11 +57,11 @@ class ExactPareto(Combiner):
     preferences: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        check_shares("preferences", self.preferences)
+        object.__setattr__(self, "preferences", shares_of("preferences", self.preferences))
         if 0 in self.preferences:
             raise ValueError(
-                f"preferences is {self.preferences!r}: each must be > 0, for a cost cannot be infinitely high; leave "
-                "the objective out instead"
+                f"preferences is {self.preferences!r}: each must be > 0, since 0 would allow an infinite cost; "
+                "leave the objective out instead"
             )
 
     def check_parts(self, count: int) -> None:
@@ -78,7 +89,7 @@ def towards_balance(preferred: Floats, preferences: Floats, gram: Floats) -> Flo
     divergence = float((share * logs).sum())
     anchor = gram @ (preferences * (logs - divergence))
     if divergence <= BALANCED:
-        return _best(gram.sum(axis=0), gram, np.zeros(count))
+        return shortest(gram)
     rising = anchor > 0
     # Costs that the step may raise have no limit, except the largest, which may not rise.
     least = np.where(rising, -np.inf, anchor) if rising.any() else np.zeros(count)

@@ -11,23 +11,29 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.objectives.base.checks import check_number, check_whole
 from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, entries_of
 from lambdaboost.objectives.combiners.parts import Parts
 
 
 @COMBINERS.add
 @dataclass(frozen=True, repr=False)
 class FromSources(Combiner):
-    """The weights of each query, read from label sources: preferences as features.
+    """The weights of each query, read from label sources: preferences as features (Ruchte and Grabocka 2021).
 
     Draw preferences for every query by `draw_preferences`, append them to the features, and give them as label sources
-    too. Then the trees learn which ranking belongs to which preferences, and you choose these at prediction time, as
-    constant columns (see the how-to page on several goals).
+    too. Then the trees learn one ranking per preference, and you choose it at prediction time, as constant columns (see
+    the how-to page on several goals).
 
     Parameters
     ----------
     names : tuple of str
         The source that holds the weight of each objective: ≥ 0, the same in all documents of a query, with sum 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For names that are not two or more texts; in a training, for preferences that are missing, differ within a
+        query, or do not sum to 1.
 
     Examples
     --------
@@ -40,7 +46,10 @@ class FromSources(Combiner):
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.names, tuple) or not all(isinstance(name, str) for name in self.names):
+        object.__setattr__(
+            self, "names", entries_of("names", self.names, "('prefer_grades', 'prefer_clicks')")
+        )
+        if not all(isinstance(name, str) for name in self.names):
             raise TypeError(f"names is {self.names!r}, expected a tuple of the names of label sources")
 
     @property
@@ -79,6 +88,11 @@ def draw_preferences(
     float32 (n_documents, k)
         The same in all documents of a query; the rows sum to 1.
 
+    Raises
+    ------
+    TypeError, ValueError
+        For sizes below 1, fewer than two objectives, or a concentration that is not > 0.
+
     Examples
     --------
     >>> draw_preferences([2, 1], k=2).round(3)
@@ -99,11 +113,10 @@ def draw_preferences(
 
 def _preferences(q: Queries, names: tuple[str, ...]) -> Weights:
     weights = np.array([q.source(name) for name in names], dtype=np.float64)
-    missing = np.isnan(weights).any(axis=0)
-    if missing.any():
-        raise ValueError(
-            f"row {int(missing.argmax())} has a preference that is missing: give one for every document"
-        )
+    for name, of_source in zip(names, weights, strict=True):
+        if np.isnan(of_source).any():
+            row = int(np.isnan(of_source).argmax())
+            raise ValueError(f"{name}[{row}] is nan: give a preference for every document")
     first = weights[:, np.repeat(q.offsets[:-1], q.sizes)]
     for name, of_source, of_first in zip(names, weights, first, strict=True):
         if (of_source != of_first).any():
@@ -116,6 +129,6 @@ def _preferences(q: Queries, names: tuple[str, ...]) -> Weights:
     if (np.abs(total - 1) > 1e-4).any():
         row = int((np.abs(total - 1) > 1e-4).argmax())
         raise ValueError(
-            f"the preferences of row {row} sum to {total[row]:g}, expected 1: {', '.join(names)}"
+            f"{' + '.join(names)} is {total[row]:g} in row {row}, expected 1: divide them by their sum"
         )
     return weights.astype(np.float32)

@@ -20,9 +20,9 @@ class MinNorm(Combiner):
     .. math:: \min_{\alpha \ge 0,\; \sum \alpha = 1}
         \lVert \sum_k \alpha_k \frac{\lambda_k}{\lVert\lambda_k\rVert} \rVert^2
 
-    Unless it is zero, this direction has the same positive slope in every objective with a weight, and at least that in
-    the others. Of two scaled λ it always weights both 1/2; with three and more the weights change, and an objective
-    that others already improve has none.
+    Every objective with a positive weight improves at the same rate along it, the others at least as fast. Of two
+    scaled λ it always weights both 1/2; with three and more the weights change, and an objective that others already
+    improve gets weight 0.
 
     Examples
     --------

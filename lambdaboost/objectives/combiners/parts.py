@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, Objective
+from lambdaboost.objectives.base.strict import strict
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, no_order
 
 # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
@@ -59,6 +60,21 @@ class Parts:
         return np.divide(scale, self.norms, where=self.live, out=np.zeros(self.norms.size))
 
     @cached_property
+    def to_step(self) -> Floats:
+        """What each μ is multiplied by, (K,): as its λ, or to the first one's sum over the documents if that is more.
+
+        So no Newton step is longer than the objective's own, nor than those of the first objective with any force. An
+        objective that is far from its best has a large λ for its μ; beside one that has arrived, its steps would undo
+        what that one has learnt.
+        """
+        sums = np.array(
+            [float(np.abs(mu).sum(dtype=np.float64)) for mu in self._times_weight(self.curvatures)]
+        )
+        sums = np.where(self.live & (sums >= LEAST_NORM), sums, 0.0)
+        to_sum = np.divide(sums[self.live.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
+        return np.maximum(self.to_first, to_sum)
+
+    @cached_property
     def cosines(self) -> Floats:
         """The cosine between each two λ, (K, K); 0 without force."""
         count = len(self.lambdas)
@@ -77,15 +93,23 @@ class Parts:
 
     @cached_property
     def _weighted(self) -> Sequence[Derivatives]:
+        return self._times_weight(self.lambdas)
+
+    def _times_weight(self, arrays: Sequence[Derivatives]) -> Sequence[Derivatives]:
         weight = self.q.weight
-        return self.lambdas if weight is None else [lam * weight for lam in self.lambdas]
+        return arrays if weight is None else [array * weight for array in arrays]
 
     def combined(self, weights: NDArray[Any]) -> tuple[Derivatives, Derivatives]:
         """λ and μ with these weights of the scaled objectives, (K,) or (K, n_documents)."""
-        scaled = [w * _narrow(factor) for w, factor in zip(weights, self.to_first, strict=True)]
-        if weights.ndim == 1:
-            scaled = [_narrow(w) for w in scaled]
-        return _weighted_sum(scaled, self.lambdas), _weighted_sum(scaled, self.curvatures)
+        return (
+            _weighted_sum(_scaled(weights, self.to_first), self.lambdas),
+            _weighted_sum(_scaled(weights, self.to_step), self.curvatures),
+        )
+
+
+def _scaled(weights: NDArray[Any], factors: Floats) -> list[Any]:
+    scaled = [w * _narrow(factor) for w, factor in zip(weights, factors, strict=True)]
+    return [_narrow(w) for w in scaled] if weights.ndim == 1 else scaled
 
 
 def _narrow(number: float) -> np.floating:
@@ -119,7 +143,7 @@ def parts_of(objectives: Sequence[Objective], scores: Floats, q: Queries, iterat
 
 def cost(objective: Objective, scores: Floats, q: Queries) -> float:
     """1 less the measure of an objective, over the queries on which the measure is defined; 0 if it is on none."""
-    measured = replace(objective.measure, empty=float("nan"))(scores, q)  # type: ignore[type-var]
+    measured = strict(objective.measure)(scores, q)
     return 0.0 if np.isnan(measured) else 1.0 - float(measured)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lambdaboost.objectives.base.checks import check_number
 from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, entries_of
 from lambdaboost.objectives.combiners.parts import Parts
 from lambdaboost.objectives.schedules import Schedule, weight_at
 
@@ -16,14 +16,20 @@ from lambdaboost.objectives.schedules import Schedule, weight_at
 @COMBINERS.add
 @dataclass(frozen=True, repr=False)
 class Scaled(Combiner):
-    r"""Fixed weights or schedules of λ that are scaled to one norm: :math:`w_k / \lVert\lambda_k\rVert`.
+    r"""Fixed weights or schedules of λ that are scaled to one norm.
 
-    Numbers alone, as in ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller
-    than those of the grades, since fewer pairs count, so that such weights are hard to choose.
+    The λ of objective k count :math:`w_k \lVert\lambda_1\rVert / \lVert\lambda_k\rVert` times. Numbers alone, as in
+    ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller than those of the
+    grades, since fewer pairs contribute, so that such weights are hard to choose.
 
     Parameters
     ----------
     weights : tuple of floats ≥ 0 or schedules, one for each objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        For fewer than two weights, one below 0, or none above 0.
 
     Examples
     --------
@@ -36,14 +42,12 @@ class Scaled(Combiner):
     weights: tuple[float | Schedule, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.weights, tuple | list):
-            raise TypeError(
-                f"weights is {self.weights!r}, expected a tuple with one weight for each objective"
-            )
-        object.__setattr__(self, "weights", tuple(self.weights))
+        object.__setattr__(self, "weights", entries_of("weights", self.weights))
         for at, weight in enumerate(self.weights):
             if not callable(weight):
                 check_number(f"weights[{at}]", weight, 0)
+        if not any(callable(weight) or weight > 0 for weight in self.weights):
+            raise ValueError(f"weights is {self.weights!r}: give at least one weight above 0")
 
     def check_parts(self, count: int) -> None:
         """Raise ValueError unless there is one weight for each."""

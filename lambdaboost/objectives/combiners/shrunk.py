@@ -13,7 +13,7 @@ from lambdaboost.objectives.combiners.combiner import (
     Weights,
     check_combiner,
     check_length,
-    check_shares,
+    shares_of,
 )
 from lambdaboost.objectives.combiners.parts import Parts
 
@@ -23,7 +23,7 @@ from lambdaboost.objectives.combiners.parts import Parts
 class Shrunk(Combiner):
     r"""Weights between those of a combiner and fixed preferences: :math:`(1 - \gamma)\,\alpha_k + \gamma\,p_k`.
 
-    Weights that change sides from round to round make trees that undo each other. A running average of the weights
+    If the weights alternate between rounds, trees undo each other. A running average of the weights
     would damp that, but it depends on all rounds before; this does not, and every objective keeps a share.
 
     Parameters
@@ -33,6 +33,11 @@ class Shrunk(Combiner):
     preferences : tuple of floats ≥ 0 that sum to 1, one for each objective
     amount : float
         γ in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        For preferences that are not two or more numbers ≥ 0 with sum 1, and for an amount outside [0, 1].
 
     Examples
     --------
@@ -48,7 +53,7 @@ class Shrunk(Combiner):
 
     def __post_init__(self) -> None:
         check_combiner("combiner", self.combiner)
-        check_shares("preferences", self.preferences)
+        object.__setattr__(self, "preferences", shares_of("preferences", self.preferences))
         check_number("amount", self.amount, 0, 1)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaboost.objectives.base.checks import check_whole
 from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, check_shares
+from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, shares_of
 from lambdaboost.objectives.combiners.parts import Parts
 
 By = Literal["document", "query"]
@@ -30,10 +30,15 @@ class StochasticLabels(Combiner):
     ----------
     probabilities : tuple of floats ≥ 0 that sum to 1, one for each objective
     by : "document" or "query"
-        What draws.
+        The unit that is drawn.
     seed : int
         ≥ 0. The draws depend on the seed, the round and the number of documents or queries only, so trainings are
         repeatable, and a resumed one equals an uninterrupted one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For probabilities that are not two or more numbers ≥ 0 with sum 1, another unit, or a seed below 0.
 
     Examples
     --------
@@ -48,7 +53,7 @@ class StochasticLabels(Combiner):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_shares("probabilities", self.probabilities)
+        object.__setattr__(self, "probabilities", shares_of("probabilities", self.probabilities))
         if self.by not in get_args(By):
             raise ValueError(f"by is {self.by!r}, expected one of {', '.join(get_args(By))}")
         check_whole("seed", self.seed, 0)

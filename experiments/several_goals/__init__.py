@@ -7,7 +7,8 @@ queries, another log for each seed. Real sets: five folds of random queries, thr
 tests, other folds for each seed. Three seeds. Documents are shuffled inside each query.
 
 Training. LightGBM, one thread, 50 rounds, learning rate 0.1, 15 leaves, the engine's other defaults; nothing is tuned
-and nothing stops early, so every method has the same budget. The first goal is `LambdaRank` of NDCG@10 of the
+and nothing stops early: every method has the same rounds and trees, `Constrained` trains a second model, its reference,
+and preferences as features have four copies of the data. The first goal is `LambdaRank` of NDCG@10 of the
 grades, the second `LambdaRank` of CNDCG@10 of the other labels: what is trained, kept and measured is the same.
 
 Methods. Either goal alone; the weighted sum and every combiner at the weights 0.1, 0.3, 0.5, 0.7 and 0.9 of the second

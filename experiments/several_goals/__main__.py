@@ -30,8 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     scale, rounds, seeds = (0.02, 5, 1) if options.quick else (1.0, ROUNDS, SEEDS)
     tasks = {task.key: task for goals in sets.values() for task in tasks_of(goals, parts, seeds)}
     note(f"{len(tasks)} runs; finished ones are kept in {options.out / 'runs'}")
-    study = Study(options.data, scale, rounds, options.mo_lightgbm)
-    with Workers(options.out / "runs", options.workers, partial(_same, study)) as pool:
+    # Nothing of this module: a worker process cannot import it by its name.
+    start = partial(Study, options.data, scale, rounds, options.mo_lightgbm)
+    with Workers(options.out / "runs", options.workers, start) as pool:
         found = pool.run(tasks, lambda: None)
     results = Results(sets, {task: found[key] for key, task in tasks.items()})
     if set(parts) >= set(PARTS) - {MO_LIGHTGBM}:
@@ -48,10 +49,6 @@ def tasks_of(goals: Goals, parts: Sequence[str], seeds: int) -> list[Task]:
         for seed in range(1 if part == MO_LIGHTGBM else seeds)
         for fold in range(goals.folds)
     ]
-
-
-def _same(study: Study) -> Study:
-    return study
 
 
 def _chosen(options: Namespace) -> dict[str, Goals]:

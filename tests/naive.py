@@ -346,7 +346,7 @@ def norm(lam):
 def to_first(parts, weight):
     """What each λ is multiplied by to have the norm of the first that has a force; 0 without force."""
     norms = [norm([x * w for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
-    norms = [n if n >= 2.0**-126 else 0.0 for n in norms]
+    norms = [n if n >= 1e-30 else 0.0 for n in norms]  # float32 loses what is smaller
     scale = next((n for n in norms if n > 0), 0.0)
     return [scale / n if n > 0 else 0.0 for n in norms]
 
@@ -355,6 +355,7 @@ def to_step(parts, weight):
     """What each μ is multiplied by: as its λ, or to the sum of the first that has a force, whichever is more."""
     factors = to_first(parts, weight)
     sums = [math.fsum(abs(m) * w for m, w in zip(mu, weight, strict=True)) for _, mu in parts]
+    sums = [s if s >= 1e-30 else 0.0 for s in sums]
     first = next((s for s, f in zip(sums, factors, strict=True) if f > 0), 0.0)
     return [max(f, first / s) if f > 0 and s > 0 else f for f, s in zip(factors, sums, strict=True)]
 

@@ -394,10 +394,7 @@ def _drawn_by_query(parts, s, q, m):
 
 
 def _kept(parts, s, q, m):
-    z = np.mean([
-        0.0 if np.isnan(v) else v
-        for v in (naive.measured(NDCG(), [(s[rows], y["relevance"])]) for rows, y in drawn.rows(q))
-    ])  # fmt: skip
+    z = naive.measured(NDCG(), [(s[rows], y["relevance"]) for rows, y in drawn.rows(q)])
     own, after = (_OWN[m - 1] if m else z), _OWN[m]
     w = 1 - min(1.0, max(0.0, (0.3 - (own - z)) / max(0.3, after - own)))
     return [w, 1 - w] if _live(parts)[1] else [1.0, 0.0]

@@ -15,8 +15,8 @@ from lambdaboost.objectives.base.objective import Floats, Objective
 from lambdaboost.objectives.base.strict import strict
 from lambdaboost.objectives.kernels.pair_rule import Derivatives, no_order
 
-# Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
-LEAST_NORM = float(np.finfo(np.float32).tiny)
+# Figures below float32's normal range, 1e-38, are lost. Sums near it would miss much, and be scaled up to full forces.
+LEAST_SUM = 1e-30
 LARGEST_NARROW = 1e30
 
 
@@ -46,7 +46,7 @@ class Parts:
     def norms(self) -> Floats:
         """The norm of each λ times the weights of the documents, (K,); 0 where there is no force."""
         norms = np.array([np.sqrt(_product(lam, lam)) for lam in self._weighted])
-        return np.where(norms >= LEAST_NORM, norms, 0.0)
+        return np.where(norms >= LEAST_SUM, norms, 0.0)
 
     @cached_property
     def live(self) -> NDArray[np.bool_]:
@@ -69,7 +69,7 @@ class Parts:
         """
         weighted = self._times_weight(self.curvatures)
         sums = np.array([_sum_of(mu, of) for mu, of in zip(weighted, self.objectives, strict=True)])
-        sums = np.where(self.live & (sums >= LEAST_NORM), sums, 0.0)
+        sums = np.where(self.live & (sums >= LEAST_SUM), sums, 0.0)
         to_sum = np.divide(sums[self.live.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
         return np.maximum(self.to_first, to_sum)
 

@@ -122,6 +122,14 @@ PositionOption = Annotated[
         "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
     ),
 ]
+FeaturesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--features",
+        min=1,
+        help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
+    ),
+]
 SeedOption = Annotated[
     int,
     typer.Option(
@@ -239,14 +247,7 @@ def train(
     source: SourceOption = None,
     position: PositionOption = None,
     drop: DropOption = None,
-    features: Annotated[
-        int | None,
-        typer.Option(
-            "--features",
-            min=1,
-            help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
-        ),
-    ] = None,
+    features: FeaturesOption = None,
     seed: SeedOption = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print MODEL.json, measures included, in place of the table.")
@@ -383,14 +384,7 @@ def tune(
     source: SourceOption = None,
     position: PositionOption = None,
     drop: DropOption = None,
-    features: Annotated[
-        int | None,
-        typer.Option(
-            "--features",
-            min=1,
-            help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
-        ),
-    ] = None,
+    features: FeaturesOption = None,
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print MODEL.json in place of the table.")] = False,
 ) -> None:

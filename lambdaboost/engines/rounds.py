@@ -36,7 +36,8 @@ class ObjectiveInRounds:
     def begin(self, booster: Any, data: Any, rounds: int | None = None) -> None:
         """`booster` trains on `data`, after `rounds` rounds; by default the iterations that it reports."""
         now = iterations_of(booster)
-        self.rules[data] = self._of_folds[len(self._boosters)] if self._of_folds else self.objective
+        if data not in self.rules:
+            self.rules[data] = self._of_folds[len(self.rules)] if self._of_folds else self.objective
         self._boosters[data] = booster
         self._counts[data] = RoundCount(now if rounds is None else rounds, now)
 

@@ -16,6 +16,7 @@ from lambdaboost.objectives import GradientStep, Objective
 
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
+WITHOUT_SPLIT = "no tree has a split"
 
 
 def refuse_arguments(params: Mapping[str, Any], arguments: Container[str]) -> None:
@@ -102,7 +103,7 @@ def warn_without_split(least: str, data: Any, sources: Sequence[str]) -> None:
         least = (
             f"No query has two documents of different {named}: there is no order to learn from these labels."
         )
-    warn(f"no tree has a split, so all documents score the same. {least}")
+    warn(f"{WITHOUT_SPLIT}, so all documents score the same. {least}")
 
 
 def _differs_in_a_query(labels: NDArray[np.float32], q: Queries) -> bool:

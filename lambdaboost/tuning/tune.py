@@ -13,6 +13,7 @@ from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets._checks import check_count
 from lambdaboost.datasets.digest import digest_of
+from lambdaboost.engines.traps import WITHOUT_SPLIT
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning import checks
 from lambdaboost.tuning.candidates import Candidate, given
@@ -28,8 +29,6 @@ from lambdaboost.tuning.task import Task
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import Choose, Tuned
 from lambdaboost.tuning.workers import default_workers
-
-NO_SPLIT = "no tree has a split"  # such settings score badly, so the search avoids them by itself
 
 
 class Stopped(KeyboardInterrupt):
@@ -243,7 +242,8 @@ class _Request:
         trials = sorted(trials, key=lambda trial: trial.number)
         said = dict.fromkeys(text for trial in trials for text in trial.outcome.warnings)
         for text in said:
-            if not text.startswith(NO_SPLIT):
+            # Settings without a split score badly, so the search avoids them by itself.
+            if not text.startswith(WITHOUT_SPLIT):
                 warn(text)
         return Tuned.of(
             self.task,

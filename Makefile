@@ -1,5 +1,6 @@
 # make demo   compare with LightGBM's own objective and print the table, without prior installation
-# make test   the whole test suite          make lint   ruff and mypy
+# make test   the test suite                make lint   ruff and mypy
+# make test-slow  what is slow and rarely broken: notebooks, wheels, experiments, benchmarks, killed workers
 # make bench  speed compared with engines   make docs   the documentation, in build/docs
 # make reproduce PAPER=svore2011 DATA=FOLDER   a paper's experiments, on synthetic data without DATA; options in ARGS
 # make test-oldest  the engines' tests with their oldest supported versions (Python 3.11 or 3.12)
@@ -7,7 +8,7 @@
 # make test-large   the tests with Ray and CatBoost, in an environment of their own
 # make test-bounds  the kernels with bounds checks, at list lengths and cutoffs next to multiples of a vector
 # make test-python PYTHON=python3.13  the core tests with another interpreter
-# make dist   wheel and source archive, checked by twine   make clean  remove build outputs and environments
+# make dist   wheels (pure; with machine code) and source archive, checked by twine   make clean  remove build outputs and environments
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= test,lint
@@ -18,7 +19,7 @@ CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py value
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
 	xgboost_ranker.py save.py kernel_cache.py)
 
-.PHONY: demo test test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
+.PHONY: demo test test-slow test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -30,13 +31,17 @@ OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm
 	touch $@
 
 demo: .venv/installed
-	$(BIN)/lambdaboost demo
+	$(BIN)/lambdaboost demo --overwrite
 
 # One process for each processor, so one thread each: more would wait for each other.
 test: export OMP_NUM_THREADS = 1
 test: .venv/developing
 	$(BIN)/python tests/compile_kernels.py
-	$(BIN)/python -m pytest -n logical --dist loadfile
+	$(BIN)/python -m pytest -n logical --dist loadfile -m "not slow"
+
+test-slow: export OMP_NUM_THREADS = 1
+test-slow: .venv/developing
+	$(BIN)/python -m pytest -n logical --dist loadfile -m slow
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
@@ -66,15 +71,11 @@ test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 	done
 
 # As docs/install.md says, with what the tests need.
-.venv-only-lightgbm/installed: OTHER = xgboost
-.venv-only-xgboost/installed: OTHER = lightgbm
-.venv-only-%/installed: pyproject.toml constraints.txt
+.venv-only-%/installed: pyproject.toml constraints.txt requirements-%.txt
 	$(PYTHON) -m venv .venv-only-$*
 	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt --no-deps -e .
-	.venv-only-$*/bin/python -c 'from importlib.metadata import requires; print(*requires("lambdaboost"), sep="\n")' \
-		| grep -v -e extra -e $(OTHER) | sed 's/^xgboost/xgboost-cpu/' >.venv-only-$*/requirements.txt
 	.venv-only-$*/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt \
-		-r .venv-only-$*/requirements.txt pytest hypothesis
+		-r requirements-$*.txt pytest hypothesis
 	touch $@
 
 test-large: .venv-large/installed
@@ -115,6 +116,7 @@ reproduce: .venv/developing
 dist: .venv/developing
 	rm -rf dist
 	$(BIN)/python -m build -q --no-isolation
+	$(BIN)/python tools/platform_wheel.py dist/*-none-any.whl
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:

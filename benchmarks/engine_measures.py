@@ -31,7 +31,6 @@ BASE = NDCG()
 OF_PAIRS: tuple[Measure, ...] = (
     PairAccuracy(),
     KendallTau("relevance"),
-    KendallTau("relevance", variant="b"),
     AUC(),
     BPref(),
     Spearman(),

@@ -2,7 +2,7 @@
 
 Usage: LAMBDABOOST_DATA=FOLDER python -m benchmarks.gradient_step mq2008 | lightgbm_rank | mslr_web30k_sample
 
-Prints one Markdown table per data set; docs/gradient_step.md shows the tables and conclusions.
+Prints one Markdown table per data set; benchmarks/results/gradient_step.md shows the tables and conclusions.
 """
 
 import os
@@ -34,11 +34,9 @@ FILES = {
 def parts_of(folder: Path) -> list[Collection]:
     """Five parts: LETOR's own S1 … S5, or a random split of the queries of all files with seed 0."""
     if (folder / "S1.txt.xz").exists():
-        return [read_letor(folder / f"S{i}.txt.xz", cache=False) for i in range(1, 6)]
+        return [read_letor(folder / f"S{i}.txt.xz") for i in range(1, 6)]
     width = 300 if folder.name == "lightgbm_rank" else None
-    whole = Collection.concat(
-        [read_letor(folder / f, n_features=width, cache=False) for f in FILES[folder.name]]
-    )
+    whole = Collection.concat([read_letor(folder / f, n_features=width) for f in FILES[folder.name]])
     order = np.random.default_rng(0).permutation(whole.queries.n_queries)
     return [whole.take(np.sort(part)) for part in np.array_split(order, 5)]
 

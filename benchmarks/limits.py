@@ -27,16 +27,14 @@ from lambdaboost import (
     GumbelRanks,
     LambdaRank,
     PairAccuracy,
-    Pearson,
     Queries,
     _threads,
 )
 from lambdaboost._jit import kernel
 from lambdaboost.datasets.kernels import letor
-from lambdaboost.evaluation import Measure, _correlation, _pairs, ranking
-from lambdaboost.objectives import Objective, approx_ndcg
-from lambdaboost.objectives.inference import pairs as hinge_pairs
-from lambdaboost.objectives.kernels import noisy_pairs, query, short_lists, tree
+from lambdaboost.evaluation import Measure, _pairs, rankings
+from lambdaboost.objectives import Objective, approx_ndcg, pairwise_hinge
+from lambdaboost.objectives.kernels import lanes, query, tree
 
 CHAIN_CYCLES = 6  # of three shifts and three exclusive ors, each of which waits for the one before
 HEADS = (
@@ -93,19 +91,17 @@ PAIRS = Unit("pair of two grades", pairs_of, "vdivps", 16)
 SLOTS = Unit("pair", _any_pairs, "vdivps", 16)
 RANKS = Unit("pair", _any_pairs, "vcmpltpd", 8)
 CHANCES = Unit("pair, one with gain", _pairs_with_gain, "cmpb", 1)
-DOCUMENTS = Unit("document", lambda q: q.n_documents, "vaddsd", 1 / 3)
 CASES = (
     Case("tiles", LambdaRank(), query.block_of_queries, 100, 1200, PAIRS),
     Case("tiles", LambdaRank(), query.block_of_queries, 1000, 120, PAIRS),
-    Case("two by two", LambdaRank(PairAccuracy()), query.block_of_queries, 100, 1200, PAIRS),
-    Case("lanes", LambdaRank(), short_lists._block_of_batches, 2500, 40, SLOTS),
-    Case("lanes", LambdaRank(), short_lists._block_of_batches, 10_000, 10, SLOTS),
-    Case("tree", LambdaRank(), tree._block_of_lists, 1, 100_000, None),
-    Case("noisy pairs", GumbelRanks(LambdaRank()), noisy_pairs._block_of_queries, 100, 120, None),
+    Case("a d for each two levels", LambdaRank(PairAccuracy()), query.block_of_queries, 100, 1200, None),
+    Case("lanes", LambdaRank(), lanes.block_of_batches, 2500, 40, SLOTS),
+    Case("lanes", LambdaRank(), lanes.block_of_batches, 10_000, 10, SLOTS),
+    Case("tree", LambdaRank(), tree.block_of_lists, 1, 100_000, None),
+    Case("four draws", GumbelRanks(LambdaRank()), query.block_of_queries, 100, 120, None),
     Case("chances", ApproxNDCG(), approx_ndcg._queries, 100, 120, CHANCES),
-    Case("ranks in lanes", NDCG(), ranking._ranked_in_lanes, 10_000, 10, RANKS),
+    Case("ranks in lanes", NDCG(), rankings._ranked_in_lanes, 10_000, 10, RANKS),
     Case("pairs in lanes", PairAccuracy(), _pairs._wrong_in_lanes, 10_000, 10, RANKS),
-    Case("correlation", Pearson(), _correlation._correlations, 100, 1200, DOCUMENTS),
 )
 
 
@@ -162,28 +158,28 @@ def _steps() -> Iterator[Steps]:
         scores, q = drawn(queries, documents)
         descending = -np.sort(-scores.reshape(queries, documents), axis=1).ravel()
         to, none = np.empty(q.n_documents, np.int32), np.zeros(queries, bool)
-        sort = partial(ranking.sort_queries, 0, queries, q.offsets, none)
+        sort = partial(rankings.sort_queries, 0, queries, q.offsets, none)
         name = f"sorting {queries:,} × {documents:,}, scores in order"
         yield Steps(name, "document", q.n_documents, partial(sort, scores, to), partial(sort, descending, to))
 
     n = q.n_documents
     ends, out = q.offsets, np.zeros(1)
     random = np.random.default_rng(0)
-    for levels, figures, plain in (
+    for levels, figures, regular in (
         (5, random.choice(5, p=SHARES, size=n) + 1.0, np.arange(n) % 5 + 1.0),
         (n, random.permutation(n) + 1.0, np.arange(n) + 1.0),
     ):
         count = partial(_pairs._wrong_by_tree, 0, 1, ends)
         of = (np.array([levels]), out)
         name = f"Fenwick tree of {levels:,} labels, labels in a cycle"
-        yield Steps(name, "document", n, partial(count, figures, *of), partial(count, plain, *of))
+        yield Steps(name, "document", n, partial(count, figures, *of), partial(count, regular, *of))
 
     scores, q = drawn(100, 1200)
     loss, direction = np.zeros(100), np.zeros(q.n_documents)
-    infer = partial(hinge_pairs._block, 0, 100, q.offsets)
+    infer = partial(pairwise_hinge._queries, 0, 100, q.offsets)
     even, cycle = np.tile(np.linspace(4, -4, 1200), 100), np.tile(np.arange(1200) % 5 + 1, 100)
-    drawn_lists = ranking.ranking(scores, q.offsets), scores, hinge_pairs._grades(q), loss, direction
-    even_lists = ranking.ranking(even, q.offsets), even, cycle, loss, direction
+    drawn_lists = rankings.ranking(scores, q.offsets), scores, pairwise_hinge._grades(q), loss, direction
+    even_lists = rankings.ranking(even, q.offsets), even, cycle, loss, direction
     name = "inference of PairwiseHinge(), even scores, grades in a cycle"
     yield Steps(
         name,
@@ -219,9 +215,9 @@ def _letor(whole: str, decimal: str) -> NDArray[np.uint8]:
 
 
 def _parse(rows: letor.Rows, text: NDArray[np.uint8]) -> None:
-    state = np.zeros(letor.N_STATE, np.int64)
-    if not letor.parse_lines(text, True, rows, state):
-        raise AssertionError(f"not parsed to the end: {state}")
+    at, _, _ = letor.parse_lines(text, True, rows, 0, 0, 0)
+    if at < text.size:
+        raise AssertionError(f"parsed up to byte {at} of {text.size}")
 
 
 def _both(documents: int) -> tuple[str, ...]:
@@ -239,7 +235,7 @@ def _both(documents: int) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Print all tables of docs/benchmarks_limits.md."""
+    """Print all tables of benchmarks/results/limits.md."""
     clock = 500_000 * CHAIN_CYCLES / least(partial(_chain, 500_000), repetitions=200)[0]
     print(f"Clock: {clock / 1e9:.2f} GHz.\n", flush=True)
     with _threads.using(1):

@@ -25,8 +25,8 @@ PER_QUERY = 100
 SKLEARN, POLARS = "scikit-learn load_svmlight_file", "polars read_csv, same numbers"
 METHOD = """\
 Text as in MSLR-WEB30K: 136 features in every line. Medians of runs that alternate, with the lowest and highest; the \
-file is in the operating system's cache. lambdaboost without its parsed copy (cache=False). Memory: the rise of the \
-peak resident set of a new process while it reads, relative to the arrays that it returns."""
+file is in the operating system's cache. Memory: the rise of the peak resident set of a new process while it reads, \
+relative to the arrays that it returns."""
 
 PEAK = """
 import json, sys
@@ -39,12 +39,12 @@ def status(name):
     with open("/proc/self/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
 
-read_letor({small!r}, cache=False)
+read_letor({small!r})
 held = status("VmRSS:")
 with open("/proc/self/clear_refs", "w") as reset:
     reset.write("5")
 with using({threads}):
-    found = read_letor({path!r}, cache=False)
+    found = read_letor({path!r})
 arrays = found.features.nbytes + found.queries.relevance.nbytes
 print(json.dumps({{"share": (status("VmHWM:") - held) / arrays}}))
 """
@@ -60,7 +60,7 @@ def load(plan: Plan, threads: int) -> Section:
         jobs[SKLEARN], bytes_of[SKLEARN] = partial(_scikit_learn, text), text.stat().st_size
         if find_spec("polars"):
             jobs[POLARS], bytes_of[POLARS] = partial(_polars, table), table.stat().st_size
-        read_letor(_small(folder), cache=False)  # compiles
+        read_letor(_small(folder))  # compiles
         seconds = alternate(jobs, plan.repetitions)
         shares = {name: _peak(text, _small(folder), n) for name, n in _threads(threads).items()}
         size = text.stat().st_size
@@ -85,7 +85,7 @@ def _threads(threads: int) -> dict[str, int]:
 def _lambdaboost(text: Path, threads: int) -> dict[str, Job]:
     def read(n: int) -> Any:
         with using(n):
-            return read_letor(text, cache=False)
+            return read_letor(text)
 
     return {name: partial(read, n) for name, n in _threads(threads).items()}
 

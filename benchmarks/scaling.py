@@ -15,8 +15,9 @@ from benchmarks.plan import Plan
 from benchmarks.section import Section
 from benchmarks.sums import sampled_error
 from benchmarks.timing import Slope, Timed, alternate, fitted
-from experiments.common.report import COLOURS, legend
+from experiments.common.report import legend
 from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.evaluation.reports.drawing import COLOURS
 from lambdaboost.objectives import Objective
 
 OBJECTIVES: tuple[Objective, ...] = (LambdaRank(), RankNet(), SigmoidLocal())

@@ -7,155 +7,74 @@
 array([ 0.236, -0.194, -0.041], dtype=float32)
 """
 
+# ruff: isort: skip_file
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lambdaboost.clicks import ClickLog, Propensities
-    from lambdaboost.datasets import Queries
-    from lambdaboost.engines.checkpoint import Checkpoint
-    from lambdaboost.engines.saving import load, save
+    from lambdaboost.clicks import ClickLog as ClickLog, Propensities as Propensities
+    from lambdaboost.datasets import Queries as Queries
+    from lambdaboost.engines.resume import Checkpoint as Checkpoint
+    from lambdaboost.engines.saving import load as load, save as save
     from lambdaboost.evaluation import (
-        AUC,
-        CNDCG,
-        ERR,
-        MAP,
-        MRR,
-        NDCG,
-        WTA,
-        BPref,
-        ClickDCG,
-        KendallTau,
-        PairAccuracy,
-        Pearson,
-        Precision,
-        Recall,
-        Spearman,
+        AUC as AUC,
+        CNDCG as CNDCG,
+        ERR as ERR,
+        MAP as MAP,
+        MRR as MRR,
+        NDCG as NDCG,
+        WTA as WTA,
+        BPref as BPref,
+        ClickDCG as ClickDCG,
+        KendallTau as KendallTau,
+        PairAccuracy as PairAccuracy,
+        Pearson as Pearson,
+        Precision as Precision,
+        Recall as Recall,
+        Spearman as Spearman,
     )
-    from lambdaboost.objectives import (
-        SPSA,
-        XENDCG,
-        ApproxNDCG,
-        Blend,
-        Chebyshev,
-        ClickTier,
-        Combo,
-        Constant,
-        Constrained,
-        ExactPareto,
-        Exponential,
-        FiniteDifference,
-        FromSources,
-        GradientStep,
-        GumbelRanks,
-        InversePropensity,
-        LambdaLoss,
-        LambdaRank,
-        Linear,
-        ListMLE,
-        ListNet,
-        McRank,
-        MinNorm,
-        NormalizedPairs,
-        OrdinalMcRank,
-        PairwiseHinge,
-        PositionGAM,
-        RankNet,
-        Scaled,
-        Scorecard,
-        Shrunk,
-        SigmoidLocal,
-        StochasticLabels,
-        StructuredHinge,
-        UnbiasedLambdaRank,
-        draw_preferences,
-        graded,
-        iteration_dependent,
-    )
-    from lambdaboost.tuning import Tuned, tune
+    from lambdaboost.objectives import *  # noqa: F403
+    from lambdaboost.serving import export as export
+    from lambdaboost.tuning import Tuned as Tuned, tune as tune
 
-__version__ = "0.1.0"
-__all__ = [
-    "AUC",
-    "CNDCG",
-    "ERR",
-    "MAP",
-    "MRR",
-    "NDCG",
-    "SPSA",
-    "WTA",
-    "XENDCG",
-    "ApproxNDCG",
-    "BPref",
-    "Blend",
-    "Chebyshev",
-    "Checkpoint",
-    "ClickDCG",
-    "ClickLog",
-    "ClickTier",
-    "Combo",
-    "Constant",
-    "Constrained",
-    "ExactPareto",
-    "Exponential",
-    "FiniteDifference",
-    "FromSources",
-    "GradientStep",
-    "GumbelRanks",
-    "InversePropensity",
-    "KendallTau",
-    "LambdaLoss",
-    "LambdaRank",
-    "Linear",
-    "ListMLE",
-    "ListNet",
-    "McRank",
-    "MinNorm",
-    "NormalizedPairs",
-    "OrdinalMcRank",
-    "PairAccuracy",
-    "PairwiseHinge",
-    "Pearson",
-    "PositionGAM",
-    "Precision",
-    "Propensities",
-    "Queries",
-    "RankNet",
-    "Recall",
-    "Scaled",
-    "Scorecard",
-    "Shrunk",
-    "SigmoidLocal",
-    "Spearman",
-    "StochasticLabels",
-    "StructuredHinge",
-    "Tuned",
-    "UnbiasedLambdaRank",
-    "__version__",
-    "draw_preferences",
-    "graded",
-    "iteration_dependent",
-    "load",
-    "save",
-    "tune",
-]
+__version__ = "0.2.0"
 
-# The modules of the names above. They are imported on first use, so that `lambdaboost --help` does not wait for Numba.
-HOLDERS = ("datasets", "clicks", "evaluation", "objectives", "engines.saving", "engines.checkpoint", "tuning")
+# Where names stand that are neither objectives nor measures. All are imported on first use, so that
+# `lambdaboost --help` does not wait for Numba.
+HOLDERS = {
+    "Checkpoint": "engines.resume",
+    "ClickLog": "clicks",
+    "Propensities": "clicks",
+    "Queries": "datasets",
+    "Tuned": "tuning",
+    "export": "serving",
+    "load": "engines.saving",
+    "save": "engines.saving",
+    "tune": "tuning",
+}
+PACKAGES = ("clicks", "datasets", "engines", "evaluation", "objectives")
+
+
+def _holders() -> dict[str, str]:
+    """Public names and their modules: all measures, objectives and what these are made of, and `HOLDERS`."""
+    evaluation, objectives = (import_module(f"lambdaboost.{name}") for name in ("evaluation", "objectives"))
+    measures = set(evaluation.MEASURES) & set(evaluation.__all__)
+    return dict.fromkeys(measures, "evaluation") | dict.fromkeys(objectives.__all__, "objectives") | HOLDERS
 
 
 def __getattr__(name: str) -> Any:
     """A public name, or a submodule, on first use (PEP 562)."""
-    if name in __all__:
-        for holder in HOLDERS:
-            value = getattr(import_module(f"lambdaboost.{holder}"), name, None)
-            if value is not None:
-                globals()[name] = value
-                return value
-    if name in ("clicks", "datasets", "engines", "evaluation", "objectives"):
+    if name == "__all__":
+        return sorted([*_holders(), "__version__"])
+    if name in PACKAGES:
         return import_module(f"lambdaboost.{name}")
-    raise AttributeError(f"module 'lambdaboost' has no attribute {name!r}")
+    holder = None if name.startswith("_") else HOLDERS.get(name) or _holders().get(name)
+    if holder is None:
+        raise AttributeError(f"module 'lambdaboost' has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"lambdaboost.{holder}"), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_holders()})

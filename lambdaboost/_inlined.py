@@ -39,9 +39,19 @@ class Inlined(CPUDispatcher):
 class IntoCallers(Compiler):
     """Numba's compiler, whose result goes to a library without machine code."""
 
+    disjoint = False
+
     def compile_extra(self, func: Any) -> Any:
+        self.state.flags.noalias = self.disjoint
         self.state.library = Unoptimized(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.calls_are_inlined = self.disjoint
         return super().compile_extra(func)
+
+
+class DisjointIntoCallers(IntoCallers):
+    """The same for a function whose arguments are disjoint in memory."""
+
+    disjoint = True
 
 
 class _NoEnvironment:
@@ -53,6 +63,8 @@ class _NoEnvironment:
 
 class Unoptimized(JITCodeLibrary):
     """LLVM's form of a function, to be linked into that of its callers."""
+
+    calls_are_inlined = False  # first, where arguments are disjoint: LLVM forgets that in calls inlined later
 
     @classmethod
     def of_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> Unoptimized:
@@ -84,7 +96,11 @@ class Unoptimized(JITCodeLibrary):
             _clean_up_by_legacy_passes(self._final_module)
             return
         cleanup = llvm.create_new_module_pass_manager()
+        if self.calls_are_inlined:
+            cleanup.add_always_inliner_pass()
         cleanup.add_sroa_pass()
+        if self.calls_are_inlined:
+            cleanup.add_instruction_combine_pass()
         cleanup.add_simplify_cfg_pass()
         cleanup.add_dead_code_elimination_pass()
         cleanup.add_global_dead_code_eliminate_pass()

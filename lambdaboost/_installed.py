@@ -1,23 +1,24 @@
-"""The engines that are installed: either will do, and the distribution `xgboost-cpu` is XGBoost too."""
+"""Libraries that may be missing: the engines, of which either will do, and those of a few functions."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
 from typing import Any
 
 ENGINES = ("lightgbm", "xgboost")
-TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "optuna": "Optuna"}
 
 
-def engine_package(name: str) -> Any:
-    """The engine's own package.
+def package(name: str) -> Any:
+    """An engine or an optional library, imported on first use.
 
     Raises
     ------
     ModuleNotFoundError
-        Where it is not installed; in one line, with what to install.
+        Where it is not installed; in one line, with the command that installs it.
 
     """
     try:
@@ -25,7 +26,23 @@ def engine_package(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise ModuleNotFoundError(f"{TITLES[name]} is not installed: {_remedy(name)}", name=name) from None
+        raise ModuleNotFoundError(
+            f"{TITLES.get(name, name)} is not installed: {remedy(name)}", name=name
+        ) from None
+
+
+def remedy(name: str) -> str:
+    """The command that installs a library, in a version that lambdaboost supports.
+
+    It names the library itself, for lambdaboost is on no package index; `xgboost-cpu` is XGBoost too.
+
+    >>> remedy("optuna")
+    "pip install 'optuna>=4'"
+    """
+    wanted = next((one for one in requires("lambdaboost") or () if re.match(rf"{name}\b(?!-)", one)), name)
+    wanted = re.sub(r"\[.*?\]", "", wanted.partition(";")[0]).strip()
+    smaller = f", or '{name}-cpu{wanted.removeprefix(name)}', smaller but without GPU support"
+    return f"pip install '{wanted}'{smaller if name == 'xgboost' else ''}"
 
 
 def first_installed() -> str:
@@ -40,11 +57,4 @@ def installed() -> tuple[str, ...]:
 
 def engine_version(name: str) -> str:
     """The engine's version, whichever distribution it came with."""
-    return str(engine_package(name).__version__)
-
-
-def _remedy(name: str) -> str:
-    """What installs the engine in a version that lambdaboost supports."""
-    wanted = next((one for one in requires("lambdaboost") or () if one.startswith(name)), name)
-    smaller = f", or '{name}-cpu{wanted.removeprefix(name)}', smaller but without GPU support"
-    return f"pip install '{wanted}'{smaller if name == 'xgboost' else ''}"
+    return str(package(name).__version__)

@@ -4,7 +4,7 @@ Kernels release the GIL and run over blocks of queries on a small pool of plain 
 threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
 and a much shorter compilation. Each query is computed by one thread in one order, so results are bit-identical for any
 number of threads. `_kernel_cache` says where compiled kernels are kept, `_threads` how many threads there are,
-`_engine_team` which threads take the pool's place while an engine trains.
+`_team` which threads take the pool's place while an engine trains.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from operator import attrgetter
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -24,10 +25,9 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from lambdaboost._compile_notice import CompileNotice
-from lambdaboost._engine_team import calling_team
-from lambdaboost._inlined import Inlined, IntoCallers
+from lambdaboost._inlined import DisjointIntoCallers, Inlined, IntoCallers
 from lambdaboost._kernel_cache import KernelCache
-from lambdaboost._threads import threads
+from lambdaboost._threads import calling_team, threads
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,32 +57,42 @@ INTO_CALLERS = {
 }
 
 
-def _into_callers(function: F, **options: Any) -> F:
+def _into_callers(function: F, pipeline_class: Any = IntoCallers, **options: Any) -> F:
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher = Inlined(function, targetoptions=INTO_CALLERS | options)
+    dispatcher = Inlined(function, targetoptions=INTO_CALLERS | options, pipeline_class=pipeline_class)
     dispatcher._cache = KernelCache(function)
     return dispatcher
 
 
-def by_type(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate what gives `function` in kernels by the types of its arguments; compiled into its callers."""
-    decorated: Callable[[Callable[..., Any]], Callable[..., Any]]
-    decorated = overload(function, jit_options=INTO_CALLERS | {"pipeline_class": IntoCallers})
-    return decorated
+def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
+    """A function that is what `choose` gives for the type of its first argument; compiled like `uncounted`."""
+
+    def call(value: Any, *args: Any) -> Any:
+        return choose(type(value))(value, *args)
+
+    @overload(call, strict=False, jit_options=INTO_CALLERS | {"pipeline_class": IntoCallers, "_nrt": False})
+    def _call(value, *args):
+        return choose(value.instance_class)
+
+    return call
 
 
-def known_by_type(of_type: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A function that says of a value what `of_type` says of its type; known to the compiler, so that no loop asks."""
+def method(name: str) -> Callable[..., Any]:
+    """A function that calls this static method of the type of its first argument, by `by_type`."""
+    return by_type(attrgetter(name))
 
-    def answer(value: Any) -> bool:
-        return bool(of_type(type(value)))
 
-    @by_type(answer)
+def known_by_type(of_type: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that says of a value what `of_type` says of its type; a constant in kernels, so that no loop asks."""
+
+    def answer(value: Any) -> Any:
+        return of_type(type(value))
+
+    @overload(answer, jit_options=INTO_CALLERS | {"pipeline_class": IntoCallers})
     def _answer(value):
-        if of_type(value.instance_class):
-            return lambda value: True
-        return lambda value: False
+        constant = of_type(value.instance_class)
+        return lambda value: constant
 
     return answer
 
@@ -108,6 +118,15 @@ def uncounted(function: F) -> F:
     Counting is an atomic operation for every slice and every array in a tuple, a third of the time of a short query.
     """
     return _into_callers(function, fastmath=set(FASTMATH), _nrt=False)
+
+
+def inlined_disjoint(function: F) -> F:
+    """Compile like `uncounted`, for arguments of which none reads or writes what another one writes.
+
+    The compiler checks before each loop whether arrays overlap, unless it knows that they do not: in a short loop most
+    instructions were such checks.
+    """
+    return _into_callers(function, DisjointIntoCallers, fastmath=set(FASTMATH), _nrt=False)
 
 
 def inlined_exact(function: F) -> F:
@@ -159,6 +178,8 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
     the engine's own.
     """
     n_queries = offsets.size - 1
+    if n_queries == 0:
+        return
     most = threads()
     n_threads = min(most, n_queries) if offsets[-1] >= 2000 else 1
     if n_threads == 1:

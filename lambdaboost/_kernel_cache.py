@@ -3,11 +3,15 @@
 Numba's own cache checks only the file of each kernel, so it would load a kernel into which an older version of another
 file was inlined. It also writes a file for every kernel at import to find a folder, and fails without one. Here a
 folder is named after a digest of all files with kernels, and searched for when the first kernel runs.
+
+A platform wheel carries machine code for a level of processors (`shipped`): it is read where interpreter, Numba and
+sources are the same and the processor has that level's features.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sys
 import tempfile
@@ -16,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
+import llvmlite.binding
 import numba
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _Cache, _CacheLocator
@@ -30,6 +35,8 @@ GROUPS = {
     "reader": ("_inlined.py", "_jit.py", "datasets/kernels/*.py"),
 }
 OLD_FOLDERS_KEPT = 2
+SHIPPED = PACKAGE / "_compiled"  # of a platform wheel, with `TARGET` beside its folders
+TARGET = "target.json"
 
 
 class KernelCache(_Cache):
@@ -49,7 +56,8 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None if no folder has it."""
-        for folder in folders(self._group):
+        carried = shipped(self._group)
+        for folder in (*folders(self._group), *([] if carried is None else [carried])):
             if folder.is_dir() and self._known():
                 found = self._files(folder).load_overload(sig, target_context)
                 if found is not None:
@@ -92,7 +100,13 @@ class _Files(FunctionCache):
 
     def __init__(self, py_func: Any, folder: Path) -> None:
         self._impl_class = lambda py_func: _Impl(py_func, folder)
+        self._target = shipped_target() if folder.is_relative_to(SHIPPED) else None
         super().__init__(py_func)
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """Numba's key, with the processors of a wheel in place of this one."""
+        signature, target, sources = super()._index_key(sig, codegen)
+        return signature, self._target or target, sources
 
 
 class _Impl(CompileResultCacheImpl):
@@ -145,6 +159,27 @@ def folders(group: str = "kernels") -> tuple[Path, ...]:
     """The folders that may have kernels of this state of the sources, the preferred one first."""
     name = _folder_name(group)
     return () if name is None else tuple(root / name for root in _roots())
+
+
+@cache
+def shipped(group: str = "kernels") -> Path | None:
+    """The folder of a platform wheel with this group's kernels for this processor; None if there is none."""
+    target, name = shipped_target(), _folder_name(group)
+    if target is None or name is None or not (SHIPPED / name).is_dir():
+        return None
+    return SHIPPED / name
+
+
+@cache
+def shipped_target() -> tuple[str, str, str] | None:
+    """LLVM's names of the processors of a platform wheel, if this one is among them."""
+    try:
+        carried = json.loads((SHIPPED / TARGET).read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    here = llvmlite.binding.get_host_cpu_features()
+    fits = carried["triple"] == llvmlite.binding.get_process_triple() and all(map(here.get, carried["needs"]))
+    return (carried["triple"], carried["cpu"], carried["features"]) if fits else None
 
 
 @cache

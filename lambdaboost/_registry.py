@@ -22,17 +22,25 @@ class Registry(dict[str, Entry]):
     def add(self, entry: Added) -> Added:
         """Register a class or function under its own name, as a decorator.
 
+        lambdaboost's own names stand; any other name is the last definition's.
+
         Raises
         ------
         ValueError
-            If another module has registered the name.
+            If two modules of lambdaboost register one name.
 
         """
         name: str = entry.__name__  # type: ignore[attr-defined]
         before: Any = self.get(name)
-        if before is not None and before.__module__ != entry.__module__:
+        if _is_own(before) and not _is_own(entry):
+            return entry
+        if _is_own(before) and before.__module__ != entry.__module__:
             raise ValueError(
                 f"{name} of {entry.__module__} is registered by {before.__module__}: choose another name"
             )
         self[name] = entry  # type: ignore[assignment]
         return entry
+
+
+def _is_own(entry: Any) -> bool:
+    return entry is not None and entry.__module__.split(".")[0] == "lambdaboost"

@@ -1,4 +1,4 @@
-"""How many threads lambdaboost's kernels use.
+"""How many threads lambdaboost's kernels use, and whether they are those of an engine in training.
 
 The first of these that says so: `using`, which is set to the engine's own number while an engine trains;
 ``numba.set_num_threads``; ``NUMBA_NUM_THREADS``; ``OMP_NUM_THREADS``; the processors that this process may use.
@@ -14,22 +14,42 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from typing import NamedTuple
 
 from numba import config
 from numba.np.ufunc import parallel
 
-_in_use: ContextVar[int | None] = ContextVar("lambdaboost_threads", default=None)
+from lambdaboost._team import Team
+
+
+class Threads(NamedTuple):
+    """The number of threads, None where nobody set one; and the team of the engine that calls, if one does."""
+
+    number: int | None = None
+    team: Team | None = None
+
+
+UNSET = Threads()
+_in_use: ContextVar[Threads] = ContextVar("lambdaboost_threads", default=UNSET)
+_forked = False
 
 
 def threads() -> int:
     """The number of threads to use here and now."""
-    return _in_use.get() or _set_in_numba() or _set_in_environment() or _processors()
+    return _in_use.get().number or _set_in_numba() or _set_in_environment() or _processors()
+
+
+def calling_team(size: int) -> Team | None:
+    """The team of the engine that is calling lambdaboost here and now, if it has `size` threads."""
+    team = _in_use.get().team
+    return team if team is not None and team.size == size and not _forked else None
 
 
 @contextmanager
-def using(n: int | None) -> Iterator[None]:
-    """Use `n` threads in this block; with None as many as without it."""
-    token = _in_use.set(n or _in_use.get())
+def using(number: int | None, team: Team | None = None) -> Iterator[None]:
+    """Use that many threads in this block, with None as many as without it; those of `team`, if it has as many."""
+    before = _in_use.get()
+    token = _in_use.set(Threads(number or before.number, team or before.team))
     try:
         yield
     finally:
@@ -45,9 +65,9 @@ def using_one() -> Iterator[None]:
         yield
 
 
-def use(n: int) -> None:
-    """Use `n` threads from now on in this thread: for a worker process that does nothing else."""
-    _in_use.set(n)
+def use(number: int) -> None:
+    """Use that many threads from now on in this thread: for a worker process that does nothing else."""
+    _in_use.set(Threads(number))
 
 
 def _set_in_numba() -> int | None:
@@ -72,3 +92,13 @@ def _processors() -> int:
     import joblib  # both engines import it too
 
     return int(joblib.cpu_count())
+
+
+def _note_fork() -> None:
+    """A fork has none of its parent's threads: libgomp would wait for them for ever."""
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

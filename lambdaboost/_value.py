@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import wraps
-from typing import Any, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
+from lambdaboost._registry import Registry
 
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Value:
-    """A frozen dataclass whose `repr` shows what differs from the defaults and reads back.
+    """A frozen dataclass whose `text` shows what differs from the defaults and reads back.
+
+    Its `repr` is the same text, in which a long curve of `Propensities` is abridged.
+
+    Every subclass becomes a frozen dataclass of its annotated fields; it needs no decorator, but may have one. If its
+    kind has a `registry` it is registered by name, unless it is defined with ``registered=False``, as bases are.
 
     Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
     in a field of floats, ``np.int64(3)`` becomes 3.
@@ -24,15 +32,26 @@ class Value:
     that you passed.
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    registry: ClassVar[Registry[type[Any]] | None] = None
+
+    def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
-        if "__eq__" not in vars(cls):  # otherwise the dataclass decorator adds its own
-            cls.__eq__ = Value.__eq__  # type: ignore[method-assign]
-            cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
+        dataclass(frozen=True, repr=False, eq=False)(cls)
+        # A decorator of the subclass would add its own comparison, and refuse to freeze what has these two.
+        cls.__eq__, cls.__hash__ = Value.__eq__, Value.__hash__  # type: ignore[method-assign]
+        del cls.__setattr__, cls.__delattr__
+        if registered and cls.registry is not None:
+            cls.registry.add(cls)
 
     def __post_init__(self) -> None:
         """Check the fields."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}: make a new {type(self).__name__}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -45,14 +64,25 @@ class Value:
     def _compared(self) -> tuple[Any, ...]:
         return tuple(_comparable(getattr(self, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
 
+    @property
+    def text(self) -> str:
+        """The text of which `parse` and the command line make an equal value."""
+        return self._written(text_of)
+
     def __repr__(self) -> str:
+        return self._written(_shown)
+
+    def _written(self, written: Callable[[Any], str]) -> str:
         shown = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            default = field.default_factory() if field.default_factory is not MISSING else field.default
-            if default is MISSING or not _same(value, default):
-                shown.append(f"{field.name}={_text(value)}")
+        for of in sorted(fields(self), key=lambda of: bool(of.kw_only)):  # type: ignore[arg-type]
+            value = getattr(self, of.name)
+            if of.default is MISSING or not _same(value, of.default):
+                shown.append(f"{of.name}={written(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, without what is cached beside them."""
+        return {of.name: getattr(self, of.name) for of in fields(self)}  # type: ignore[arg-type]
 
     def __copy__(self) -> Self:
         return self
@@ -66,21 +96,23 @@ def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
 
     @wraps(check)
     def coerced(value: Any) -> None:
-        for field in fields(value):
-            object.__setattr__(value, field.name, _plain(getattr(value, field.name)))
+        for of in fields(value):
+            object.__setattr__(value, of.name, _plain(getattr(value, of.name)))
         check(value)
-        for field in fields(value):
+        for of in fields(value):
             # Measures with integers as defaults of float fields convert their numbers themselves.
-            if "float" in str(field.type) and type(field.default) is not int:
-                object.__setattr__(value, field.name, _as_float(getattr(value, field.name)))
+            if "float" in str(of.type) and type(of.default) is not int:
+                object.__setattr__(value, of.name, _as_float(getattr(value, of.name)))
 
     return coerced
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars as Python's, also in tuples and lists."""
+    """NumPy scalars as Python's, also in tuples and lists; arrays as tuples."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray) and value.ndim:
+        return tuple(value.tolist())
     return type(value)(map(_plain, value)) if type(value) in (tuple, list) else value
 
 
@@ -103,7 +135,16 @@ def _comparable(value: Any) -> Any:
     return math.nan if isinstance(value, float) and value != value else value
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """The text of a value or of what a field holds: it reads back, unless it is a function."""
+    if isinstance(value, Value):
+        return value.text
+    if type(value) is tuple:
+        return f"({', '.join(map(text_of, value))}{',' * (len(value) == 1)})"
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return f"float('{value}')"
     return repr(value)

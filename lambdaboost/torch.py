@@ -1,38 +1,21 @@
 """Nets: any objective as a loss on the scores of a PyTorch module (extra ``torch``).
 
-The net and the optimiser are yours; the λ-gradients come from the same objectives that train trees. The 2005
-and 2006 papers train in this way: λ of each document of a query, then one backward pass per document::
-
-    import torch
-    from lambdaboost import LambdaRank
-    from lambdaboost.datasets import cubic_polynomial
-    from lambdaboost.torch import Loss, query_batches
-
-    X, q = cubic_polynomial(queries=60, documents=20, features=5)
-    net = torch.nn.Sequential(torch.nn.Linear(5, 10), torch.nn.Tanh(), torch.nn.Linear(10, 1))
-    optimizer, loss = torch.optim.Adam(net.parameters(), lr=0.01), Loss(LambdaRank())
-    batches = query_batches(q, queries_per_batch=10, seed=0)
-    for epoch in range(5):
-        for rows, queries in batches:
-            optimizer.zero_grad()
-            loss(net(torch.from_numpy(X[rows])), queries, iteration=epoch).backward()
-            optimizer.step()
-
-PyTorch is imported at the first call, not with this module.
+The net and the optimiser are yours; λ come from the same objectives that train trees. The 2005 and 2006 papers train in
+this way: λ of each document of a query, then one backward pass. PyTorch is imported at the first call, not with this
+module.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_whole
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._checks import check_count
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.base.objective import check_objective
@@ -43,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Loss", "query_batches"]
 
 
-@dataclass(frozen=True, repr=False)
 class Loss(Value):
     r"""An objective as a loss, whose backward pass returns :math:`\partial C/\partial s_i = -\lambda_i` (2006, eq. 3).
 
@@ -73,7 +55,7 @@ class Loss(Value):
             raise TypeError(f"measure is {self.measure!r}, expected a measure such as NDCG(k=10)")
 
     def __call__(self, scores: Tensor, queries: Queries, iteration: int = 0) -> Tensor:
-        """One minus the measure, with −λ as its gradient.
+        """One minus the measure, a scalar tensor like `scores`, with −λ as its gradient.
 
         Parameters
         ----------
@@ -84,10 +66,6 @@ class Loss(Value):
         iteration : int
             The round for objectives with a schedule, such as the epoch; from 0.
 
-        Returns
-        -------
-        scalar tensor with the type and device of `scores`
-
         Raises
         ------
         TypeError, ValueError
@@ -96,13 +74,10 @@ class Loss(Value):
         """
         import torch
 
-        if not isinstance(scores, torch.Tensor):
+        if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
             raise TypeError(
-                f"scores is {type(scores).__name__}, expected the torch.Tensor that a module returns"
-            )
-        if not scores.is_floating_point():
-            raise TypeError(
-                f"scores is of type {scores.dtype}, expected a floating type such as torch.float32"
+                f"scores is {getattr(scores, 'dtype', type(scores).__name__)}, expected a floating torch.Tensor that a "
+                "module returns"
             )
         if not isinstance(queries, Queries):
             raise TypeError(
@@ -117,8 +92,12 @@ class Loss(Value):
         return _functions()[0].apply(scores, self, queries, iteration)
 
     def _shown(self) -> Measure:
-        own = getattr(self.objective, "metric", None)
-        return self.measure or (own if isinstance(own, Measure) else NDCG())
+        if self.measure is not None:
+            return self.measure
+        try:
+            return self.objective.measure
+        except TypeError:  # it raises no single measure
+            return NDCG()
 
 
 def query_batches(
@@ -142,11 +121,6 @@ def query_batches(
     list of (rows, Queries)
         The rows of each batch, int64, to index features; and its queries with labels and weights.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `queries_per_batch` is not a whole number ≥ 1, or `seed` is not one ≥ 0.
-
     Examples
     --------
     >>> [(rows.tolist(), batch) for rows, batch in query_batches(Queries([1, 0, 2, 0, 1], sizes=[2, 2, 1]), 2)]
@@ -157,10 +131,10 @@ def query_batches(
         raise TypeError(
             f"queries is {type(queries).__name__}, expected lambdaboost.Queries(relevance, sizes=…)"
         )
-    step = check_count("queries_per_batch", queries_per_batch)
+    step = check_whole("queries_per_batch", queries_per_batch)
     order = np.arange(queries.n_queries)
     if seed is not None:
-        np.random.default_rng(check_count("seed", seed, least=0)).shuffle(order)
+        np.random.default_rng(check_whole("seed", seed, least=0)).shuffle(order)
     parts = [order[first : first + step] for first in range(0, order.size, step)]
     return [(queries.rows_of(part), queries.take(part)) for part in parts]
 

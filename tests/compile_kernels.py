@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
 import drawn
 import numpy as np
@@ -44,8 +45,9 @@ def main() -> None:
     """Compile on as many processes as there are processors."""
     tasks = list(range(len(TASKS)))
     random.Random(0).shuffle(tasks)  # neighbours share kernels, which two processes would both compile
-    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
-        for _ in pool.imap_unordered(compile_for, tasks):
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=spawn) as pool:  # raises where a process dies
+        for _ in pool.map(compile_for, tasks):
             pass
 
 

@@ -345,7 +345,7 @@ def norm(lam):
 
 def to_first(parts, weight):
     """What each λ is multiplied by to have the norm of the first that has a force; 0 without force."""
-    norms = [norm([x * w for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
+    norms = [norm([x * math.sqrt(w) for x, w in zip(lam, weight, strict=True)]) for lam, _ in parts]
     norms = [n if n >= 1e-30 else 0.0 for n in norms]  # float32 loses what is smaller
     scale = next((n for n in norms if n > 0), 0.0)
     return [scale / n if n > 0 else 0.0 for n in norms]
@@ -442,3 +442,43 @@ def naive_simplest(values):
         if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
             return at
     raise AssertionError
+
+
+def measure_of(measure, scores, labels):
+    """Z of one query; 0 where it is undefined."""
+    z = _measured(measure, tuple(map(float, scores)), tuple(map(float, labels)))
+    return 0.0 if math.isnan(z) else z
+
+
+def finite_difference(measure, step, scores, labels):
+    """[Z(s + c e_i) − Z(s − c e_i)] / 2c, one document after the other, and ones (Yue and Burges 2007, section 4)."""
+    lam = []
+    for i in range(len(scores)):
+        up, down = list(scores), list(scores)
+        up[i] += step
+        down[i] -= step
+        lam.append((measure_of(measure, up, labels) - measure_of(measure, down, labels)) / (2 * step))
+    return np.array(lam), np.ones(len(scores))
+
+
+def position_ratios(costs, power):
+    """t⁺ and t⁻ of each place by alternating minimisation; places without a cost are interpolated (Hu et al. 2019)."""
+    n = len(costs)
+    plus, minus = [1.0] * n, [1.0] * n
+    for _ in range(200):
+        before = plus + minus
+        plus = _relative([sum(costs[k][l] / minus[l] for l in range(n)) ** power for k in range(n)], costs)
+        turned = [[costs[k][l] for k in range(n)] for l in range(n)]
+        minus = _relative([sum(turned[l][k] / plus[k] for k in range(n)) ** power for l in range(n)], turned)
+        if max(abs(a / b - 1) for a, b in zip(plus + minus, before, strict=True)) <= 1e-7:
+            break
+    return plus, minus
+
+
+def _relative(t, costs):
+    known = [k for k, row in enumerate(costs) if sum(row) > 0]
+    if not known:
+        return [1.0] * len(t)
+    with np.errstate(over="ignore"):
+        given = [min(t[k] / t[known[0]], 1e6) for k in known]
+    return [max(float(x), 1e-6) for x in np.interp(range(len(t)), known, given)]

@@ -117,14 +117,11 @@ def pair_accuracy(measure, scores, labels):
 
 
 def kendall_tau(measure, scores, labels):
-    """By its counts: right and wrong pairs, pairs of equal label, all pairs of labelled documents."""
+    """By its counts: right and wrong pairs."""
     order = [l for l in ranked(scores, labels) if not isnan(l)]
     pairs = [(order[i], order[j]) for i in range(len(order)) for j in range(i + 1, len(order))]
     right, wrong = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    if right + wrong == 0:
-        return nan
-    both = right + wrong if measure.variant == "gamma" else ((right + wrong) * len(pairs)) ** 0.5
-    return (right - wrong) / both
+    return (right - wrong) / (right + wrong) if right + wrong else nan
 
 
 def auc(measure, scores, labels):

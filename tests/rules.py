@@ -10,8 +10,22 @@ import numpy as np
 
 from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
-from lambdaboost.evaluation import AUC, CNDCG, ERR, MAP, MRR, NDCG, WTA, PairAccuracy, Precision, Spearman
+from lambdaboost.evaluation import (
+    AUC,
+    CNDCG,
+    ERR,
+    MAP,
+    MRR,
+    NDCG,
+    WTA,
+    PairAccuracy,
+    Pearson,
+    Precision,
+    Spearman,
+)
 from lambdaboost.objectives import (
+    SPSA,
+    XENDCG,
     ApproxNDCG,
     Blend,
     Chebyshev,
@@ -20,6 +34,7 @@ from lambdaboost.objectives import (
     Constant,
     Constrained,
     Exponential,
+    FiniteDifference,
     GradientStep,
     GumbelRanks,
     InversePropensity,
@@ -32,13 +47,14 @@ from lambdaboost.objectives import (
     NormalizedPairs,
     Objective,
     PairwiseHinge,
+    PositionGAM,
     RankNet,
     Scaled,
     Scorecard,
-    Shrunk,
     SigmoidLocal,
     StochasticLabels,
     StructuredHinge,
+    UnbiasedLambdaRank,
     graded,
     iteration_dependent,
 )
@@ -54,16 +70,40 @@ class Rule:
     reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
     tolerance: float = 1e-5
     highest: float = 1e3  # the highest grade that the objective can take
+    skips: tuple[
+        str, ...
+    ] = ()  # shared checks that do not hold: "sum", "permute", "nothing", "absent", "twice"
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Rule):
     """An objective that depends on all queries together: (scores, queries, round) -> λ, μ of all documents."""
 
-    objective: Objective
     reference: Callable[[np.ndarray, Queries, int], Pair]
-    tolerance: float = 1e-5
-    highest: float = 1e3
+
+
+SHORTER = 70  # characters of an id
+
+
+def named(rule):
+    """The id of a row."""
+    return repr(rule.objective)[:SHORTER]
+
+
+READ_THE_ROUND = (
+    "Linear(",
+    "Exponential(",
+    "StochasticLabels(",
+    "Constrained(",
+    "SPSA(",
+    "XENDCG(",
+    "GumbelRanks(",
+)
+
+
+def reads_the_round(rule):
+    """Whether λ of a row depend on the boosting round."""
+    return any(name in repr(rule.objective) for name in READ_THE_ROUND)
 
 
 def _lam_l(s, y, k=None, sigma=1.0):
@@ -108,29 +148,20 @@ def _local_swap(metric, center, **limits):
     )
 
 
-def _normalized(objective, weight, at=lambda s, y: s, sigma=1.0):
+def _normalized(objective, weight, sigma=1.0):
     """LambdaRank with weights over their sum; `weight(scores, labels)` gives that of two documents at some ranks."""
 
     def reference(s, y, m):
         l = y["relevance"]
-        return naive.normalized_pairs(s, l, weight(s, l), at(s, l), sigma)
+        return naive.normalized_pairs(s, l, weight(s, l), s, sigma)
 
     return Rule(objective, reference)
 
 
-def _best_order(s, l):
-    return [-1.0 if np.isnan(x) else x for x in l]
-
-
-def _swap_ndcg(k=None, top=None):
+def _swap_ndcg(k=None):
     def of_query(s, l):
         gains = [naive.exponential(x) for x in l]
-
-        def weight(r, i, j):
-            past = top is not None and min(r[i], r[j]) > top
-            return 0.0 if past else naive.swap_ndcg(gains, r, i, j, k)
-
-        return weight
+        return lambda r, i, j: naive.swap_ndcg(gains, r, i, j, k)
 
     return of_query
 
@@ -203,10 +234,16 @@ RULES = [
         lambda s, y, m: naive.lightgbm(s, y["relevance"], 2.0, 3, norm=False),
         5e-5,
     ),
-    Rule(LambdaRank(convention="xgboost"), lambda s, y, m: naive.xgboost(s, y["relevance"])),
+    # XGBoost scales weights of queries to a mean of 1 over all of them, those of weight 0 included.
+    Rule(
+        LambdaRank(convention="xgboost"),
+        lambda s, y, m: naive.xgboost(s, y["relevance"]),
+        skips=("absent", "twice"),
+    ),
     Rule(
         LambdaRank(convention="xgboost", truncation=3, norm=False, score_norm=False),
         lambda s, y, m: naive.xgboost(s, y["relevance"], 3, norm=False, score_norm=False),
+        skips=("absent", "twice"),
     ),
     Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
     Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
@@ -232,9 +269,7 @@ RULES = [
     ),
     _normalized(NormalizedPairs(), _swap_ndcg()),
     _normalized(NormalizedPairs(NDCG(k=3), sigma=2.0), _swap_ndcg(3), sigma=2.0),
-    _normalized(NormalizedPairs(over="top", k=4), _swap_ndcg(top=4)),
-    _normalized(NormalizedPairs(over="static"), _swap_ndcg(), _best_order),
-    _normalized(NormalizedPairs(MAP(), "static"), _swap_map, _best_order),
+    _normalized(NormalizedPairs(MAP()), _swap_map),
     Rule(ClickTier(), lambda s, y, m: _lam_c(s, y)),
     Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
@@ -268,7 +303,9 @@ RULES = [
         lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c_up(s, y, _up(y, "clicks")), 0.2),
     ),
     Rule(
-        InversePropensity(GradientStep(Blend(LambdaRank(), ClickTier(), 0.5)), CURVE),
+        GradientStep(
+            Blend(InversePropensity(LambdaRank(), CURVE), InversePropensity(ClickTier(), CURVE), 0.5)
+        ),
         lambda s, y, m: naive.gradient_step(
             naive.blend(
                 naive.lambdarank(s, y["relevance"], up=_up(y)), _lam_c_up(s, y, _up(y, "clicks")), 0.5
@@ -330,9 +367,17 @@ RULES = [
         ),
     ),
     Rule(PairwiseHinge(), lambda s, y, m: naive_hinges.pairwise(s, y["relevance"])),
+    *(
+        Rule(
+            FiniteDifference(metric, 0.5),
+            lambda s, y, m, metric=metric: naive.finite_difference(metric, 0.5, s, y["relevance"]),
+            skips=("sum",),
+        )
+        for metric in (NDCG(k=3), Pearson())
+    ),
 ]
 
-IDS = [repr(rule.objective) for rule in RULES]
+IDS = [named(rule) for rule in RULES]
 
 
 def _by_query(reference):
@@ -379,7 +424,7 @@ def _chebyshev(parts, s, q, m):
     live = _live(parts)
     if not all(live):
         return [float(x) for x in live]  # all weight on what has any force
-    return naive.chebyshev(costs, 0.2)
+    return naive.chebyshev(costs, 0.05)
 
 
 def _shortest(parts, s, q, m):
@@ -400,6 +445,83 @@ def _kept(parts, s, q, m):
     return [w, 1 - w] if _live(parts)[1] else [1.0, 0.0]
 
 
+def _unbiased(power, k=None):
+    """Unbiased LambdaRank: the ratios of the round, then the pairs divided by them."""
+
+    def reference(s, q, m):
+        place = np.maximum(q.required_position() - 1, 0)
+        costs = np.zeros((place.max() + 1, place.max() + 1))
+        queries = []
+        for rows, y in drawn.rows(q):
+            gains, r = [naive.exponential(l) for l in y["relevance"]], naive.ranks(s[rows])
+            pairs = naive.graded_pairs(y["relevance"])
+            queries.append((rows, pairs, gains, r))
+            for i, j in pairs:
+                apart = s[rows][i] - s[rows][j]
+                cost = np.log1p(np.exp(-abs(apart))) - min(apart, 0.0)
+                costs[place[rows][i], place[rows][j]] += naive.swap_ndcg(gains, r, i, j, k) * cost
+        plus, minus = naive.position_ratios(costs, 1 / (1 + power))
+        found = np.zeros(q.n_documents), np.zeros(q.n_documents)
+        for rows, pairs, gains, r in queries:
+            at = place[rows]
+
+            def weight(i, j, at=at, gains=gains, r=r):
+                return naive.swap_ndcg(gains, r, i, j, k) / (plus[at[i]] * minus[at[j]])
+
+            for whole, part in zip(
+                found, naive.pair_rule(s[rows], pairs, weight, naive.logistic), strict=True
+            ):
+                whole[rows] = part
+        return found
+
+    return reference
+
+
+def _gam(inner, regularization=0.0):
+    """Half Newton steps of the bias of all positions at once; 0 for rows that were not shown."""
+
+    def reference(s, q, m):
+        position = q.required_position()
+        b, shown = np.zeros(position.max() + 1), np.bincount(position)
+        for _ in range(12):
+            lam, mu = inner(s + b[position], q, m)
+            steps = np.zeros(b.size)
+            for k in range(1, b.size):
+                slope = lam[position == k].sum() - regularization * shown[k] * b[k]
+                curvature = abs(mu[position == k].sum()) + regularization * shown[k]
+                steps[k] = 0.5 * slope / curvature if curvature > 0 else 0.0
+            b += np.clip(steps, -1, 1)
+            if abs(steps).max() < 1e-3:
+                break
+        return inner(s + b[position], q, m)
+
+    return reference
+
+
+def _spsa(s, q, m):
+    rng, lam = np.random.default_rng((4, m)), np.zeros(q.n_documents)
+    for _ in range(2):
+        delta = 2.0 * rng.integers(0, 2, q.n_documents) - 1
+        for rows, y in drawn.rows(q):
+            up, down = (
+                naive.measure_of(MAP(), s[rows] + side * delta[rows], y["relevance"]) for side in (0.5, -0.5)
+            )
+            lam[rows] += (up - down) / delta[rows] / 2
+    return lam, np.ones(q.n_documents)
+
+
+def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
+    """XE-NDCG, query by query; NaN labels have NaN gains."""
+    found = np.zeros(q.n_documents), np.zeros(q.n_documents)
+    for query, (rows, y) in enumerate(drawn.rows(q)):
+        gains = [l if np.isnan(l) else gain(l) for l in y[source]]
+        parts = naive.xendcg(s[rows], gains, naive.lightgbm_floats(seed + query, m, len(gains)))
+        for whole, part in zip(found, parts, strict=True):
+            whole[rows] = part
+    return found
+
+
+_STEPS = _by_query(lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0]))
 _OWN = tuple(0.5 + 0.4 * (m % 2) for m in range(451))  # after round m, from 0
 BOTH = (LambdaRank(), ClickTier())
 COMBINED = [
@@ -413,20 +535,14 @@ COMBINED = [
     Whole(
         Scorecard((*BOTH, RankNet()), StochasticLabels((0.3, 0.6, 0.1), by="query", seed=3)),
         _combined([_GRADES, _CLICKS, _PAIRS], _drawn_by_query),
+        skips=("twice",),
     ),
     Whole(
-        Scorecard((LambdaRank(), LambdaRank(CNDCG(k=5))), Chebyshev((1.0, 2.0), temperature=0.2)),
+        Scorecard((LambdaRank(), LambdaRank(CNDCG(k=5))), Chebyshev((1.0, 2.0))),
         _combined([_GRADES, _RATES], _chebyshev),
         tolerance=1e-4,
     ),
     Whole(Scorecard(BOTH, MinNorm()), _combined([_GRADES, _CLICKS], _shortest)),
-    Whole(
-        Scorecard(BOTH, Shrunk(MinNorm(), (0.9, 0.1), amount=0.25)),
-        _combined(
-            [_GRADES, _CLICKS],
-            lambda *given: [0.75 * w + 0.25 * p for w, p in zip(_shortest(*given), (0.9, 0.1), strict=True)],
-        ),
-    ),
     Whole(
         Constrained(LambdaRank(), LambdaRank(CNDCG(k=5)), keep=0.6, reference=_OWN),
         _combined([_GRADES, _RATES], _kept),
@@ -437,6 +553,24 @@ COMBINED = [
         lambda s, q, m: _by_query_steps(_combined([_GRADES, _LOCAL], lambda *_: [0.5, 0.5])(s, q, m), q),
         tolerance=1e-4,
     ),
+    Whole(
+        GradientStep(LambdaRank(), "all"),
+        lambda s, q, m: (_GRADES(s, q, m)[0] / (_GRADES(s, q, m)[0].std() or 1.0), np.ones(len(s))),
+    ),
+    Whole(UnbiasedLambdaRank(), _unbiased(1.0), tolerance=1e-4),
+    Whole(UnbiasedLambdaRank(NDCG(k=3), 0.0), _unbiased(0.0, 3), tolerance=1e-4),
+    Whole(
+        PositionGAM(LambdaRank(NDCG(k=5)), 0.1), _gam(_by_query(lambda s, y, m: _lam_l(s, y, 5)), 0.1), 5e-3
+    ),
+    Whole(PositionGAM(RankNet()), _gam(_PAIRS), 5e-3),
+    Whole(PositionGAM(GradientStep(LambdaRank())), _gam(_STEPS), 5e-3),
+    Whole(
+        PositionGAM(StructuredHinge(AUC())),
+        _gam(_by_query(lambda s, y, m: naive_hinges.auc(s, y["relevance"]))),
+        5e-3,
+    ),
+    Whole(SPSA(MAP(), 0.5, draws=2, seed=4), _spsa, skips=("sum", "permute", "absent", "twice")),
+    Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice")),
 ]
 
 

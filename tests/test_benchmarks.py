@@ -37,6 +37,8 @@ from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor
 from lambdaboost.evaluation import AUC
 
+pytestmark = pytest.mark.slow
+
 TINY = replace(
     QUICK,
     trained=(Case(Shape(20, 10)), Case(Shape(10, 20), truncation=5)),
@@ -268,7 +270,7 @@ def test_load(tmp_path):
         load.SKLEARN,
     ]
     assert load.write(tmp_path / "a.txt", tmp_path / "a.csv", 1) == load.BLOCK
-    collection = read_letor(tmp_path / "a.txt", cache=False)
+    collection = read_letor(tmp_path / "a.txt")
     table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
     np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
     np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])

@@ -45,7 +45,6 @@ def at_cutoff(k):
         SigmoidLocal(NDCG(k)),
         LambdaLoss(NDCG(k)),
         NormalizedPairs(MRR(k)),
-        NormalizedPairs(over="top", k=k),
         ClickTier(CNDCG(k)),
         InversePropensity(LambdaRank(NDCG(k)), CURVE),
         StructuredHinge(MRR(), clip=k),

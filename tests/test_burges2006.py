@@ -17,6 +17,8 @@ from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
 from lambdaboost import NDCG, Queries, RankNet
 from lambdaboost.datasets import cubic_polynomial, write_letor
 
+pytestmark = pytest.mark.slow
+
 TINY = replace(
     QUICK,
     shapes=((2, 6), (1, 12)),

@@ -18,6 +18,8 @@ from experiments.chakrabarti2008.trainers import HINGES, MCRANK, MEASURES
 from lambdaboost import Queries
 from lambdaboost.datasets import Collection
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):

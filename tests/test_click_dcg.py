@@ -10,7 +10,7 @@ from lambdaboost import ClickDCG, FiniteDifference, LambdaRank, Queries
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import PositionBased, Propensities, simulate
-from lambdaboost.clicks.simulation import attraction
+from lambdaboost.datasets.click_models import attraction
 from lambdaboost.evaluation import System, compare, parse
 
 CURVE = Propensities([1.0, 0.5, 0.25, 0.2])
@@ -68,7 +68,7 @@ def test_agrees_with_the_definition(k, clip, empty, estimator):
         np.testing.assert_allclose(
             measure.per_query(scores, q), by_definition(measure, scores, q), rtol=1e-12, atol=1e-12
         )
-    assert parse(repr(measure)) == measure
+    assert parse(measure.text) == measure
 
 
 def test_without_bias_all_clicks_count_alike():
@@ -130,7 +130,7 @@ def true_value(scores, sessions):
 
 def test_unbiased_within_its_interval_while_raw_clicks_are_not():
     sessions, weak, better = simulated(1)
-    curve = PositionBased(eta=ETA).propensities(K)
+    curve = Propensities.power(ETA, K)
     truth = true_value(better, sessions)
     for measure in (
         ClickDCG(propensities=curve),
@@ -156,7 +156,7 @@ def test_unbiased_within_its_interval_while_raw_clicks_are_not():
 
 def test_clipping_and_predictions_lower_the_variance():
     """Over many logs of the same lists: clipping lowers variance and adds bias, of which a prediction removes most."""
-    curve = PositionBased(eta=ETA).propensities(K)
+    curve = Propensities.power(ETA, K)
     measures = {
         "ips": ClickDCG(propensities=curve),
         "clipped": ClickDCG(propensities=curve, clip=2),

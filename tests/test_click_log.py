@@ -95,7 +95,7 @@ def test_labels_are_aligned_by_both_keys():
         LOG.labels(["a", "b", "a", "c", "b"], ["x", "y", "y", "x", "x"]), [0.5, 0.5, np.nan, np.nan, 0.5]
     )
     assert LOG.find(["a", "b"], ["x", "x"]).tolist() == [2, 0]
-    assert LOG.aligned([1, 2, 3], ["a", "z"], ["x", "x"], missing=0.0).tolist() == [3.0, 0.0]
+    assert LOG.aligned([1, 2, 3], ["a"], ["x"]).tolist() == [3.0]
     with pytest.raises(ValueError, match="query has shape"):
         LOG.find(["a"], ["x", "y"])
     with pytest.raises(
@@ -197,10 +197,10 @@ def test_wrong_columns_are_one_line(changed, error, message):
 
 def test_wrong_frames():
     with pytest.raises(
-        ValueError, match="position='place': the frame has no such column; choose among q, url"
+        ValueError, match="position='place': df has no column 'place': choose among 'q', 'url'"
     ):
         ClickLog.from_frame(FRAME, **NAMES | {"position": "place"})
-    with pytest.raises(TypeError, match="frame must be a pandas or polars DataFrame, got dict"):
+    with pytest.raises(TypeError, match="df must be a pandas, polars or pyarrow table, got dict"):
         ClickLog.from_frame({}, **NAMES)
 
 
@@ -340,11 +340,13 @@ def test_wrong_models_and_grades():
         with pytest.raises(ValueError, match="eta is"):
             wrong()
     for name in ("continuation", "satisfaction", "noise"):
-        with pytest.raises(ValueError, match=f"{name} is 1.5: give a probability from 0 to 1"):
+        with pytest.raises(ValueError, match=f"{name} is 1.5: give a probability"):
             Cascade(**{name: 1.5})
+    with pytest.raises(ValueError, match="continuation is 0: give a probability above 0 and at most 1"):
+        Cascade(continuation=0)
     with pytest.raises(ValueError, match="wrong is -1"):
         TrustBias(wrong=-1)
-    with pytest.raises(ValueError, match=r"relevance\[1\] is missing: simulated users need a grade"):
+    with pytest.raises(ValueError, match=r"relevance\[1\] is nan: simulated users need a grade"):
         simulate([1, 2], Queries([1, np.nan], sizes=[2]), PositionBased(), 1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="sessions is 0"):
         simulate(SCORES, Q, PositionBased(), 0, np.random.default_rng(0))

@@ -21,6 +21,8 @@ from experiments.clicks.rankers import (
 from experiments.clicks.report import findings
 from experiments.clicks.results import Results
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):

@@ -1,19 +1,13 @@
 """`Constrained`: one measure is kept near that of its own model, others rise."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
 import warnings
-from pathlib import Path
+from dataclasses import replace
 
 import lightgbm as lgb
 import numpy as np
 import pytest
-import xgboost as xgb
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
-from resumable import TRAIN, XGB_PARAMS, Interrupt, matrix, text
+from resumable import TRAIN, XGB_PARAMS, matrix, text
 
 from lambdaboost import (
     CNDCG,
@@ -23,7 +17,6 @@ from lambdaboost import (
     ClickTier,
     Constrained,
     GradientStep,
-    InversePropensity,
     LambdaRank,
     ListNet,
     Queries,
@@ -36,17 +29,14 @@ from lambdaboost import (
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.cli.run import run
-from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.engines.cluster import check_distributed
+from lambdaboost.engines.plan import check_distributed
 from lambdaboost.objectives import parse
-from lambdaboost.objectives.base.strict import strict
 from lambdaboost.objectives.constrained import constraint_in
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
-OPEN = Constrained(GRADES, CLICKS, keep=0.02)
+KEPT = Constrained(GRADES, CLICKS, keep=0.02, reference=(0.5,) * 40)
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-BROKEN = pytest.mark.filterwarnings("ignore:keep. NDCG")  # in trainings of few rounds
 
 
 def train(engine, objective, rounds=12, **more):
@@ -56,17 +46,17 @@ def train(engine, objective, rounds=12, **more):
 
 
 def own_curve(engine, rounds=12, **more):
-    """The measure after each round of the grades alone, by the engine's own record."""
-    history = {}
+    """The measure after each round of the grades alone, over queries with grades, by the engine's own record."""
+    history, kept = {}, NDCG(5, empty=float("nan"))
     if engine == "lightgbm":
         data, record = dataset(), [lgb.record_evaluation(history)]
         lb_lightgbm.train(
-            PARAMS, data, rounds, objective=GRADES, valid_sets=[data], feval=NDCG(5), callbacks=record, **more
+            PARAMS, data, rounds, objective=GRADES, valid_sets=[data], feval=kept, callbacks=record, **more
         )
     else:
         data = matrix(X, Q)
         lb_xgboost.train(
-            XGB_PARAMS, data, rounds, objective=GRADES, evals=[(data, "training")], custom_metric=NDCG(5),
+            XGB_PARAMS, data, rounds, objective=GRADES, evals=[(data, "training")], custom_metric=kept,
             evals_result=history, verbose_eval=False, **more,
         )  # fmt: skip
     (curve,) = history["training"].values()
@@ -110,120 +100,36 @@ def test_all_weight_on_one_side_is_that_side():
     np.testing.assert_allclose(hess, of_hess * clicks[1], rtol=1e-5, atol=1e-8)
 
 
-def test_several_to_raise_are_scaled_to_one_norm():
-    several = Constrained(GRADES, (CLICKS, ClickTier()), reference=(0.5,))
-    assert several.raise_ == Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
+def test_several_to_raise_are_a_scorecard():
+    both = Scorecard((CLICKS, ClickTier()), Scaled((0.5, 0.5)))
+    several = Constrained(GRADES, both, reference=(0.5,))
     assert parse(repr(several)) == several
-    assert Constrained(GRADES, [CLICKS, ClickTier()], reference=[0.5]) == several
-    assert Constrained(GRADES, (CLICKS, ClickTier()), reference=np.array([0.5])) == several
-    assert Constrained(GRADES, (CLICKS,)) == Constrained(GRADES, CLICKS)
+    assert Constrained(GRADES, both, reference=[0.5]) == several
+    assert Constrained(GRADES, both, reference=np.array([0.5])) == several
 
 
 def test_what_parts_are_flows_through():
-    assert Constrained(GRADES, SigmoidLocal()).curvature_changes_sign
-    assert OPEN.sources == ("relevance", "clicks") and OPEN.measure == NDCG(5)
-    assert not OPEN.allows_negative and Constrained(RankNet(), RankNet()).allows_negative
-    assert constraint_in(GradientStep(OPEN)) == OPEN and constraint_in(GRADES) is None
-    assert OPEN.kept == strict(NDCG(5))
+    assert Constrained(GRADES, SigmoidLocal(), reference=(0.5,)).curvature_changes_sign
+    assert KEPT.sources == ("relevance", "clicks") and KEPT.measure == NDCG(5)
+    assert not KEPT.allows_negative and Constrained(RankNet(), RankNet(), reference=(0.5,)).allows_negative
+    assert constraint_in(GradientStep(KEPT)) == KEPT and constraint_in(GRADES) is None
+    assert KEPT.kept == NDCG(5, empty=float("nan"))
 
 
 # The reference.
 
 
-@BROKEN
-@ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
-def test_training_fills_in_the_measure_of_the_own_model(engine, leaves):
-    if (engine, leaves) == ("xgboost", "newton"):
-        pytest.importorskip("xgboost.objective")
-    explicit = Constrained(GRADES, CLICKS, keep=0.02, reference=own_curve(engine, leaves=leaves))
-    assert text(train(engine, repr(OPEN), leaves=leaves)) == text(train(engine, explicit, leaves=leaves))
-
-
-@BROKEN
-@ENGINE
-def test_other_stopping_and_metrics_do_not_change_the_own_model(engine):
-    """Nor do callbacks, except those that change learning rates."""
-    if engine == "lightgbm":
-        params = PARAMS | {"metric": "ndcg", "early_stopping_round": 3}
-        data = dataset()
-        valid = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
-        rates = lgb.reset_parameter(learning_rate=lambda m: 0.2 * 0.9**m)
-        stopped = lb_lightgbm.train(
-            params, data, 12, objective=OPEN, valid_sets=[valid], feval=NDCG(3), callbacks=[rates]
-        )
-        whole = train(engine, OPEN, callbacks=[rates])
-        some = text(stopped).split("Tree=")[1:]
-        # Headers hold sizes; trees are compared one by one.
-        assert 0 < len(some) <= 12 and some == text(whole).split("Tree=")[1 : len(some) + 1]
-        assert text(whole) != text(train(engine, OPEN))
-        return
-    rates = xgb.callback.LearningRateScheduler(lambda m: 0.2 * 0.9**m)
-    one = lb_xgboost.train(
-        XGB_PARAMS | {"eval_metric": "ndcg"}, matrix(X, Q), 12, objective=OPEN, callbacks=[rates],
-        evals=[(matrix(X_VALID, Q_VALID), "valid")], early_stopping_rounds=3, verbose_eval=False,
-    )  # fmt: skip
-    two = lb_xgboost.train(XGB_PARAMS, matrix(X, Q), 12, objective=OPEN, callbacks=[rates])
-    np.testing.assert_array_equal(
-        one.predict(matrix(X, Q), iteration_range=(0, 3)), two.predict(matrix(X, Q), iteration_range=(0, 3))
-    )
-
-
-@BROKEN
-def test_each_fold_has_a_reference_of_its_own():
-    """The curves of `cv` are those of trainings on the folds."""
-    folds = [
-        (np.flatnonzero(Q.query_of_row % 3 != i), np.flatnonzero(Q.query_of_row % 3 == i)) for i in range(3)
-    ]
-
-    def part(rows):
-        return X[rows], Q.take(np.unique(Q.query_of_row[rows]))
-
-    found = lb_xgboost.cv(
-        XGB_PARAMS, matrix(X, Q), 6, objective=OPEN, folds=iter(folds), custom_metric=NDCG(5)
-    )
-    each = []
-    for train_rows, test_rows in folds:
-        history = {}
-        lb_xgboost.train(
-            XGB_PARAMS, matrix(*part(train_rows)), 6, objective=OPEN, custom_metric=NDCG(5),
-            evals=[(matrix(*part(test_rows)), "test")], evals_result=history, verbose_eval=False,
-        )  # fmt: skip
-        each.append(history["test"]["ndcg(k=5)"])
-    np.testing.assert_allclose(found["test-ndcg(k=5)-mean"], np.mean(each, axis=0), rtol=1e-5)
-
-    curves = lb_lightgbm.cv(PARAMS, dataset(), 6, objective=OPEN, folds=iter(folds), feval=NDCG(5))
-    each = []
-    for train_rows, test_rows in folds:
-        (X_t, q_t), (X_v, q_v), history = part(train_rows), part(test_rows), {}
-        # As in folds, with the bins of all rows.
-        whole = dataset()
-        whole.construct()
-        data = lb_lightgbm.Dataset(
-            X_t, q_t.relevance, whole, group=q_t.sizes, sources={"clicks": q_t.labels["clicks"]}
-        )
-        valid = data.create_valid(X_v, q_v.relevance, group=q_v.sizes)
-        lb_lightgbm.train(
-            PARAMS, data, 6, objective=OPEN, valid_sets=[valid], feval=NDCG(5),
-            callbacks=[lgb.record_evaluation(history)],
-        )  # fmt: skip
-        each.append(history["valid_0"]["NDCG(k=5)"])
-    np.testing.assert_allclose(curves["valid NDCG(k=5)-mean"], np.mean(each, axis=0), rtol=1e-9)
-
-
-@BROKEN
 def test_rankers_train_it():
     import pandas as pd
 
     frame = pd.DataFrame(X).add_prefix("f").assign(qid=Q.query_of_row, clicks=Q.labels["clicks"])
-    more = {"objective": OPEN, "sources": ["clicks"], "n_estimators": 6}
+    more = {"objective": KEPT, "sources": ["clicks"], "n_estimators": 6}
     ranker = lb_lightgbm.LambdaRanker(**more, verbose=-1, n_jobs=1).fit(frame, Q.relevance)
-    assert ranker.objective_ == OPEN and ranker.booster_.num_trees() == 6
+    assert ranker.objective_ == KEPT and ranker.booster_.num_trees() == 6
     other = lb_xgboost.LambdaRanker(**more, n_jobs=1).fit(frame, Q.relevance)
     assert other.get_booster().num_boosted_rounds() == 6
 
 
-@BROKEN
 @ENGINE
 def test_the_command_line_trains_it(tmp_path, engine):
     clicks = np.round(200 * Q.labels["clicks"])
@@ -231,16 +137,14 @@ def test_the_command_line_trains_it(tmp_path, engine):
     command = (
         f"train {tmp_path}/train --out {tmp_path}/model --rounds 4 --engine {engine} --source clicks=17:rate"
     )
-    assert run([*command.split(), "--objective", repr(OPEN)]) == 0
-    assert load(tmp_path / "model").about["objective"] == repr(OPEN)
+    assert run([*command.split(), "--objective", repr(KEPT)]) == 0
+    assert load(tmp_path / "model").about["objective"] == repr(KEPT)
 
 
-def test_stock_engines_need_a_reference():
+def test_stock_engines_take_a_reference():
     data = lgb.Dataset(X, Q.relevance, group=Q.sizes)
     data.sources = {"clicks": Q.labels["clicks"]}
-    params = {"objective": OPEN, "metric": "None", "verbose": -1}
-    with pytest.raises(ValueError, match=r"has no reference: train with .* or give reference="):
-        lgb.train(params, data, 3)
+    params = {"metric": "None", "verbose": -1}
     params["objective"] = Constrained(GRADES, CLICKS, reference=own_curve("lightgbm"))
     assert lgb.train(params, data, 3).num_trees() == 3
     params["objective"] = Constrained(GRADES, CLICKS, reference=(0.5, 0.6))
@@ -256,12 +160,20 @@ def test_the_primary_measure_stays_and_the_other_rises():
     log, held_out = web_search_log(200, 30, seed=11).shuffled(0), web_search_log(400, 30, seed=12)
     q, found = log.queries, {}
     grades, clicks = NDCG(10), CNDCG(10)
-    for objective in (LambdaRank(grades), Constrained(LambdaRank(grades), LambdaRank(clicks), keep=0.01)):
+    history = {}
+    for constrained in (False, True):
+        objective = LambdaRank(grades)
+        if constrained:
+            (reference,) = history["training"].values()
+            objective = Constrained(objective, LambdaRank(clicks), keep=0.01, reference=reference)
         data = lb_lightgbm.Dataset(
             log.features, q.relevance, group=q.sizes, sources={"clicks": q.labels["clicks"]}
         )
         params = {"num_leaves": 15, "verbose": -1, "num_threads": 1}
-        booster = lb_lightgbm.train(params, data, 60, objective=objective, leaves="gradient")
+        booster = lb_lightgbm.train(
+            params, data, 60, objective=objective, leaves="gradient", valid_sets=[data],
+            feval=NDCG(10, empty=float("nan")), callbacks=[lgb.record_evaluation(history)],
+        )  # fmt: skip
         scores = booster.predict(held_out.features)
         found[type(objective)] = [measure(scores, held_out.queries) for measure in (grades, clicks)]
     (ndcg, cndcg), (kept, raised) = found.values()
@@ -271,7 +183,7 @@ def test_the_primary_measure_stays_and_the_other_rises():
 @ENGINE
 def test_a_broken_constraint_is_warned_of(engine):
     with pytest.warns(UserWarning, match=r"keep: NDCG\(k=5\) on the training data is .* below .* keep=1e-06"):
-        train(engine, Constrained(GRADES, CLICKS, keep=1e-6), 9)
+        train(engine, Constrained(GRADES, CLICKS, keep=1e-6, reference=(0.99,) * 9), 9)
 
 
 def after(rounds, keep=0.01):
@@ -327,7 +239,10 @@ def test_after_early_stopping_the_best_round_is_checked(engine):
 @ENGINE
 def test_the_folds_of_cv_are_checked(engine):
     rounds = {"nfold": 3}
-    for objective, count in ((after(4), 3), (Constrained(GRADES, CLICKS, keep=0.99), 0)):
+    for objective, count in (
+        (after(4), 3),
+        (Constrained(GRADES, CLICKS, keep=0.99, reference=(0.9,) * 4), 0),
+    ):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             if engine == "lightgbm":
@@ -336,25 +251,6 @@ def test_the_folds_of_cv_are_checked(engine):
             else:
                 lb_xgboost.cv(XGB_PARAMS, matrix(X, Q), 4, objective=objective, **rounds)
         assert sum("keep: " in str(one.message) for one in seen) == count
-
-
-def test_the_first_training_does_not_warn():
-    """Of positions that the primary objective does not read, and twice of all else."""
-    position = np.concatenate([np.arange(1, size + 1) for size in Q.sizes])
-    up = InversePropensity(ClickTier(), Propensities.power(1.0, int(Q.sizes.max())))
-    leak = np.column_stack([X, Q.relevance])
-    for engine in (lb_lightgbm, lb_xgboost):
-        container = lb_lightgbm.Dataset if engine is lb_lightgbm else lb_xgboost.DMatrix
-        params = PARAMS if engine is lb_lightgbm else XGB_PARAMS
-        data = container(
-            leak, Q.relevance, group=Q.sizes, sources={"clicks": Q.labels["clicks"]}, position=position
-        )
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            engine.train(params, data, 3, objective=Constrained(GRADES, up, keep=0.9))
-        messages = [str(one.message) for one in seen]
-        assert not any("position: " in message for message in messages)
-        assert sum("'relevance'" in message for message in messages) == 1, messages
 
 
 # Newton steps and queries without labels.
@@ -369,7 +265,8 @@ def test_steps_towards_the_others_do_not_undo_the_primary():
     clicks = 1 / (1 + np.exp(-(1.5 * features[:, 2] - 0.4 * features[:, 0] + 0.5 * rng.normal(size=rows))))
     data = lb_xgboost.DMatrix(features, grades, group=sizes, sources={"clicks": clicks})
     curves = []
-    for objective in (GRADES, Constrained(GRADES, CLICKS, keep=0.005)):
+    for objective in (GRADES, None):
+        objective = objective or Constrained(GRADES, CLICKS, keep=0.005, reference=curves[0])
         history = {}
         lb_xgboost.train(
             {"max_depth": 4, "eta": 0.3, "nthread": 1}, data, 60, objective=objective,
@@ -393,85 +290,17 @@ def test_queries_without_labels_do_not_dilute():
     assert objective.shortfall(low, q, 2) == pytest.approx(0.005)
 
 
-@ENGINE
-def test_the_reference_counts_queries_with_labels_only(engine, monkeypatch):
-    grades = Q.relevance.copy()
-    grades[: Q.offsets[Q.n_queries // 2]] = np.nan
-    make = lb_lightgbm.Dataset if engine == "lightgbm" else lb_xgboost.DMatrix
-    data = make(X, grades, group=Q.sizes, sources={"clicks": Q.labels["clicks"]})
-    params = PARAMS if engine == "lightgbm" else XGB_PARAMS
-    module = lb_lightgbm if engine == "lightgbm" else lb_xgboost
-    own = module.train(params, data, 5, objective=GRADES)
-    scores = own.predict(X) if engine == "lightgbm" else own.predict(data)
-    half = Queries(grades, Q.sizes, clicks=Q.labels["clicks"])
-    expected = NDCG(5, empty=float("nan"))(scores, half)
-    seen = []
-    weight = Constrained.weight
-    monkeypatch.setattr(
-        Constrained, "weight", lambda self, *a: seen.append(self.reference) or weight(self, *a)
-    )
-    module.train(params, data, 5, objective=Constrained(GRADES, CLICKS, keep=0.9))
-    assert seen[0][-1] == pytest.approx(expected, abs=1e-6)
-
-
 # Checkpoints.
 
 
-@BROKEN
-@ENGINE
-def test_a_killed_training_resumes(tmp_path, engine):
-    """Also where the training of the primary objective is interrupted: then there is no checkpoint yet."""
-    at = Checkpoint(tmp_path / "run", every=5)
-    expected = text(TRAIN[engine](None, objective=OPEN)[0])
-    here = Path(__file__).parent
-    script = (
-        "import os, signal, sys, resumable, test_constrained as t\n"
-        "die = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"resumable.TRAIN[{engine!r}](t.Checkpoint({str(at.path)!r}, every=5), 13, die, objective=t.OPEN)\n"
-    )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])}
-    killed = subprocess.run(
-        [sys.executable, "-c", script], env=env, cwd=here.parent, capture_output=True, text=True
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert os.listdir(tmp_path) == ["run"]
-    assert text(TRAIN[engine](at, objective=OPEN)[0]) == expected
-    # The checkpoint carries the reference: nothing is trained for it again.
-    primary = Dies(7)
-    state = json.loads(Path(at.path).read_text(encoding="utf-8").split("\n", 1)[1])
-    assert len(state["reference"]) == 30
-    os.remove(at.path)
-    with pytest.raises(Interrupt):
-        TRAIN[engine](at, objective=Constrained(primary, CLICKS, keep=0.02))
-    assert os.listdir(tmp_path) == []
-
-
-class Dies(LambdaRank):
-    """Interrupts the training in a round."""
-
-    def __init__(self, round_):
-        super().__init__(NDCG(5))
-        object.__setattr__(self, "round_", round_)
-
-    @property
-    def rule(self):
-        return None
-
-    def lambdas(self, scores, q, iteration):
-        if iteration == self.round_:
-            raise Interrupt
-        return super().lambdas(scores, q, iteration)
-
-
-@BROKEN
 @ENGINE
 def test_more_rounds_are_trained_on(tmp_path, engine):
     at = Checkpoint(tmp_path / "run", every=5)
-    TRAIN[engine](at, objective=OPEN, rounds=12)
-    longer = TRAIN[engine](at, objective=OPEN, rounds=20)[0]
-    assert text(longer) == text(TRAIN[engine](None, objective=OPEN, rounds=20)[0])
+    TRAIN[engine](at, objective=KEPT, rounds=12)
+    longer = TRAIN[engine](at, objective=KEPT, rounds=20)[0]
+    assert text(longer) == text(TRAIN[engine](None, objective=KEPT, rounds=20)[0])
     with pytest.raises(ValueError, match=r"another training: objective was .*keep=0.02.* now .*keep=0.01"):
-        TRAIN[engine](at, objective=Constrained(GRADES, CLICKS, keep=0.01), rounds=30)
+        TRAIN[engine](at, objective=replace(KEPT, keep=0.01), rounds=30)
 
 
 # What is refused.
@@ -480,24 +309,35 @@ def test_more_rounds_are_trained_on(tmp_path, engine):
 @pytest.mark.parametrize(
     ("error", "message", "make"),
     [
-        (ValueError, "keep is 0, expected .* > 0", lambda: Constrained(GRADES, CLICKS, keep=0)),
-        (ValueError, "keep is 1, expected a number below 1", lambda: Constrained(GRADES, CLICKS, keep=1)),
+        (ValueError, "keep is 0: give a finite number > 0", lambda: Constrained(GRADES, CLICKS, keep=0)),
+        (ValueError, "keep is 1: give a number below 1", lambda: Constrained(GRADES, CLICKS, keep=1)),
         (ValueError, "keep is -0.1", lambda: Constrained(GRADES, CLICKS, keep=-0.1)),
         (ValueError, "keep is 1.5", lambda: Constrained(GRADES, CLICKS, keep=1.5)),
-        (TypeError, "keep is '1%', expected a number", lambda: Constrained(GRADES, CLICKS, keep="1%")),
+        (TypeError, "keep is '1%': give a number", lambda: Constrained(GRADES, CLICKS, keep="1%")),
         (TypeError, "primary is 3, expected an objective", lambda: Constrained(3, CLICKS)),
         (TypeError, "raise_ is 'clicks', expected an objective", lambda: Constrained(GRADES, "clicks")),
-        (TypeError, r"raise_\[1\] is 2", lambda: Constrained(GRADES, (CLICKS, 2))),
-        (ValueError, "raise_ is empty", lambda: Constrained(GRADES, ())),
+        (
+            TypeError,
+            r"raise_ is \(LambdaRank.*expected an objective",
+            lambda: Constrained(GRADES, (CLICKS, CLICKS)),
+        ),
         (TypeError, "raises no single measure", lambda: Constrained(ListNet(), CLICKS)),
-        (ValueError, r"first is Constrained.* part of another", lambda: Blend(OPEN, CLICKS, 0.5)),
-        (ValueError, r"objectives\[1\] is Constr", lambda: Scorecard((CLICKS, OPEN), Scaled((1, 1)))),
-        (ValueError, r"objectives\[0\] is Grad", lambda: Scorecard((GradientStep(OPEN),), (1,))),
-        (ValueError, "primary is Constrained", lambda: Constrained(OPEN, CLICKS)),
-        (ValueError, "raise_ is Constrained", lambda: Constrained(GRADES, OPEN)),
-        (ValueError, r"raise_\[1\] is Constrained", lambda: Constrained(GRADES, (CLICKS, OPEN))),
-        (TypeError, "reference is 0.5, expected a tuple", lambda: Constrained(GRADES, CLICKS, reference=0.5)),
-        (TypeError, r"reference is \(\)", lambda: Constrained(GRADES, CLICKS, reference=())),
+        (ValueError, r"first is Constrained.* part of another", lambda: Blend(KEPT, CLICKS, 0.5)),
+        (ValueError, r"objectives\[1\] is Constr", lambda: Scorecard((CLICKS, KEPT), Scaled((1, 1)))),
+        (ValueError, r"objectives\[0\] is Grad", lambda: Scorecard((GradientStep(KEPT),), (1,))),
+        (ValueError, "primary is Constrained", lambda: Constrained(KEPT, CLICKS)),
+        (ValueError, "raise_ is Constrained", lambda: Constrained(GRADES, KEPT)),
+        (
+            ValueError,
+            "reference is 0.5: train LambdaRank.* alone first",
+            lambda: Constrained(GRADES, CLICKS, reference=0.5),
+        ),
+        (
+            ValueError,
+            r"reference is \(\): .* evaluate NDCG.*empty=float.'nan'.* on the",
+            lambda: Constrained(GRADES, CLICKS),
+        ),
+        (TypeError, "reference.0. is 'high'", lambda: Constrained(GRADES, CLICKS, reference=("high",))),
         (ValueError, r"reference\[1\] is 70", lambda: Constrained(GRADES, CLICKS, reference=(0.5, 70.0))),
     ],
 )
@@ -514,36 +354,12 @@ def test_a_primary_without_labels_is_refused_before_the_training(engine):
         if engine == "lightgbm":
             sources = {"clicks": zeros.labels["clicks"]}
             data = lb_lightgbm.Dataset(X, zeros.relevance, group=zeros.sizes, sources=sources)
-            lb_lightgbm.train(PARAMS, data, 3, objective=OPEN)
+            lb_lightgbm.train(PARAMS, data, 3, objective=KEPT)
         else:
-            lb_xgboost.train(XGB_PARAMS, matrix(X, zeros), 3, objective=OPEN)
+            lb_xgboost.train(XGB_PARAMS, matrix(X, zeros), 3, objective=KEPT)
 
 
-@ENGINE
-def test_what_the_others_lack_is_refused_before_the_primary_is_trained(engine, tmp_path):
-    at = Checkpoint(tmp_path / "run", every=1)
-    needs = Constrained(GRADES, LambdaRank(CNDCG(source="sales")))
-    with pytest.raises(ValueError, match="no label source 'sales'"):
-        train(engine, needs, checkpoint=at)
-    valid = dataset().create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
-    with pytest.raises(ValueError, match="no label source 'clicks'"):
-        if engine == "lightgbm":
-            train(engine, OPEN, valid_sets=[valid], feval=CNDCG(5), checkpoint=at)
-        else:
-            bare = lb_xgboost.DMatrix(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
-            train(engine, OPEN, evals=[(bare, "valid")], custom_metric=CNDCG(5), checkpoint=at)
-    assert os.listdir(tmp_path) == []
-
-
-@ENGINE
-def test_a_continued_model_needs_a_reference(engine):
-    model = train(engine, GRADES, 3)
-    name = {"lightgbm": "init_model", "xgboost": "xgb_model"}[engine]
-    with pytest.raises(ValueError, match=f"{name} is given, but Constrained.* pass reference="):
-        train(engine, OPEN, **{name: model})
-
-
-@pytest.mark.parametrize("objective", [OPEN, GradientStep(OPEN), Blend(GRADES, CLICKS, Scaled((1, 1)))])
+@pytest.mark.parametrize("objective", [KEPT, GradientStep(KEPT), Blend(GRADES, CLICKS, Scaled((1, 1)))])
 def test_clusters_refuse_weights_from_all_queries(objective):
     with pytest.raises(ValueError, match="no worker has all of them: give fixed weights"):
         check_distributed(objective, "engine")

@@ -1,52 +1,25 @@
-"""The engines' own objectives as values behind `LambdaRank(convention=…)`."""
-
-from dataclasses import fields
+"""The engines' own objectives behind `LambdaRank(convention=…)`; their parity is tested with each engine."""
 
 import drawn
 import numpy as np
 import pytest
 
-from lambdaboost import NDCG, LambdaRank, Queries
-from lambdaboost.objectives.native.conventions import (
-    CONVENTIONS,
-    LightGBMConvention,
-    XGBoostConvention,
-    convention_of,
-)
-
-OPTIONS = {"truncation": 3, "norm": False, "score_norm": False}
+from lambdaboost import LambdaRank, Queries
+from lambdaboost.objectives.lambdarank import OPTIONS
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
-def test_lambdarank_takes_its_conventions_gradient(name):
-    """In every option, with and without weights."""
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+def test_options_are_the_engines_defaults(name):
     scores, q = drawn.make(11, [40, 7])
     q = Queries(q.relevance, sizes=q.sizes, weight=[2.0, 0.5])
-    known = [field.name for field in fields(CONVENTIONS[name])]
-    for options in ({}, *({option: OPTIONS[option]} for option in known)):
-        convention = CONVENTIONS[name](**options)
-        weight = convention.row_weights(q)
-        got = LambdaRank(convention=name, **options).gradient(scores, q)
-        for derivative, of_convention in zip(got, convention.gradient(scores, q, NDCG(), 1.0), strict=True):
-            np.testing.assert_array_equal(derivative, of_convention * weight)
-
-
-def test_none_is_the_engines_default():
-    scores, q = drawn.make(12, [60])
-    for convention, explicit in (
-        (LightGBMConvention(), LightGBMConvention(30, True)),
-        (XGBoostConvention(), XGBoostConvention(32, True, True)),
-    ):
-        convention.check(NDCG(), 1.0)
-        for one, two in zip(
-            convention.gradient(scores, q, NDCG(), 1.0),
-            explicit.gradient(scores, q, NDCG(), 1.0),
-            strict=True,
-        ):
-            assert one.tobytes() == two.tobytes()
-
-
-def test_the_papers_convention_is_none_of_an_engines():
-    assert convention_of("paper", dict.fromkeys(OPTIONS)) is None
-    assert convention_of("lightgbm", {"norm": False, "score_norm": None}) == LightGBMConvention(norm=False)
-    assert LambdaRank().rule is not None and LambdaRank(convention="xgboost").rule is None
+    defaults = {"truncation": 30, "norm": True} | (
+        {} if name == "lightgbm" else {"truncation": 32, "score_norm": True}
+    )
+    assert OPTIONS[name] == defaults
+    own = LambdaRank(convention=name).gradient(scores, q)
+    np.testing.assert_array_equal(own, LambdaRank(convention=name, **defaults).gradient(scores, q))
+    for option, value in {"truncation": 3, "norm": False, "score_norm": False}.items():
+        if option in defaults:
+            other = LambdaRank(convention=name, **{option: value}).gradient(scores, q)
+            assert not np.array_equal(own, other)
+    assert LambdaRank(convention=name).rule is None and LambdaRank().rule is not None

@@ -1,8 +1,12 @@
 """Training over a cluster of two processes: the model of one machine, whole queries, and errors before any training."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
@@ -31,10 +35,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
-from lambdaboost.dask import train_lightgbm, train_xgboost  # noqa: E402
-from lambdaboost.dask._objective import Lasting  # noqa: E402
-from lambdaboost.dask._parts import on  # noqa: E402
-from lambdaboost.dask._results import as_worker, identities, results  # noqa: E402
+from lambdaboost.dask import Lasting, WorkerDied, _finish, train  # noqa: E402
 
 SIZES = [20, 15, 30, 25] * 12
 CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
@@ -53,8 +54,6 @@ VALID = Collection(
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
 LIGHTGBM = {"verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5, "min_data_in_bin": 1}
 XGBOOST = {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16}
-TRAIN = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
-TRAINING = ("leaves", "valid", "feval", "custom_metric", "early_stopping")
 PARAMS = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
@@ -87,12 +86,8 @@ def given(**more):
 
 
 def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, **more):
-    training = {name: more.pop(name) for name in TRAINING if name in more}
-    rows = given(**more)
     params = PARAMS[engine] if params is None else params
-    return TRAIN[engine](
-        client, params, rows.pop("X"), rows.pop("y"), rounds=rounds, objective=objective, **rows, **training
-    )
+    return train(client, params, engine=engine, rounds=rounds, objective=objective, **given(**more))
 
 
 def on_one_machine(
@@ -212,16 +207,19 @@ def test_frames_shuffled_by_query(client, engine):
         qid=divisions["qid"],
         sources=divisions[["clicks"]],
         valid=VALID,
+        early_stopping=50,
     )
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
     alone = divisions.compute().sort_values("qid", kind="stable")
     clicks = {"clicks": alone["clicks"]}
     if engine == "lightgbm":
         data = lb_lightgbm.Dataset(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
-        expected = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, 12, objective=OBJECTIVE)
+        rounds = booster.best_iteration
+        expected = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, rounds, objective=OBJECTIVE)
     else:
         data = lb_xgboost.DMatrix(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
-        expected = lb_xgboost.train(XGBOOST, data, 12, objective=OBJECTIVE, verbose_eval=False)
+        rounds = booster.best_iteration + 1
+        expected = lb_xgboost.train(XGBOOST, data, rounds, objective=OBJECTIVE, verbose_eval=False)
     expected = scores(engine, expected, frame[names])
     np.testing.assert_allclose(scores(engine, booster, frame[names]), expected, rtol=1e-5, atol=1e-6)
 
@@ -245,34 +243,29 @@ def held_out(engine, data):
 
 @ENGINE
 def test_early_stopping_is_that_of_one_machine(client, engine):
-    """On validation data that every worker has, so that all stop in the same round."""
+    """On validation data that every worker has, so that all stop in the same round, which the booster knows."""
     faster = PARAMS[engine] | {"learning_rate": 1.0}
-    argument = {"lightgbm": "feval", "xgboost": "custom_metric"}[engine]
     there = on_cluster(
-        client,
-        engine,
-        rounds=60,
-        params=faster,
-        valid=VALID,
-        early_stopping=5,
-        **{argument: [NDCG(5), CNDCG(3)]},
+        client, engine, rounds=60, params=faster, valid=VALID, measure=NDCG(5), early_stopping=5
     )
     sources = {"clicks": CLICKS}
     if engine == "lightgbm":
         data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, sources=sources)
         here = lb_lightgbm.train(
             faster | {"num_threads": 1}, data, 60, objective=OBJECTIVE, valid_sets=[held_out(engine, data)],
-            feval=[NDCG(5), CNDCG(3)], callbacks=[lgb.early_stopping(5, verbose=False)],
+            feval=NDCG(5), callbacks=[lgb.early_stopping(5, verbose=False)],
         )  # fmt: skip
-        assert there.current_iteration() == here.best_iteration < 55
+        best = here.best_iteration
+        assert there.current_iteration() == best < 55
     else:
         data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, sources=sources)
         here = lb_xgboost.train(
             faster | {"nthread": 1}, data, 60, objective=OBJECTIVE, evals=[(held_out(engine, data), "valid")],
-            custom_metric=[NDCG(5), CNDCG(3)], early_stopping_rounds=5, verbose_eval=False,
+            custom_metric=NDCG(5), early_stopping_rounds=5, verbose_eval=False,
         )  # fmt: skip
-        assert there.num_boosted_rounds() == here.num_boosted_rounds() < 60
-        assert there.best_iteration == here.best_iteration
+        assert there.num_boosted_rounds() == here.best_iteration + 1 < 55
+        best, here = here.best_iteration, here[: here.best_iteration + 1]
+    assert there.best_iteration == best
     np.testing.assert_allclose(scores(engine, there), scores(engine, here), rtol=1e-4, atol=1e-4)
 
 
@@ -280,21 +273,23 @@ def test_early_stopping_is_that_of_one_machine(client, engine):
 def test_validation_that_cannot_be_is_refused_before_any_training(client, engine):
     narrow = Collection(VALID.features[:, :5], VALID.queries)
     graded_only = Collection(VALID.features, Queries(VALID.queries.relevance, sizes=VALID.queries.sizes))
-    measured = {"lightgbm": "feval", "xgboost": "custom_metric"}[engine]
-    for error, named, more in (
+    stop = {"valid": VALID, "early_stopping": 5}
+    for error, message, more in (
+        (ValueError, "valid and early_stopping go together", {"early_stopping": 5}),
+        (ValueError, "valid and early_stopping go together", {"valid": VALID}),
         (
-            ValueError,
-            "early_stopping is given, but there is nothing to evaluate: give valid=",
-            {"early_stopping": 5},
+            TypeError,
+            r"valid is a ndarray, expected Collection\(features, Queries",
+            stop | {"valid": VALID.features},
         ),
-        (ValueError, f"{measured} is given, but there is nothing to evaluate", {measured: NDCG(5)}),
-        (TypeError, r"valid is a ndarray, expected Collection\(features, Queries", {"valid": VALID.features}),
-        (ValueError, "valid has 5 features, X has 6: give the same columns", {"valid": narrow}),
-        (ValueError, "clicks", {"valid": graded_only, measured: CNDCG(3)}),
-        (ValueError, "early_stopping is 0", {"valid": VALID, "early_stopping": 0}),
+        (ValueError, "valid has 5 features, X has 6: give the same columns", stop | {"valid": narrow}),
+        (ValueError, "clicks", stop | {"valid": graded_only, "measure": CNDCG(3)}),
+        (TypeError, "measure is 'ndcg'", stop | {"measure": "ndcg"}),
+        (ValueError, "early_stopping is 0", stop | {"early_stopping": 0}),
+        (ValueError, "engine is 'catboost': give 'lightgbm' or 'xgboost'", {}),
     ):
-        with pytest.raises(error, match=named):
-            on_cluster(client, engine, **more)
+        with pytest.raises(error, match=message):
+            on_cluster(client, engine if more else "catboost", params={}, **more)
 
 
 def test_nothing_of_the_cluster_is_left_in_the_model(client):
@@ -321,6 +316,21 @@ def test_objectives_in_the_engines_own_dask(client):
     local = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, sources={"clicks": np.nan_to_num(CLICKS)})
     expected = lb_xgboost.train(XGBOOST, local, 12, objective=OBJECTIVE, verbose_eval=False)
     np.testing.assert_allclose(scores("xgboost", booster), scores("xgboost", expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_page_runs_as_a_script(tmp_path):
+    """Its cluster starts processes, which import the script."""
+    docs = Path(__file__).parent.parent / "docs"
+    page = (docs / "distributed.md").read_text(encoding="utf-8")
+    (code,) = (
+        block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "LocalCluster" in block
+    )
+    script = tmp_path / "page.py"
+    script.write_text((docs / "howto" / "prelude.py").read_text(encoding="utf-8") + code, encoding="utf-8")
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    assert 1 <= int(ran.stdout.split()[-1]) <= 10
 
 
 # Errors.
@@ -370,6 +380,7 @@ class Dies:
         return 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="workers are killed by a signal")
 @ENGINE
 @pytest.mark.parametrize("waits", [False, True])
@@ -384,7 +395,7 @@ def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tm
             on_cluster(client, engine, objective=Blend(RankNet(), LambdaRank(), Dies(killed, waits)))
     finally:
         cloudpickle.unregister_pickle_by_value(__import__(__name__))
-    assert time.time() - killed.stat().st_mtime < 15
+    assert time.time() - killed.stat().st_mtime < 60  # not the minutes that an engine waits
     restart(client)
     assert on_cluster(client, engine, rounds=1) is not None
 
@@ -402,17 +413,15 @@ def restart(client):
 
 
 def test_a_worker_that_died_before_the_call(client):
-    """Gone, or another one that came back at its address."""
-    address = sorted(client.scheduler_info()["workers"])[0]
-    known = identities(client, [address, "tcp://127.0.0.1:1"])
-    assert list(known) == [address]
-    mine, other = (on(client, address, as_worker, who, int) for who in (known[address], "of before"))
-    assert results(client, [mine], [address]) == [0]
-    with pytest.raises(RuntimeError, match=f"worker {address} died during the call"):
-        results(client, [other], [address])
-    gone = on(client, "tcp://127.0.0.1:1", int)
-    with pytest.raises(RuntimeError, match=r"worker tcp://127\.0\.0\.1:1 died during the call"):
-        results(client, [gone], ["tcp://127.0.0.1:1"], end_stuck=True)
+    address, gone = sorted(client.scheduler_info()["workers"])[0], "tcp://127.0.0.1:1"
+    calls = {
+        place: client.submit(int, workers=[place], allow_other_workers=False, pure=False)
+        for place in (address, gone)
+    }
+    _finish(client, {address: calls[address]})
+    assert calls[address].result() == 0
+    with pytest.raises(WorkerDied, match=f"worker {gone} died during the call"):
+        _finish(client, calls)
 
 
 @ENGINE
@@ -426,16 +435,23 @@ def test_positions_are_matched_by_name_whatever_a_partition_has(client, engine):
     expected = scores(engine, on_one_machine(engine, position=place, **more))
     assert np.ptp(expected) > 0.1
     np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
-    for message, position in (
-        (r"reads positions: give the rank of each row, from 1, as position=", None),
+    zero = spread(np.where(np.arange(N) == Q.offsets[24], 0, 1))
+    for message, wrong in (
+        ("no position", {"position": None}),
         (
             r"partition 2: position\[0\] is 0: give the rank",
-            spread(np.where(np.arange(N) == Q.offsets[24], 0, 1)),
+            {"position": zero, "objective": LambdaRank()},
         ),
-        (r"partition 0: position has \d+ rows, X has \d+", spread(place, (0, 11, 24, 33, 48))),
+        (
+            r"partition [01]: position has \d+ rows, X has \d+",
+            {"position": spread(place, (0, 11, 24, 33, 48))},
+        ),
     ):
         with pytest.raises(ValueError, match=message):
-            on_cluster(client, engine, position=position, **more)
+            on_cluster(client, engine, **more | wrong)
+    ranks = da.concatenate([spread(place).blocks[:2], spread(np.ones(N)).blocks[2:]])
+    with pytest.raises(ValueError, match="position is a rank in one partition and a name in another"):
+        on_cluster(client, engine, position=ranks, objective=LambdaRank())
 
 
 @ENGINE
@@ -478,7 +494,7 @@ def test_errors_before_any_training(client, engine):
         ),
         (
             ValueError,
-            r"partition 0: y has \d+ rows, X has \d+",
+            r"partition [01]: y has \d+ rows, X has \d+",
             {"y": spread(RELEVANCE, (0, 11, 24, 33, 48))},
         ),
         (ValueError, r"reads the source 'clicks': give it in sources=\{'clicks': …\}", {"sources": None}),
@@ -495,5 +511,5 @@ def test_errors_before_any_training(client, engine):
 def test_errors_of_one_engine(client):
     with pytest.raises(ValueError, match="tree_learner='feature': rows are spread over the workers"):
         on_cluster(client, "lightgbm", params=LIGHTGBM | {"tree_learner": "feature"})
-    with pytest.raises(ValueError, match=r"weight of query 100 is .*: XGBoost takes one weight a query"):
+    with pytest.raises(ValueError, match=r"weight\[1\] is 1.0009.*: XGBoost weights whole queries"):
         on_cluster(client, "xgboost", weight=spread(np.linspace(1, 2, N)))

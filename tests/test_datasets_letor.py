@@ -1,10 +1,9 @@
-"""LETOR text: what is read, what is refused and where, the cache, and the way back."""
+"""LETOR text: what is read, what is refused and where, and the way back."""
 
 import bz2
 import gzip
 import lzma
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from lambdaboost.datasets import Collection, Queries, _letor_cache, read_letor, write_letor
+from lambdaboost.datasets import Collection, Queries, read_letor, write_letor
 
 TEXT = (
     b"2 qid:10 1:0.5 3:1 # docid = A-1 inc = 1\n0 qid:10 2:-3e2\n\n# all comment\n1.5 qid:11 1:nan # my p\n"
@@ -67,11 +66,10 @@ def test_few_values_stay_sparse(letor):
     assert X[1, 99] == 2
 
 
-@pytest.mark.parametrize("cache", [False, True])
-def test_n_features_widens(letor, cache):
+def test_n_features_widens(letor):
     path = letor(b"0 qid:1 1:1 2:2\n")
     for wanted in (5, 2, 5):
-        assert read_letor(path, n_features=wanted, cache=cache).features.shape == (1, wanted)
+        assert read_letor(path, n_features=wanted).features.shape == (1, wanted)
 
 
 @pytest.mark.parametrize("n_features, error", [(1, ValueError), (0, ValueError), (2.5, TypeError)])
@@ -107,11 +105,10 @@ GOOD = b"1 qid:1 1:1 2:2\n"
         (b"inf qid:1 1:1", "grade is inf"),
     ],
 )
-@pytest.mark.parametrize("cache", [False, True])
-def test_a_wrong_line_is_named(letor, line, problem, cache):
+def test_a_wrong_line_is_named(letor, line, problem):
     path = letor(GOOD + b"\n" + GOOD + line + b"\n" + GOOD)
     with pytest.raises(ValueError, match="expected 'grade qid:Q 1:v 2:v") as caught:
-        read_letor(path, cache=cache)
+        read_letor(path)
     assert str(caught.value).startswith(f"{path}:4: ")
     assert problem in str(caught.value)
 
@@ -147,11 +144,10 @@ def test_zstd_is_named(letor):
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for cache in (False, True):
-        with pytest.raises(
-            ValueError, match=r"pipe is a pipe or a device: save its output to a file, and read that file"
-        ):
-            read_letor(pipe, cache=cache)
+    with pytest.raises(
+        ValueError, match=r"pipe is a pipe or a device: save its output to a file, and read that file"
+    ):
+        read_letor(pipe)
 
 
 def test_what_a_terminal_would_act_on_is_shown_escaped(letor):
@@ -180,14 +176,8 @@ def test_sizes_beside(letor, data, sizes, compress_sizes):
     assert q.sizes.tolist() == [2, 1] and q.ids is None
 
 
-def test_sizes_elsewhere(letor):
-    assert read_letor(letor(NO_QID), query_file=letor(b"1\n2\n", "sizes")).queries.sizes.tolist() == [1, 2]
-
-
 def test_no_sizes(letor):
-    with pytest.raises(
-        ValueError, match=r"no qid on its lines, and no train.txt.query beside; .*query_file="
-    ):
+    with pytest.raises(ValueError, match=r"no qid on its lines, and no train.txt.query beside it; expected"):
         read_letor(letor(NO_QID))
 
 
@@ -195,158 +185,16 @@ def test_no_sizes(letor):
     "sizes, problem",
     [
         (b"2\n2\n", "sum to 4"),
-        (b"2\nx\n", "sizes:2: 'x'"),
+        (b"2\nx\n", "train.txt.query:2: 'x'"),
         (b"3\n0\n", "is 0"),
         (b"", "empty"),
-        (b"-3", "sizes:1"),
+        (b"-3", "train.txt.query:1"),
     ],
 )
 def test_wrong_sizes(letor, sizes, problem):
+    letor(sizes, "train.txt.query")
     with pytest.raises(ValueError, match=problem):
-        read_letor(letor(NO_QID), query_file=letor(sizes, "sizes"))
-
-
-def test_sizes_given_twice(letor):
-    path, sizes = letor(TEXT), letor(b"3\n", "sizes")
-    for _ in range(2):
-        with pytest.raises(ValueError, match="omit it"):
-            read_letor(path, query_file=sizes)
-    with pytest.raises(FileNotFoundError):
-        read_letor(letor(NO_QID), query_file=sizes.with_name("nowhere"))
-
-
-# The cache
-
-
-def same(a, b):
-    for x, y in zip(a, b, strict=True):
-        if isinstance(x, Queries):
-            assert x.labels.keys() == y.labels.keys()
-            np.testing.assert_array_equal(x.relevance, y.relevance)
-            np.testing.assert_array_equal(x.offsets, y.offsets)
-            np.testing.assert_array_equal(x.ids, y.ids)
-        else:
-            assert sparse.issparse(x) == sparse.issparse(y) and x.dtype == y.dtype
-            dense = [m.toarray() if sparse.issparse(m) else m for m in (x, y)]
-            np.testing.assert_array_equal(*dense)
-    np.testing.assert_array_equal(a.documents, b.documents)
-
-
-def no_parsing(path):
-    raise AssertionError("parsed again")
-
-
-SPARSE = b"0 qid:1 1:1 # a\n1 qid:1 100:2 # b\n"
-DENSE = b"0 qid:1 1:1 2:2\n1 qid:1 1:2 2:0\n"
-
-
-@pytest.mark.parametrize("text", [TEXT, SPARSE, DENSE])
-def test_the_cache_holds_the_same(letor, monkeypatch, text):
-    path = letor(text)
-    parsed = read_letor(path)
-    monkeypatch.setattr("lambdaboost.datasets.letor.parse", no_parsing)
-    same(read_letor(path), parsed)
-    with pytest.raises(AssertionError):
-        read_letor(path, cache=False)
-
-
-def test_no_cache_on_request(letor, tmp_path):
-    read_letor(letor(TEXT), cache=False)
-    assert [p.name for p in tmp_path.iterdir()] == ["train.txt"]
-
-
-def test_a_changed_text_is_parsed_again(letor, tmp_path):
-    path = letor(TEXT)
-    read_letor(path)
-    before = path.stat()
-    path.write_bytes(TEXT.replace(b"2 qid:10", b"3 qid:10"))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    for _ in range(2):
-        assert read_letor(path).queries.relevance[0] == 3
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-@pytest.mark.parametrize("at", [0, 0.3, 0.5, 0.8, 1])
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text", "pickle"])
-def test_a_damaged_cache_is_made_anew(letor, damage, at):
-    path = letor(SPARSE)
-    parsed = read_letor(path)
-    cache = _letor_cache.cache_path(path)
-    whole = cache.read_bytes()
-    place = int(at * (len(whole) - 1))
-    broken = {
-        "cut": whole[:place],
-        "flip": whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :],
-        "empty": b"",
-        "text": b"not a cache",
-        "pickle": b"\x80\x04N.",
-    }[damage]
-    cache.write_bytes(broken)
-    same(read_letor(path), parsed)
-    assert _letor_cache.load(path, _letor_cache_digest(path)) is not None
-
-
-def _letor_cache_digest(path: Path) -> str:
-    import hashlib
-
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def test_flipping_any_byte_never_changes_the_data(letor):
-    path = letor(SPARSE)
-    parsed = read_letor(path)
-    cache = _letor_cache.cache_path(path)
-    whole = cache.read_bytes()
-    for place in range(0, len(whole), 7):
-        cache.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
-        same(read_letor(path), parsed)
-
-
-@pytest.mark.parametrize(
-    "forged",
-    [
-        {"indices": np.array([0, 10**6], dtype=np.int32)},
-        {"indices": np.array([0, -7], dtype=np.int32)},
-        {"indices": np.array([0, 99.0])},
-        {"indptr": np.array([0, 1, 2**31 - 1], dtype=np.int32)},
-        {"indptr": np.array([0, 2, 1], dtype=np.int32)},
-        {"indptr": np.array([0, 1], dtype=np.int32)},
-        {"shape": np.array([2, 2**40])},
-        {"shape": np.array([2**40, 100])},
-        {"shape": np.array([2])},
-        {"data": np.array([np.inf, 2], dtype=np.float32)},
-        {"data": np.array(["a", "b"])},
-        {"relevance": np.array([0.0])},
-        {"relevance": np.array([0.0, -1.0])},
-        {"relevance": np.array([0, 1])},
-        {"ids": np.array([1, 2, 3])},
-        {"ids": np.array([1.0, np.nan])},
-        {"documents": np.array(["a"])},
-        {"documents": np.array([1, 2])},
-        {"dense": np.zeros((3, 2), dtype=np.float32)},
-        {"dense": np.zeros(2, dtype=np.float32)},
-        {"dense": np.array([[1.0, np.inf], [0, 0]], dtype=np.float32)},
-    ],
-    ids=lambda forged: "-".join(forged),
-)
-def test_a_forged_cache_is_made_anew(letor, forged):
-    """Its zip is whole and its digest right, so only what it holds tells."""
-    path = letor(SPARSE)
-    parsed = read_letor(path)
-    cache = _letor_cache.cache_path(path)
-    with np.load(cache) as arrays:
-        np.savez(cache, **{**arrays, **forged})
-    for _ in range(2):
-        same(read_letor(path), parsed)
-    assert _letor_cache.load(path, _letor_cache_digest(path)) is not None
-
-
-def test_where_no_cache_can_be_written_there_is_none(letor, tmp_path):
-    path = letor(TEXT)
-    _letor_cache.cache_path(path).mkdir()
-    for _ in range(2):
-        assert read_letor(path).queries.n_documents == 3
-    assert len(list(tmp_path.iterdir())) == 2
+        read_letor(letor(NO_QID))
 
 
 # Writing
@@ -366,11 +214,11 @@ def collections(draw):
     return Collection(X, Queries(grades, ids=np.repeat(ids, sizes)), names)
 
 
-@given(collections(), st.sampled_from(["", ".gz", ".xz", ".bz2"]), st.booleans())
-def test_what_is_written_is_read(tmp_path_factory, written, suffix, cache):
+@given(collections(), st.sampled_from(["", ".gz", ".xz", ".bz2"]))
+def test_what_is_written_is_read(tmp_path_factory, written, suffix):
     path = tmp_path_factory.mktemp("letor") / f"data.txt{suffix}"
     write_letor(path, written)
-    back = read_letor(path, n_features=written.n_features, cache=cache)
+    back = read_letor(path, n_features=written.n_features)
     assert [p.name for p in path.parent.iterdir() if p.name.startswith(".")] == []
     X = back.features.toarray() if sparse.issparse(back.features) else back.features
     np.testing.assert_array_equal(X, written.features)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lambdaboost.datasets import cubic_polynomial, web_search_log
-from lambdaboost.datasets.click_models import CLICK_MODELS, PERSISTENCE, sampled_last_clicks
+from lambdaboost.datasets.click_models import CLICK_MODELS, sampled_last_clicks
 from lambdaboost.datasets.synthetic.grades import GRADE_SHARES, grades_by_share
 
 GENERATORS = pytest.mark.parametrize("generate", [cubic_polynomial, web_search_log])
@@ -148,7 +148,7 @@ def simulated_session(model, attraction, satisfaction, rng):
             last = r
             if rng.random() < s:
                 break
-        if rng.random() > PERSISTENCE:
+        if rng.random() > 0.95:
             break
     return last
 
@@ -160,7 +160,7 @@ def test_closed_form_is_what_users_do(click_model):
     n = 20_000
     users = [simulated_session(click_model, attraction, satisfaction, rng) for _ in range(n)]
     counted = [users.count(r) / n for r in range(5)]
-    exact = CLICK_MODELS[click_model](attraction[None], satisfaction[None])[0]
+    exact = CLICK_MODELS[click_model].last_click(attraction[None], satisfaction[None])[0]
     np.testing.assert_allclose(counted, exact, atol=4 * np.sqrt(0.25 / n))
 
 
@@ -169,9 +169,9 @@ def test_last_click_probabilities(click_model):
     rng = np.random.default_rng(2)
     attraction, satisfaction = rng.random((50, 10)), rng.random((50, 10))
     attraction[:, 7:] = 0
-    last = CLICK_MODELS[click_model](attraction, satisfaction)
+    last = CLICK_MODELS[click_model].last_click(attraction, satisfaction)
     assert (last >= 0).all() and (last.sum(axis=1) <= 1 + 1e-12).all() and (last[:, 7:] == 0).all()
-    certain = CLICK_MODELS[click_model](np.ones((1, 3)), np.ones((1, 3)))
+    certain = CLICK_MODELS[click_model].last_click(np.ones((1, 3)), np.ones((1, 3)))
     assert certain.sum() == pytest.approx(1)
     counts = sampled_last_clicks(last, 100, rng)
     assert counts.shape == last.shape and (counts.sum(axis=1) <= 100).all() and (counts[:, 7:] == 0).all()
@@ -180,15 +180,15 @@ def test_last_click_probabilities(click_model):
 @pytest.mark.parametrize(
     "generate, arguments, error, problem",
     [
-        (cubic_polynomial, {"queries": 0}, ValueError, "queries is 0: give at least 1"),
+        (cubic_polynomial, {"queries": 0}, ValueError, "queries is 0: give a whole number ≥ 1"),
         (cubic_polynomial, {"documents": 1}, ValueError, "documents is 1"),
         (cubic_polynomial, {"features": 0}, ValueError, "features is 0"),
-        (cubic_polynomial, {"features": 2.5}, TypeError, "features must be a whole number"),
+        (cubic_polynomial, {"features": 2.5}, TypeError, "features is .*: give a whole number"),
         (cubic_polynomial, {"seed": -1}, ValueError, "seed is -1"),
         (cubic_polynomial, {"seed": None}, TypeError, "seed"),
         (web_search_log, {"queries": "many"}, TypeError, "queries"),
         (web_search_log, {"documents": 0}, ValueError, "documents is 0"),
-        (web_search_log, {"features": 15}, ValueError, "features is 15: give at least 16"),
+        (web_search_log, {"features": 15}, ValueError, "features is 15: give a whole number ≥ 16"),
         (web_search_log, {"seed": 1.0}, TypeError, "seed"),
         (
             web_search_log,

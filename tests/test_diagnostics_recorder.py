@@ -20,10 +20,8 @@ from lambdaboost.diagnostics import (
     lambda_agreement,
     lambda_share_by_grade,
     plots,
-    rank_changes,
-    top_grades,
-    training_share,
 )
+from lambdaboost.diagnostics.top_ranks import rank_changes, top_grades
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -85,7 +83,6 @@ def check_row(row, before, after, q, m):
     changes = rank_changes(before, after, q)
     assert (row["changed_top"], row["changed_full"]) == pytest.approx(changes, abs=0.03)
     assert row["NDCG(k=3)"] == pytest.approx(NDCG(3)(after, q), abs=0.02)
-    assert row["weight"] == pytest.approx(0.1 + 0.1 * m)
 
 
 @ENGINES
@@ -106,7 +103,7 @@ def test_rounds_between_are_not_lost(train, callback, scores_of):
     assert r.frame().index.tolist() == [0, 3]
     # Trees taken in at once may round otherwise.
     np.testing.assert_allclose(r.frame(), full.frame().loc[[0, 3]], atol=0.03)
-    assert repr(r).startswith("Recorder(2 of 6 rounds, 15 of 40 queries, ")
+    assert repr(r) == "Recorder(2 of 6 rounds, 15 of 40 queries)"
 
 
 @ENGINES
@@ -179,23 +176,6 @@ def test_lgbmranker_takes_it():
     assert r.rounds_recorded == 3
 
 
-def test_by_default_it_keeps_to_a_tenth_of_the_time():
-    r = Recorder(X, Q, LambdaRank())
-    r.start(0)
-
-    def grown(first, last):
-        return np.random.default_rng(first).normal(size=r.queries.n_documents)
-
-    from time import sleep
-
-    for m in range(25):
-        sleep(0.01)
-        r.round_done(m, m + 1, grown)
-    assert 0 < r.rounds_recorded < r.rounds_seen == 25 or r.seconds_recording < 0.1 * r.seconds_training
-    # One round may cost more than its estimate, on a machine that others use too.
-    assert r.seconds_recording <= 0.1 * r.seconds_training + 3 * r.seconds_recording / r.rounds_recorded
-
-
 def test_data_frames_and_sparse_features():
     import pandas as pd
     from scipy.sparse import csr_matrix
@@ -213,7 +193,7 @@ def test_no_shares_and_no_pairs_where_none_are_asked_for():
     r = recorder(objective=LambdaRank(convention="lightgbm"), grades=(), compare=(), sample=None)
     lightgbm(r, rounds=1)
     assert r.queries.n_queries == 40
-    assert not [name for name in r.frame() if name.startswith(("share", "agreement", "weight"))]
+    assert not [name for name in r.frame() if name.startswith(("share", "agreement"))]
 
 
 def test_nothing_recorded_yet():
@@ -225,10 +205,10 @@ def test_nothing_recorded_yet():
     ("settings", "error", "message"),
     [
         ({"objective": "lambdarank"}, TypeError, "objective is 'lambdarank'"),
-        ({"objective": LambdaRank(convention="xgboost")}, ValueError, "the paper's convention"),
-        ({"compare": LambdaRank()}, TypeError, "compare is LambdaRank"),
+        ({"objective": LambdaRank(convention="xgboost")}, TypeError, "the paper's convention"),
+        ({"compare": LambdaRank()}, TypeError, r"compare\[0\] is LambdaRank"),
         ({"compare": [LambdaRank()]}, TypeError, r"compare\[0\] is LambdaRank"),
-        ({"compare": [(LambdaRank(), "x")]}, TypeError, r"compare\[0\]\[1\] is 'x'"),
+        ({"compare": [(LambdaRank(), "x")]}, TypeError, r"compare\[0\] is \(LambdaRank\(\), 'x'\)"),
         ({"compare": [(LambdaRank(), ClickTier(source="fresh"))]}, ValueError, "no label source 'fresh'"),
         ({"k": 0}, ValueError, "k is 0"),
         ({"grades": (7,)}, ValueError, "grades is"),
@@ -326,28 +306,17 @@ def test_plots_of_objectives_and_schedules(ax):
     style = dict(plt.rcParams)
     drawn = plots.plot_cost_derivatives({"λ^L": LambdaRank(), "λ^S": iteration_dependent(0.99)})
     assert drawn is not ax and len(drawn.lines) == 2
-    assert plots.plot_cost_derivatives({"L": RankNet()}, [0.0, 1.0], ax).lines[0].get_ydata()[0] == 0.5
+    assert plots.plot_cost_derivatives({"L": RankNet()}, ax).lines[0].get_ydata()[120] == 0.5
     assert plots.plot_schedules({"linear": Linear(0.1, 0.1)}, 4).lines[
         0
     ].get_ydata().tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert dict(plt.rcParams) == style
 
 
-def test_plot_of_training_shares(ax):
-    test = Queries([0, 1, 2, 1, 0], sizes=[3, 2])
-    found = training_share(lambda queries: np.arange(5.0), 4, test, [NDCG(3)], shares=[1.0, 0.5])
-    drawn = plots.plot_training_share({"one": found, "two": found}, ax=ax)
-    assert drawn.lines[0].get_xdata().tolist() == [50, 100]
-    with pytest.raises(ValueError, match=r"measure NDCG\(k=1\) is not in 'one'"):
-        plots.plot_training_share({"one": found}, NDCG(1))
-    with pytest.raises(TypeError, match="expected a dict"):
-        plots.plot_training_share(found)
-
-
 def test_plots_of_nothing(recorded):
     with pytest.raises(TypeError, match="recorded is list"):
         plots.plot_agreement([])
-    with pytest.raises(ValueError, match=r"train with a Recorder made with compare="):
+    with pytest.raises(ValueError, match="train with a Recorder as a callback, made with compare="):
         plots.plot_agreement(recorded.frame()[["changed_top"]])
     with pytest.raises(ValueError, match="train with a Recorder as a callback"):
         plots.plot_top_grades(Recorder(X, Q, GradientStep(LambdaRank())))

@@ -12,6 +12,8 @@ from copied import copied
 
 import lambdaboost
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -43,10 +45,18 @@ def test_source_archive(tmp_path):
         "conftest.py",
         ".ci/run",
         "docs/traps.md",
-        "examples/templates/squared_hinge.py",
+        "examples/templates/fresh_tier.py",
     ):
         assert name in names
-    for name in ("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Makefile"):
+    for name in (
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "CONTRIBUTING.md",
+        "Makefile",
+        "requirements-lightgbm.txt",
+    ):
         assert name in names
     assert "lambdaboost/py.typed" in names
     assert {
@@ -67,6 +77,13 @@ def test_versions_agree():
     assert PROJECT["version"] == lambdaboost.__version__
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("engine", "other"), [("lightgbm", "xgboost"), ("xgboost", "lightgbm")])
+def test_requirements_of_one_engine_are_the_dependencies_without_the_other(engine, other):
+    lines = (ROOT / f"requirements-{engine}.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [one for one in PROJECT["dependencies"] if not one.startswith(other)]
+    assert [line.replace("-cpu", "") for line in lines if not line.startswith("#")] == wanted
 
 
 def test_citation_has_what_the_format_requires():

@@ -7,8 +7,8 @@ import pytest
 
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
-from lambdaboost.datasets._checks import RESERVED
-from lambdaboost.datasets.engines import queries_of
+from lambdaboost._checks import RESERVED
+from lambdaboost.calls.data import queries_of
 
 N, SIZES = 40, [10, 10, 20]
 RNG = np.random.default_rng(3)

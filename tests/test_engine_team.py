@@ -17,7 +17,7 @@ PRELUDE = """
 import ctypes, json, os, sys, threading
 import numpy as np
 from lambdaboost import NDCG, LambdaRank, _jit
-from lambdaboost._engine_threads import called_by, calling_booster
+from lambdaboost.calls.callback import called_by, calling_booster
 from lambdaboost._threads import using
 
 rng = np.random.default_rng(0)
@@ -139,6 +139,7 @@ print(json.dumps([[len(names) for names in helpers], len(set(map(tuple, helpers)
     assert started == [] and same
 
 
+@pytest.mark.slow
 @ENGINE
 def test_without_a_number_the_team_is_openmps(engine):
     code = """

@@ -10,13 +10,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+import xgboost
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from lambdaboost import CNDCG, NDCG, LambdaRank, Queries, graded
+from lambdaboost import CNDCG, NDCG, Blend, LambdaRank, Queries, graded
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 
@@ -38,7 +39,7 @@ def ranker(engine, **more):
 
 
 def parent(engine):
-    return ranker(engine).__class__.__mro__[1]
+    return {"lightgbm": lightgbm.LGBMRanker, "xgboost": xgboost.XGBRanker}[engine]
 
 
 # scikit-learn's checks know no queries: all rows are one.
@@ -304,3 +305,45 @@ def test_measures_weigh_queries(engine):
     ((curve,),) = (list(of_set.values()) for of_set in curves.values())
     figure = NDCG(5)(made.predict(X), Queries(Q.relevance, Q.sizes, weight=weight))
     assert curve[-1] == pytest.approx(figure, abs=1e-6)
+
+
+# Parameters of the objective.
+
+
+def test_a_search_over_parameters_of_the_objective(engine):
+    rows = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
+    objective = Blend(LambdaRank(), LambdaRank(NDCG(k=3)), 0.5)
+    grid = {"objective__weight": [0.0, 1.0], "objective__first__sigma": [2.0]}
+    search = GridSearchCV(ranker(engine, objective=objective), grid, cv=GroupKFold(3)).fit(
+        rows, Q.relevance, groups=QID
+    )
+    a, b = search.cv_results_["mean_test_score"]
+    assert a != b
+    best = search.best_estimator_.get_params()["objective"]
+    assert best.first == LambdaRank(sigma=2.0) and best.weight == search.best_params_["objective__weight"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("objective__wieght", r"LambdaRank\(\) has no parameter 'wieght'; give one of 'metric'"),
+        ("objective__sigma__x", "1 has no parameter 'x'|1.0 has no parameter 'x'"),
+    ],
+)
+def test_parameters_that_no_objective_has_are_refused(engine, name, words):
+    with pytest.raises(ValueError, match=words):
+        ranker(engine, objective="LambdaRank").set_params(**{name: 1})
+
+
+def test_unknown_names_are_refused_before_any_training(engine):
+    for name, words in (
+        ("foo", "params has 'foo', which .* does not know"),
+        ("querry", "did you mean 'query'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ranker(engine, **{name: 3}).fit(X, Q.relevance, qid=QID)
+
+
+def test_the_repr_shows_what_differs_from_the_defaults(engine):
+    made = type(ranker(engine))(objective=graded(), n_jobs=1)
+    assert repr(made) == f"LambdaRanker(objective={graded()!r}, n_jobs=1)"

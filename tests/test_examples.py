@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DATA = EXAMPLES / "data" / "netflix.csv.xz"
 

@@ -16,6 +16,8 @@ from experiments.svore2011.__main__ import main
 from lambdaboost import Queries
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 COUNTS = 3  # the column that holds clicks
 FIVE = ("S1", "S2", "S3", "S4", "S5")

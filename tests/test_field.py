@@ -22,6 +22,8 @@ from lambdaboost import NDCG, GumbelRanks, LambdaRank, Queries, RankNet
 from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
+pytestmark = pytest.mark.slow
+
 FIELD = candidates(NDCG(3))
 MADE = web_search_log(queries=60, documents=15, features=16, seed=5)
 

@@ -10,15 +10,15 @@ from lambdaboost.lightgbm import cv as cv_lightgbm
 from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import cv as cv_xgboost
 
-QUERY = Q.query_of_row.astype(np.int64)
+QUERY = Q.query_of_row
 
 
-class Seen(RankNet):
+class Seen(RankNet, registered=False):
     """RankNet that notes the labels of each fold it is trained on."""
 
-    def gradient_on(self, scores, data, iteration):
+    def __call__(self, scores, data):
         SEEN.append(tuple(data.get_label()))
-        return super().gradient_on(scores, data, iteration)
+        return super().__call__(scores, data)
 
 
 SEEN = []
@@ -47,7 +47,7 @@ def test_a_seed_draws_the_same_folds_on_both_engines(seed, nfold):
 
 
 def test_each_query_is_held_out_once():
-    folds = list(drawn(QUERY, 4, seed=3))
+    folds = list(drawn(Q, 4, seed=3))
     held_out = np.concatenate([test for _, test in folds])
     assert sorted(held_out) == list(range(Q.n_documents))
     counts = [np.unique(QUERY[test]).size for _, test in folds]
@@ -59,7 +59,7 @@ def test_each_query_is_held_out_once():
 
 def test_given_rows_come_sorted():
     rows = Q.rows_of([4, 1])
-    ((train, test),) = checked([(rows[::-1], Q.rows_of([2]))], None, None, QUERY)
+    ((train, test),) = checked([(rows[::-1], Q.rows_of([2]))], Q)
     np.testing.assert_array_equal(train, np.sort(rows))
     np.testing.assert_array_equal(test, Q.rows_of([2]))
 
@@ -68,11 +68,11 @@ def test_given_rows_come_sorted():
     ("folds", "error", "words"),
     [
         (5, TypeError, "folds is 5, expected a list"),
-        ([(Q.rows_of([1]), Q.rows_of([3])[:-1])], ValueError, r"\(test\) has \d+ of the \d+ rows of query 3"),
-        ([([0, 0], [1])], ValueError, r"\(train\) has a row twice"),
+        ([(Q.rows_of([1]), Q.rows_of([3])[:-1])], ValueError, r"\(test\) holds \d+ of the \d+ rows of query 3"),
+        ([([0, 0], [1])], ValueError, r"\(train\) holds a row twice"),
         ([([-1], [1])], ValueError, r"\(train\) has rows -1 to -1, data has rows 0 to"),
     ],
 )  # fmt: skip
 def test_folds_that_are_refused(folds, error, words):
     with pytest.raises(error, match=words):
-        list(checked(folds, None, None, QUERY))
+        list(checked(folds, Q))

@@ -1,6 +1,4 @@
-"""The Pareto front and its hypervolume, against their definitions."""
-
-import itertools
+"""The Pareto front, against its definition."""
 
 import numpy as np
 import pytest
@@ -12,10 +10,9 @@ from lambdaboost.evaluation import (
     Figures,
     best_without_loss,
     compare,
-    hypervolume,
     non_dominated,
 )
-from lambdaboost.evaluation.comparison.without_loss import loss_of
+from lambdaboost.evaluation.comparison.trade_off import loss_of
 
 EACH_SIZE = pytest.mark.parametrize(("n", "m"), [(1, 2), (7, 2), (30, 2), (9, 3), (12, 4)])
 
@@ -32,17 +29,6 @@ def slow_front(points):
     ]
 
 
-def slow_volume(points, reference):
-    """The cells of the grid through all coordinates whose upper corner some point reaches."""
-    axes = [sorted({r, *(p[k] for p in points if p[k] > r)}) for k, r in enumerate(reference)]
-    volume = 0.0
-    for cell in itertools.product(*(range(1, len(axis)) for axis in axes)):
-        corner = [axis[at] for axis, at in zip(axes, cell, strict=True)]
-        if any(all(x >= c for x, c in zip(p, corner, strict=True)) for p in points):
-            volume += np.prod([axis[at] - axis[at - 1] for axis, at in zip(axes, cell, strict=True)])
-    return volume
-
-
 def drawn(n, m, seed):
     """Points with ties, some below the reference 0."""
     return np.random.default_rng(seed).integers(-1, 5, (n, m)) / 4
@@ -55,51 +41,20 @@ def test_front_against_its_definition(n, m):
         assert non_dominated(points).tolist() == slow_front(points.tolist())
 
 
-@EACH_SIZE
-def test_hypervolume_against_cells(n, m):
-    for seed in range(5):
-        points, reference = drawn(n, m, seed), [0.0] * (m - 1) + [-0.5]
-        assert hypervolume(points, reference) == pytest.approx(
-            slow_volume(points.tolist(), reference), abs=1e-12
-        )
-
-
-def test_hypervolume_of_a_box_is_its_product():
-    sides = np.array([0.3, 0.7, 1.1, 0.2])
-    assert hypervolume([sides + 2.0], [2.0] * 4) == pytest.approx(sides.prod())
-
-
-def test_hypervolume_does_not_count_what_others_cover():
-    front = np.array([[0.2, 0.9], [0.5, 0.6], [0.8, 0.1]])
-    below = front - 0.05
-    assert hypervolume(np.vstack([below, front]), [0, 0]) == pytest.approx(hypervolume(front, [0, 0]))
-
-
-def test_hypervolume_of_nothing_above_the_reference_is_0():
-    assert hypervolume([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]) == 0.0
-    assert hypervolume(np.empty((0, 2)), [0.0, 0.0]) == 0.0
-
-
 def test_front_of_equal_points_holds_all():
     assert non_dominated([[0.5, 0.5]] * 3).all()
+    assert non_dominated(np.empty((0, 2))).size == 0
 
 
 @pytest.mark.parametrize("points", [[1.0, 2.0], [[1.0], [2.0]]])
 def test_points_without_two_measures_are_refused(points):
-    for function in (non_dominated, lambda p: hypervolume(p, [0.0, 0.0])):
-        with pytest.raises(ValueError, match=r"points has shape .*: give one row for each system"):
-            function(points)
+    with pytest.raises(ValueError, match=r"points has shape .*: give one row for each system"):
+        non_dominated(points)
 
 
 def test_points_that_are_not_finite_are_refused():
     with pytest.raises(ValueError, match=r"points\[1\] is \[0\.1, nan\]: give finite numbers"):
         non_dominated([[0.2, 0.3], [0.1, np.nan]])
-
-
-@pytest.mark.parametrize("reference", [[0.0], [0.0, 0.0, 0.0], [0.0, np.inf], 0.0])
-def test_a_reference_of_another_length_is_refused(reference):
-    with pytest.raises(ValueError, match=r"reference is .*: give 2 finite numbers"):
-        hypervolume([[0.2, 0.3]], reference)
 
 
 def figures(name, kept=0.0, raised=0.0, seed=0):
@@ -151,14 +106,3 @@ def test_the_loss_has_an_interval():
         f"lost changes NDCG(k=3) by -5.00 points from base (95% interval {100 * low:+.2f} to {100 * high:+.2f})."
     )
     assert loss_of(found, "base", NDCG(3)) == ""
-
-
-@pytest.mark.parametrize("steps", [3, 1000])
-def test_the_front_of_two_measures_by_sorting_is_that_of_all_pairs(steps):
-    """Few steps give many ties. A third, constant measure takes the comparison of all pairs."""
-    points = np.random.default_rng(steps).integers(0, steps, (200, 2)).astype(float)
-    points[:20] = points[20:40]
-    np.testing.assert_array_equal(
-        non_dominated(points), non_dominated(np.column_stack([points, np.zeros(200)]))
-    )
-    assert non_dominated(np.empty((0, 2))).size == 0

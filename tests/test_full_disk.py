@@ -11,6 +11,8 @@ import sys
 import pytest
 from lightgbm_data import Q, X
 
+pytestmark = pytest.mark.slow
+
 PRELUDE = """
 import errno, json, os, subprocess, sys, warnings
 from pathlib import Path

@@ -130,7 +130,7 @@ def test_values():
         (TypeError, "objective is None, expected an objective", lambda: GumbelRanks(None)),
         (ValueError, "beta is -0.5", lambda: GumbelRanks(LambdaRank(), -0.5)),
         (ValueError, "draws is 0", lambda: GumbelRanks(LambdaRank(), draws=0)),
-        (TypeError, "seed must be a whole number", lambda: GumbelRanks(LambdaRank(), seed="1")),
+        (TypeError, "seed is .*: give a whole number", lambda: GumbelRanks(LambdaRank(), seed="1")),
     ],
 )
 def test_wrong_values(error, message, make):

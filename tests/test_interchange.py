@@ -29,12 +29,10 @@ from lambdaboost.evaluation import (
     compare,
     from_run,
     from_runs,
-    ndcg_curve,
     read_trec_qrels,
     read_trec_run,
     to_qrels,
     to_run,
-    untied,
     write_trec_qrels,
     write_trec_run,
 )
@@ -125,7 +123,7 @@ def test_any_incomplete_run_agrees(seed, ties):
 def test_real_judgments_cut_at_twenty(data):
     from lambdaboost.datasets import read_letor
 
-    c = read_letor(data / "mq2008" / "S1.txt.xz", cache=False)
+    c = read_letor(data / "mq2008" / "S1.txt.xz")
     scores = c.features[:, 24].astype(np.float64)
     qrels, run = to_qrels(c.queries, c.documents), to_run(scores, c.queries, c.documents)
     run = run.groupby("query_id").head(20)
@@ -153,7 +151,6 @@ def test_documents_without_judgment_or_score():
     assert_allclose(ERR().per_query(scores, q), [(1 / 16) / 3, 0])
     ideal = 3 + 1 / np.log2(3)
     assert_allclose(NDCG().per_query(scores, q), [(1 / np.log2(4)) / ideal, 0])
-    assert_allclose(ndcg_curve(scores, q, [2, 3])[0], [0, (1 / np.log2(4)) / ideal])
     # pairs: a (not retrieved) below all, x (not judged) in none
     assert_array_equal(AUC().per_query(scores, q), [0, 0])
     assert_array_equal(PairAccuracy().per_query(scores, q), [0, 0])
@@ -172,14 +169,6 @@ def test_ties_rank_from_z_to_a():
     assert of_ir_measures(RR, qrels, run) == [1 / 2]
 
 
-def test_further_sources():
-    clicks, _ = frames([("q", "x", 0.5), ("q", "a", 0.25), ("z", "a", 1.0)])
-    scores, q, _ = from_run(QRELS, RUN, clicks=clicks)
-    assert_array_equal(q.labels["clicks"], [0.5, np.nan, np.nan, 0.25, np.nan])
-    ideal = (2**2 - 1) + (2**1 - 1) / np.log2(3)
-    assert CNDCG().per_query(scores, q)[0] == pytest.approx((2**2 - 1) / np.log2(3) / ideal)
-
-
 def test_whole_numbers_are_ids_too():
     run = pd.DataFrame({"query_id": [301, 301], "doc_id": [7, 8], "score": [1, 2]})
     qrels = pd.DataFrame({"query_id": ["301"], "doc_id": ["7"], "relevance": [1]})
@@ -188,9 +177,9 @@ def test_whole_numbers_are_ids_too():
 
 def test_polars_frames():
     of_pandas, of_polars = from_run(QRELS, RUN), from_run(pl.from_pandas(QRELS), pl.from_pandas(RUN))
-    assert_array_equal(of_polars.scores, of_pandas.scores)
-    assert_array_equal(of_polars.documents, of_pandas.documents)
-    assert_array_equal(of_polars.queries.relevance, of_pandas.queries.relevance)
+    assert_array_equal(of_polars[0], of_pandas[0])
+    assert_array_equal(of_polars[2], of_pandas[2])
+    assert_array_equal(of_polars[1].relevance, of_pandas[1].relevance)
 
 
 # Out, and in again
@@ -223,26 +212,6 @@ def test_frames_are_those_of_ir_measures():
     assert to_qrels(Queries([2, 0], sizes=[2])).relevance.dtype == np.int64
     clicks = Queries([1, 0], sizes=[2], clicks=[np.nan, 0.25])
     assert to_qrels(clicks, source="clicks").relevance.tolist() == [0.25]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-12, 1e-3, 1.0, 1e30]), st.booleans())
-def test_untied_scores_keep_the_order_for_all(seed, spread, negative):
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 40, 5)
-    n = sizes.sum()
-    scores = (0.0 if spread == 1e30 else 1.0 - 2 * negative) + spread * rng.integers(-3, 4, n)
-    scores[rng.random(n) < 0.1] = -np.inf
-    q = Queries(rng.integers(0, 3, n), sizes)
-    apart = untied(scores, q)
-    assert_array_equal(apart.astype(np.float32), apart)
-    assert_array_equal(np.isneginf(apart), np.isneginf(scores))
-    assert_allclose(apart, scores, rtol=1e-5, atol=1e-40)
-    qrels, run = to_qrels(q), to_run(apart, q)
-    assert not run.duplicated(["query_id", "score"]).any()
-    for ours, theirs in {MAP(): AP, MRR(): RR, NDCG(3): nDCG(gains=GAINS) @ 3}.items():
-        expected = of_ir_measures(theirs, qrels, run)
-        assert_allclose(ours.per_query(scores, q), expected, rtol=0, atol=1e-9)
 
 
 # TREC's files
@@ -329,7 +298,6 @@ WRONG = [
     (lambda: from_run(QRELS.iloc[:0], RUN), ["qrels is empty"]),
     (lambda: from_run(QRELS, pd.concat([RUN, RUN])), ["run has document 'b' of query 'q' twice", "rows 0 and 4"]),
     (lambda: from_run(pd.concat([QRELS, QRELS]), RUN), ["qrels has document 'a' of query 'q' twice"]),
-    (lambda: from_run(QRELS, RUN, clicks=pd.concat([QRELS, QRELS])), ["clicks has document 'a'"]),
     (lambda: from_run(QRELS, RUN.assign(score=np.nan)), ["score is nan in row 0 of run", "document 'b'"]),
     (lambda: from_run(QRELS, RUN.assign(score=[1, 2, -np.inf, 1])), ["score is -inf in row 2", "leave the row"]),
     (lambda: from_run(QRELS.assign(relevance=[1, np.nan, 1, 1]), RUN), ["relevance is nan in row 1 of qrels"]),
@@ -337,10 +305,9 @@ WRONG = [
     (lambda: from_run(QRELS, RUN.drop(columns="score")), ["run has no column 'score'", "rename"]),
     (lambda: from_run(RUN, QRELS), ["qrels has no column 'relevance'"]),
     (lambda: from_run(QRELS, {"q": {"a": 1.0}}), ["run is a dict", "DataFrame"]),
-    (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run is float64"]),
+    (lambda: from_run(QRELS, RUN.assign(query_id=[1.0, 1, 1, 2])), ["query_id of run is Float64"]),
     (lambda: from_run(QRELS, RUN.assign(doc_id=["a", None, "b", "c"])), ["doc_id is missing in row 1 of run"]),
     (lambda: CNDCG()(*from_run(QRELS, RUN)[:2]), ["no label source 'clicks'"]),
-    (lambda: CNDCG()(*from_run(QRELS, RUN, clicks=QRELS.assign(relevance=-1.0))[:2]), ["clicks[", "-1"]),
     (lambda: from_runs(QRELS, {}), ["runs is dict", "at least one"]),
     (lambda: from_runs(QRELS, {"a": RUN, "b": RUN.assign(query_id="r", doc_id=[*"abcd"])}),
      ["'b' has no documents for query 'q', which 'a' ranks"]),
@@ -356,8 +323,6 @@ WRONG = [
     (lambda: to_qrels(Q1, source="clicks"), ["no label source 'clicks'"]),
     (lambda: to_qrels(Queries([np.nan], sizes=[1])), ["relevance has no labels: give a source"]),
     (lambda: NDCG()(["high", "low"], Q1), ["scores must be numbers"]),
-    (lambda: untied([1.0, 1e300], Q1), ["scores[1] is 1e+300", "float32"]),
-    (lambda: untied([-3.4028234663852886e38] * 2, Q1), ["scores[1] is -3.40282e+38", "float32"]),
 ]  # fmt: skip
 
 
@@ -378,18 +343,36 @@ def test_systems_of_different_queries_are_not_compared():
         )
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\x85", "\u2028"])
+def test_only_ascii_blanks_separate_fields(tmp_path, blank):
+    """As in trec_eval; by Python's blanks the rank would become the score."""
+    path = tmp_path / "run"
+    path.write_text(
+        f"3{blank}01 Q0 d{blank}1 1 14.5 bm25\n3{blank}01\tQ0\x0bd2 2\x0c13.5 bm25\r\n",
+        encoding="utf-8",
+        newline="",
+    )
+    run = read_trec_run(path)
+    assert run.score.tolist() == [14.5, 13.5] and set(run.query_id) == {f"3{blank}01"}
+    assert run.doc_id.tolist() == [f"d{blank}1", "d2"]
+    write_trec_run(tmp_path / "again", run)
+    pd.testing.assert_frame_equal(read_trec_run(tmp_path / "again"), run)
+    path.write_text(f"3{blank}01 0 d{blank}1 2\n", encoding="utf-8")
+    assert read_trec_qrels(path).relevance.tolist() == [2]
+
+
 @pytest.mark.parametrize(
     ("read", "text", "says"),
     [
         (read_trec_run, "1 Q0 a 1 2.5 x\n1 Q0 b 2 2.5\n", ":2: 5 fields; expected 'query Q0 document rank score tag'"),
-        (read_trec_run, "1 Q0 a 1 high x\n", ":1: could not convert string to float: 'high'"),
-        (read_trec_run, "1 Q0 a 1 nan x\n", ":1: score is nan"),
-        (read_trec_run, "1 Q0 a 1 1e999 x\n", ":1: score is 1e999"),
+        (read_trec_run, "1 Q0 a 1 high x\n", ":1: score is 'high', not a finite number"),
+        (read_trec_run, "1 Q0 a 1 nan x\n", ":1: score is 'nan'"),
+        (read_trec_run, "1 Q0 a 1 1e999 x\n", ":1: score is '1e999'"),
         (read_trec_run, "\n1 Q0 a 1 2 x\n\n1 Q0 a 2 1 x\n", ":4: document 'a' of query '1' is also on a line above"),
         (read_trec_run, "\n\n", " is empty"),
         (read_trec_run, b"1 Q0 \xff 1 2 x\n", ":1: 'utf-8' codec can't decode"),
         (read_trec_qrels, "1 0 a 1\n1 0 b\n", ":2: 3 fields; expected 'query 0 document grade'"),
-        (read_trec_qrels, "1 0 a 0.5\n", ":1: invalid literal for int() with base 10: '0.5'"),
+        (read_trec_qrels, "1 0 a 0.5\n", ":1: relevance is '0.5', not a whole number"),
         (read_trec_qrels, "1 0 a 1\n1 0 a 0\n", ":2: document 'a' of query '1'"),
         (read_trec_qrels, "", " is empty"),
     ],
@@ -423,3 +406,12 @@ def test_a_tag_is_one_word(tmp_path, tag):
 def test_ids_are_words(tmp_path):
     with pytest.raises(ValueError, match="query_id is '' in row 0 of run"):
         write_trec_run(tmp_path / "run", RUN.assign(query_id=""))
+
+
+def test_arrow_tables_are_read_like_pandas():
+    pa = pytest.importorskip("pyarrow")
+    qrels = pd.DataFrame({"query_id": [1, 1], "doc_id": ["a", "b"], "relevance": [1, 2]})
+    run = pd.DataFrame({"query_id": [1, 1], "doc_id": ["c", "a"], "score": [0.9, 0.5]})
+    expected = from_run(qrels, run)
+    found = from_run(pa.Table.from_pandas(qrels), pa.Table.from_pandas(run))
+    assert [found[at].tolist() for at in (0, 2)] == [expected[at].tolist() for at in (0, 2)]

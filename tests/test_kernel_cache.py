@@ -1,5 +1,6 @@
 """Where compiled kernels are kept, and what is said while they are compiled. Kernels as small as can be, in copies."""
 
+import json
 import os
 import shutil
 import stat
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.slow
 
 PACKAGE = Path(__file__).parent.parent / "lambdaboost"
 
@@ -43,9 +46,8 @@ def installed(tmp_path):
         (place / name).mkdir(parents=True)
         (place / name / "__init__.py").touch()
     (place / "__init__.py").touch()
-    for name in ("_jit", "_inlined", "_kernel_cache", "_compile_notice", "_engine_team", "_threads"):
+    for name in ("_jit", "_inlined", "_kernel_cache", "_compile_notice", "_team", "_threads"):
         shutil.copy(PACKAGE / f"{name}.py", place)
-    shutil.copytree(PACKAGE / "_stock", place / "_stock", ignore=shutil.ignore_patterns("__pycache__"))
     (place / "objectives" / "inner.py").write_text(INNER.format(value=1.0), encoding="utf-8")
     (place / "objectives" / "outer.py").write_text(OUTER, encoding="utf-8")
     return place
@@ -153,6 +155,37 @@ def nowhere(installed):
     yield installed
     for path in [installed, *installed.rglob("*")]:
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
+
+
+def carry(installed, **about):
+    """Move the kernels beside the package to where a platform wheel has them."""
+    import llvmlite.binding
+
+    target = {"triple": llvmlite.binding.get_process_triple(), "cpu": "generic", "features": "", "needs": []}
+    (kept,) = (installed / "__pycache__").glob("kernels-*")
+    shutil.copytree(kept, installed / "_compiled" / kept.name)
+    shutil.rmtree(installed / "__pycache__")
+    (installed / "_compiled" / "target.json").write_text(json.dumps(target | about), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("about", "served"),
+    [({}, True), ({"needs": ["no such feature"]}, False), ({"triple": "a-different-system"}, False)],
+    ids=["fits", "processor lacks a feature", "other system"],
+)
+def test_a_platform_wheel_carries_kernels_for_other_processors(installed, about, served):
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert ran(installed, **generic)[0] == "2.0 miss"
+    carry(installed, **about)
+    assert ran(installed)[0] == ("2.0 hit" if served else "2.0 miss")
+    assert ran(installed)[0] == "2.0 hit"
+
+
+def test_a_platform_wheel_of_other_sources_is_not_read(installed):
+    assert ran(installed)[0] == "2.0 miss"
+    carry(installed)
+    (installed / "objectives" / "inner.py").write_text(INNER.format(value=5.0), encoding="utf-8")
+    assert ran(installed)[0] == "6.0 miss"
 
 
 SAID_AT_ONCE = "import lambdaboost._compile_notice as notice\nnotice.PATIENCE = 0.0\n"

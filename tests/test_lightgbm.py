@@ -18,7 +18,7 @@ from lambdaboost import (
     SigmoidLocal,
     graded,
 )
-from lambdaboost.datasets.engines import queries_of
+from lambdaboost.calls.data import queries_of
 from lambdaboost.lightgbm import Dataset, LambdaRanker, cv, train
 
 
@@ -295,14 +295,14 @@ def test_data_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"nfold": 1}, "nfold is 1: give at least 2"),
+        ({"nfold": 1}, "nfold is 1: give a whole number ≥ 2"),
         ({"nfold": 31}, "nfold is 31, but there are 30 queries"),
-        ({"folds": list(KFold(3).split(X))}, r"folds\[0\] \(train\) has \d+ of the \d+ rows of query"),
+        ({"folds": list(KFold(3).split(X))}, r"folds\[0\] \(train\) holds \d+ of the \d+ rows of query"),
         (
             {"folds": [(Q.rows_of(range(2, 9)), np.arange(20))]},
-            r"folds\[0\] \(test\) has .*: keep every query whole",
+            r"folds\[0\] \(test\) holds .*: keep every query whole",
         ),
-        ({"folds": [([0, 0], [1])]}, r"folds\[0\] \(train\) has a row twice"),
+        ({"folds": [([0, 0], [1])]}, r"folds\[0\] \(train\) holds a row twice"),
         ({"folds": [([len(X)], [1])]}, r"folds\[0\] \(train\) has rows 566 to 566, data has rows 0 to 565"),
     ],
 )

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from lightgbm_data import PARAMS, Q_VALID, Q, X, dataset, valid
 
-from lambdaboost.datasets.engines import queries_of
+from lambdaboost.calls.data import queries_of
 from lambdaboost.lightgbm import Dataset
 
 CLICKS = Q.labels["clicks"]
@@ -99,3 +99,19 @@ def test_sources_of_a_stock_dataset_are_an_attribute():
 def test_wrong_arguments(arguments, error, words):
     with pytest.raises(error, match=words):
         Dataset(X, **{"label": Q.relevance} | arguments)
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "String"])
+@pytest.mark.parametrize("to", ["polars", "pyarrow"])
+def test_columns_that_would_end_the_process_are_refused(to, kind):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(
+        {"a": X[:, 0], "b": X[:, 0] > 0, "city": ["u", "v"] * (len(X) // 2) + ["u"] * (len(X) % 2)}
+    )
+    frame = frame.with_columns(pl.col("city").cast(getattr(pl, kind)))
+    frame, plain = (f if to == "polars" else f.to_arrow() for f in (frame, frame.drop("city")))
+    with pytest.raises(TypeError, match=f"data has the column 'city' of {kind}, which LightGBM cannot read"):
+        Dataset(frame, Q.relevance, group=Q.sizes)
+    if to == "pyarrow" and lgb.__version__ < "4.7":
+        pytest.importorskip("cffi")  # which older versions read pyarrow with
+    assert Dataset(plain, Q.relevance, group=Q.sizes, params=PARAMS).construct().num_data() == len(X)

@@ -8,7 +8,7 @@ from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset, valid
 
 from lambdaboost import NDCG, GradientStep, LambdaRank, RankNet, graded
 from lambdaboost.engines.leaves import LARGEST_STEP
-from lambdaboost.lightgbm import Dataset, _newton, train
+from lambdaboost.lightgbm import Dataset, newton, train
 
 ROUNDS = 6
 
@@ -173,9 +173,9 @@ def test_leaves_of_equal_output_are_told_apart():
 def test_nearest_leaf():
     outputs = np.array([0.3, -0.1, 0.2])
     rows = np.array([0, 2, 2, 1])
-    np.testing.assert_array_equal(_newton._nearest_leaf(outputs[rows] + 1e-15, outputs, 1.0), rows)
-    assert _newton._nearest_leaf(outputs[rows], np.array([0.3, 0.3, 0.2]), 1.0) is None
-    assert _newton._nearest_leaf(outputs[rows], outputs, 1e15) is None
+    np.testing.assert_array_equal(newton._nearest_leaf(outputs[rows] + 1e-15, outputs, 1.0), rows)
+    assert newton._nearest_leaf(outputs[rows], np.array([0.3, 0.3, 0.2]), 1.0) is None
+    assert newton._nearest_leaf(outputs[rows], outputs, 1e15) is None
 
 
 def test_categorical_features_and_frames():

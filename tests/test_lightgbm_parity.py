@@ -78,7 +78,7 @@ def test_same_trees_on_cubic_polynomials():
 
 
 def test_same_trees_on_real_data(data):
-    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz", cache=False)
+    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz")
     assert_same_model(X, q, 30, True, 1.0)
 
 
@@ -94,5 +94,5 @@ def test_same_trees_of_xendcg_with_weights_and_bags(log):
 
 
 def test_same_trees_of_xendcg_on_real_data(data):
-    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz", cache=False)
+    X, q = read_letor(data / "lightgbm_rank" / "rank.train.xz")
     assert_same_xendcg(X, q, 5)

@@ -356,8 +356,8 @@ def test_validation_data_as_lightgbm_4_7_takes_them():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"eval_X": X_VALID}, "eval_X is given without eval_y"),
-        ({"eval_y": Q_VALID.relevance}, "eval_y is given without eval_X"),
+        ({"eval_X": X_VALID}, "eval_y is missing: give both"),
+        ({"eval_y": Q_VALID.relevance}, "eval_X is missing: give both"),
         ({"eval_X": (X_VALID,), "eval_y": Q_VALID.relevance}, "give both as tuples"),
         ({"eval_X": (X_VALID,), "eval_y": (Q_VALID.relevance,) * 2}, "eval_X has 1 sets, eval_y 2"),
         ({**EVAL, "eval_X": X_VALID, "eval_y": Q_VALID.relevance}, "eval_set is given beside eval_X"),

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from lambdaboost import NDCG, GradientStep, LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost import NDCG, GradientStep, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.swaps.registry import pair_weights
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 
@@ -96,8 +97,9 @@ def test_the_switch_is_where_pairs_are_many():
     rng = np.random.default_rng(4)
     q = Queries(rng.choice(5, p=SHARES, size=12_200) * 1.0, sizes=[200, 12_000])
     graded = levels(q, "relevance")
-    assert _tree.worth_a_tree(q, graded, q.n_documents).tolist() == [False, True]
-    assert _tree.worth_a_tree(q, graded, 10).tolist() == [False, False]  # a cutoff leaves few pairs
+    assert _tree.worth_a_tree(q, graded, pair_weights(NDCG(), q)).tolist() == [False, True]
+    cut = pair_weights(NDCG(k=10), q)
+    assert _tree.worth_a_tree(q, graded, cut).tolist() == [False, False]  # a cutoff leaves few pairs
 
 
 def test_a_list_of_half_a_million():
@@ -115,3 +117,15 @@ def test_a_list_of_half_a_million():
         rho = 1 / (1 + np.exp(side * (scores[i] - scores)))
         lam = (side * np.abs((gain[i] - gain) * (discount[i] - discount)) * rho).sum() / ideal
         assert abs(-grad[i] - lam) <= 1e-5 * np.abs(grad).max()
+
+
+def test_normalized_pairs_of_a_long_list():
+    rng = np.random.default_rng(0)
+    n = 5000
+    y, s = rng.choice(5, p=SHARES, size=n), rng.normal(size=n)
+    q = Queries(y, sizes=[n])
+    gain, rank = 2.0**y - 1, np.argsort(np.argsort(-s)) + 1
+    d = 1 / np.log2(1 + rank)
+    whole = np.abs((gain[:, None] - gain) * (d[:, None] - d)).sum() / 2 / (-np.sort(-gain) @ np.sort(d)[::-1])
+    for got, plain in zip(NormalizedPairs().gradient(s, q), LambdaRank().gradient(s, q), strict=True):
+        np.testing.assert_allclose(got, plain / whole, rtol=0, atol=1e-5 * np.abs(plain / whole).max())

@@ -205,7 +205,7 @@ def with_grade(grade):
     [
         (
             5,
-            r"relevance\[7\] is 5: McRank\(\) takes the grades 0 to 4; make grades whole, and classes one more",
+            r"relevance\[7\] is 5: McRank\(\) takes the grades 0 to 4; .* make grades whole, and classes one more",
         ),
         (1.5, r"relevance\[7\] is 1.5: .*make grades whole"),
         (np.nan, r"relevance\[7\] is nan: .*leave documents without a grade out"),
@@ -244,7 +244,7 @@ def test_a_grade_model_is_no_objective(use):
 
 
 def test_wrong_classes():
-    with pytest.raises(ValueError, match="classes is 1: give at least 2"):
+    with pytest.raises(ValueError, match="classes is 1: give a whole number ≥ 2"):
         McRank(1)
-    with pytest.raises(TypeError, match="classes must be a whole number"):
+    with pytest.raises(TypeError, match=r"classes is .*: give a whole number"):
         OrdinalMcRank("5")

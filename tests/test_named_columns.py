@@ -3,9 +3,11 @@
 import importlib
 import pickle
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -40,9 +42,16 @@ def engine(request):
     return request.param
 
 
-@pytest.fixture(params=["pandas", "polars"])
+MAKE = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.fixture(params=MAKE)
 def frame(request):
-    return pd.DataFrame(COLUMNS) if request.param == "pandas" else pl.DataFrame(COLUMNS)
+    return MAKE[request.param](COLUMNS)
+
+
+def same_kind(frame, columns):
+    return pa.table(columns) if isinstance(frame, pa.Table) else type(frame)(columns)
 
 
 def ranker(engine, **more):
@@ -63,8 +72,12 @@ def with_metric(engine, metric, **more):
     return ranker(engine, eval_metric=metric, **more), {}
 
 
+def rows_of(frame, rows):
+    return nw.from_native(frame)[rows.tolist()].to_native()
+
+
 def without(frame, *names):
-    return frame.drop(columns=list(names)) if hasattr(frame, "iloc") else frame.drop(*names)
+    return nw.from_native(frame).drop(*names).to_native()
 
 
 def test_named_columns_are_arrays_given_to_fit(engine, frame):
@@ -94,7 +107,7 @@ def test_sources_as_a_list_have_the_names_of_their_columns(engine, frame, source
 
 def test_validation_frames_are_split_in_the_same_way(engine, frame):
     named, more = with_metric(engine, CNDCG(k=3, source="price_rank"), objective=CHEAP, **NAMED)
-    alone = frame[::-1] if hasattr(frame, "iloc") else frame.reverse()  # other rows, whole queries
+    alone = rows_of(frame, np.arange(len(X))[::-1])  # other rows, whole queries
     named.fit(frame, Q.relevance, eval_set=[(frame, Q.relevance), (alone, Q.relevance[::-1])], **more)
     for i, (rows, step) in enumerate([(frame, 1), (alone, -1)]):
         q = Queries(Q.relevance[::step], Q.sizes[::step], price_rank=PRICE[::step])
@@ -113,7 +126,7 @@ def test_sources_by_name_and_as_an_array_together(engine, frame):
     both = ranker(engine, objective=CHEAP, **NAMED).fit(frame, Q.relevance)
     np.testing.assert_array_equal(named.predict(rows), both.predict(frame))
     with pytest.raises(
-        ValueError, match=r"^source 'clicks' is given twice, as column 'ctr' of X and .* sources=: "
+        ValueError, match=r"^column 'ctr' of X and the argument sources= both give label source 'clicks': "
     ):
         ranker(engine, **NAMED).fit(frame, Q.relevance, sources=clicks)
 
@@ -140,6 +153,8 @@ def test_searches_score_by_a_measure_of_any_source(engine, frame):
 
 
 def test_the_last_step_of_a_pipeline_names_the_columns(engine, frame):
+    if isinstance(frame, pa.Table):
+        pytest.skip("scikit-learn's ColumnTransformer takes no pyarrow")
     scaled = make_column_transformer(
         (StandardScaler(), NAMES), remainder="passthrough", verbose_feature_names_out=False
     )
@@ -172,7 +187,7 @@ def test_parameters_of_the_columns(engine, frame, tmp_path):
     np.testing.assert_array_equal(other.predict(frame), made.predict(frame))
     save(made, tmp_path / "model.txt")
     loaded = load(tmp_path / "model.txt")
-    backwards = type(frame)(dict(reversed(COLUMNS.items())))
+    backwards = same_kind(frame, dict(reversed(COLUMNS.items())))
     np.testing.assert_array_equal(loaded.predict(backwards), made.predict(frame))
     np.testing.assert_array_equal(loaded.predict(without(frame, "ctr")), made.predict(frame))
     other.set_params(query="qid", sources=None).fit(
@@ -186,7 +201,7 @@ def test_features_are_taken_by_name(engine, frame):
     fitted = ranker(engine, **NAMED).fit(frame, Q.relevance)
     scores = fitted.predict(frame)
     other = {"title": ["text"] * len(X), **dict(reversed(COLUMNS.items()))}
-    other = type(frame)(other)
+    other = same_kind(frame, other)
     np.testing.assert_array_equal(fitted.predict(other), scores)
     valid = ranker(engine, **NAMED).fit(frame, Q.relevance, eval_set=[(other, Q.relevance)])
     first = curve_of(valid, 0) if engine == "xgboost" else valid.evals_result_["valid_0"]["NDCG(k=3)"]
@@ -229,20 +244,16 @@ def test_queries_of_any_type(engine, kind):
 
 
 def with_missing(frame):
-    if hasattr(frame, "iloc"):
-        return frame.assign(srch_id=frame["srch_id"].where(np.arange(len(frame)) != 3))
-    row = pl.int_range(pl.len())
-    return frame.with_columns(pl.when(row != 3).then(pl.col("srch_id")).alias("srch_id"))
+    values = [None if row == 3 else query for row, query in enumerate(QID.tolist())]
+    return same_kind(frame, COLUMNS | {"srch_id": values})
 
 
 def as_text(frame):
-    text = [f"{c:.2f}%" for c in CLICKS]
-    return frame.assign(ctr=text) if hasattr(frame, "iloc") else frame.with_columns(pl.Series("ctr", text))
+    return same_kind(frame, COLUMNS | {"ctr": [f"{c:.2f}%" for c in CLICKS]})
 
 
 def split_query(frame):
-    rows = np.roll(np.arange(len(X)), 3)
-    return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
+    return rows_of(frame, np.roll(np.arange(len(X)), 3))
 
 
 WRONG = {
@@ -255,13 +266,13 @@ WRONG = {
     ),
     "query column unknown": (
         {"query": "search_id"}, None, ValueError,
-        r"X has no column 'search_id' \(did you mean 'srch_id'\?\): give a pandas or polars DataFrame with the column",
+        r"X has no column 'search_id' \(did you mean 'srch_id'\?\): give a pandas, polars or",
     ),
     "an array": (
-        {}, lambda f: X, ValueError, "X has no column 'ctr', which sources= names: give a pandas or polars DataFrame"
+        {}, lambda f: X, ValueError, "X has no column 'ctr', which sources= names: give a pandas, polars or "
     ),
     "an array, only queries": (
-        {"sources": None}, lambda f: X, ValueError, "X has no column 'srch_id': give a pandas or polars DataFrame with"
+        {"sources": None}, lambda f: X, ValueError, "X has no column 'srch_id': give a pandas, polars or "
     ),
     "source unknown": (
         {"sources": ["price_rnk"]}, None, ValueError,
@@ -273,9 +284,9 @@ WRONG = {
     ),
     "the query is a source": ({"sources": ["srch_id"]}, None, ValueError, "column 'srch_id' is named twice by query="),
     "a string of sources": (
-        {"sources": "ctr"}, None, TypeError, r"sources is the string 'ctr': give a list, such as \['ctr'\]"
+        {"sources": "ctr"}, None, TypeError, r"sources is 'ctr': give a list of columns, such as \['ctr'\]"
     ),
-    "sources of another type": ({"sources": 3}, None, TypeError, "sources is 3: give a list of columns, or a dict"),
+    "sources of another type": ({"sources": 3}, None, TypeError, "sources is 3: give a list of columns, .* or a dict"),
     "a column of another type": ({"sources": {"a": 3}}, None, TypeError, r"sources\['a'\] is 3: give the name"),
     "a reserved source": ({"sources": {"weight": "ctr"}}, None, ValueError, "a label source cannot be called 'weight'"),
     "a misspelt parameter": (
@@ -317,7 +328,7 @@ def test_a_measure_of_a_source_that_is_not_there(engine, frame):
         made.fit(frame, Q.relevance, eval_set=valid, **more)
     fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
     with pytest.raises(
-        ValueError, match=r"^X has no label source 'clicks': name its column, as in sources=\['clicks'\]"
+        ValueError, match=r"^X has no label source 'clicks': name the column in sources= of the ranker"
     ):
         CNDCG(k=3)(fitted, frame, Q.relevance)
     with pytest.raises(

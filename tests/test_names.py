@@ -23,8 +23,8 @@ from lambdaboost import (
 )
 from lambdaboost.cli.app import app
 from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.engines.checkpoint import Checkpoint
 from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.resume import Checkpoint
 from lambdaboost.evaluation import System, compare
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
@@ -116,7 +116,7 @@ def test_rankers_take_native_objectives(engine, name, tmp_path):
     quiet = {"verbose": -1} if engine == "lightgbm" else {}
     ranker = front(engine).LambdaRanker(objective=name, n_estimators=3, n_jobs=1, random_state=1, **quiet)
     ranker.fit(X, grades(name), group=Q.sizes, sources={"clicks": CLICKS})
-    parent = type(ranker).__mro__[1](objective=name, n_estimators=3, n_jobs=1, random_state=1, **quiet)
+    parent = type(ranker).__mro__[2](objective=name, n_estimators=3, n_jobs=1, random_state=1, **quiet)
     expected = parent.fit(X, grades(name), group=Q.sizes).predict(X)
     np.testing.assert_array_equal(ranker.predict(X), expected)
     assert ranker.get_params()["objective"] == name and repr(ranker.objective_) == name

@@ -45,6 +45,7 @@ def test_there_are_six():
     assert [path.stem[0] for path in NOTEBOOKS] == list("123456")
 
 
+@pytest.mark.slow
 def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
     # Two engines and Numba, each with a team of threads, would stand in each other's way.
     for threads in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -18,18 +18,20 @@ from lambdaboost import (
     Constant,
     Exponential,
     GradientStep,
+    GumbelRanks,
     KendallTau,
     LambdaRank,
     Linear,
-    NormalizedPairs,
     Queries,
     RankNet,
     Recall,
     Scorecard,
     SigmoidLocal,
+    UnbiasedLambdaRank,
     graded,
 )
 from lambdaboost.objectives import parse
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
 
@@ -37,9 +39,9 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
 @pytest.mark.parametrize(
     ("error", "message", "make"),
     [
-        (ValueError, "sigma is 0, expected a finite number > 0", lambda: RankNet(sigma=0)),
+        (ValueError, "sigma is 0: give a finite number > 0", lambda: RankNet(sigma=0)),
         (ValueError, "sigma is nan", lambda: LambdaRank(sigma=float("nan"))),
-        (TypeError, "sigma is '1', expected a number", lambda: LambdaRank(sigma="1")),
+        (TypeError, "sigma is '1': give a number", lambda: LambdaRank(sigma="1")),
         (
             ValueError,
             "convention is 'catboost', expected one of paper",
@@ -53,14 +55,13 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         ),
         (ValueError, "score_norm=True belongs to convention='xgboost'", lambda: LambdaRank(score_norm=True)),
         (ValueError, "norm=True belongs to convention=", lambda: LambdaRank(norm=True)),
-        (ValueError, "sigma is 1e.200, expected .* ≤ 1e.15", lambda: LambdaRank(sigma=1e200)),
-        (ValueError, "alpha is 1e.200, expected .* ≤ 1e.15", lambda: ApproxNDCG(alpha=1e200)),
+        (ValueError, "sigma is 1e.200: give .* ≤ 1e.15", lambda: LambdaRank(sigma=1e200)),
+        (ValueError, "alpha is 1e.200: give .* ≤ 1e.15", lambda: ApproxNDCG(alpha=1e200)),
         (
             ValueError,
-            "truncation is 1180591620717411303424, expected .* ≤ 2147483647",
+            "truncation is 1180591620717411303424, expected at most 2147483647",
             lambda: LambdaRank(convention="xgboost", truncation=2**70),
         ),
-        (ValueError, "k is 1180591620717411303424", lambda: NormalizedPairs(over="top", k=2**70)),
         (ValueError, "truncation is 0", lambda: LambdaRank(convention="lightgbm", truncation=0)),
         (TypeError, "truncation is 2.5", lambda: LambdaRank(convention="lightgbm", truncation=2.5)),
         (TypeError, "norm is 1, expected True or False", lambda: LambdaRank(convention="xgboost", norm=1)),
@@ -84,7 +85,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, r"has NDCG\(\) only", lambda: LambdaRank(MAP(), convention="xgboost")),
         (ValueError, "k is 0", lambda: LambdaRank(NDCG(k=0))),
         (ValueError, "center is inf", lambda: SigmoidLocal(center=float("inf"))),
-        (TypeError, "within is 'relevance', expected a tuple", lambda: ClickTier(within="relevance")),
+        (TypeError, "within is 'relevance': give a tuple", lambda: ClickTier(within="relevance")),
         (ValueError, "is also in within", lambda: ClickTier(source="relevance")),
         (TypeError, "second is 3, expected an objective", lambda: Blend(LambdaRank(), 3, 0.1)),
         (ValueError, "weight is 1.5", lambda: Blend(LambdaRank(), RankNet(), 1.5)),
@@ -93,6 +94,19 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "normalize is 'row'", lambda: GradientStep(RankNet(), normalize="row")),
         (ValueError, "2 objectives but 1 weights", lambda: Scorecard((RankNet(), LambdaRank()), (1.0,))),
         (ValueError, "objectives is empty", lambda: Scorecard((), ())),
+        (TypeError, r"objectives is LambdaRank\(\): give a tuple", lambda: Scorecard(LambdaRank(), (1.0,))),
+        (
+            TypeError,
+            "weights is 0.5: give a tuple such as .*combiner",
+            lambda: Scorecard((LambdaRank(),), 0.5),
+        ),
+        (TypeError, r"within is None: give a tuple such as \('relevance',\)", lambda: ClickTier(within=None)),
+        (TypeError, "within is 3: give a tuple", lambda: ClickTier(within=3)),
+        (
+            TypeError,
+            r"objective is UnbiasedLambdaRank\(\), expected one whose pair weights depend on ranks",
+            lambda: GumbelRanks(UnbiasedLambdaRank()),
+        ),
         (ValueError, r"weights\[0\] is -1", lambda: Scorecard((RankNet(),), (-1,))),
         (TypeError, r"objectives\[0\] is 'x'", lambda: Scorecard(("x",), (1,))),
         (ValueError, "w is 2", lambda: Constant(2)),
@@ -108,6 +122,11 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "cannot read", lambda: parse("LambdaRank(")),
         (ValueError, "cannot read", lambda: parse("__import__('os').system('true')")),
         (ValueError, "the form is LambdaRank", lambda: parse("LambdaRank(speed=3)")),
+        (
+            ValueError,
+            "reads 'relevance', but pairs differ in 'clicks': give a measure of that source",
+            lambda: PairRule("clicks", NDCG()),
+        ),
     ],
 )
 def test_wrong_values(error, message, make):

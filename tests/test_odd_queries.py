@@ -112,3 +112,9 @@ def _seconds(scores, q):
     start = time.process_time()
     LambdaRank().gradient(scores, q)
     return time.process_time() - start
+
+
+def test_spearman_where_no_query_has_a_label():
+    from lambdaboost import Queries, Spearman
+
+    assert Spearman(empty=0.5)([0.1, 0.2], Queries([np.nan, np.nan], sizes=[2])) == 0.5

@@ -1,7 +1,6 @@
 """Shifted weights, local optima and the costs of λ rules: hills known by formula, real boosters, each user error."""
 
 import json
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import drawn
@@ -11,10 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from rules import IDS, RULES
+from rules import RULES
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression
 
+from experiments.optimality import lambda_jacobian, local_optimum_test, loop_work, plots, weight_sweep
+from experiments.optimality.model_weights import weights_of
 from lambdaboost import (
     CNDCG,
     NDCG,
@@ -22,25 +23,17 @@ from lambdaboost import (
     ClickTier,
     GradientStep,
     LambdaRank,
-    PairAccuracy,
     Queries,
     RankNet,
     SigmoidLocal,
+    Spearman,
 )
 from lambdaboost.datasets import cubic_polynomial
-from lambdaboost.diagnostics import (
-    lambda_jacobian,
-    local_optimum_test,
-    loop_work,
-    weight_sweep,
-)
-from lambdaboost.diagnostics._model_weights import weights_of
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import Objective
 
 
-@dataclass(frozen=True, repr=False)
-class Nearness(Measure):
+class Nearness(Measure, registered=False):
     """Minus the squared distance of the scores from the grades: a hill with its top where they are equal."""
 
     empty: float = 0.0
@@ -267,6 +260,7 @@ def test_directions_are_drawn_by_seed_and_more_of_them_forgive_rises():
     assert local_optimum_test(TOP, EYE, HILL, Nearness(), directions=700).changes.size == 700
 
 
+@pytest.mark.slow
 def test_lambdarank_ends_at_an_optimum_of_ndcg():
     data, q = cubic_polynomial(queries=1000, documents=15, features=8, seed=2)
     matrix = xgb.DMatrix(data, q.relevance, group=q.sizes)
@@ -343,24 +337,29 @@ def thirty(rule):
     )
 
 
-@pytest.mark.parametrize("rule", RULES, ids=IDS)
-def test_forces_sum_to_zero(rule):
-    if any(name in repr(rule.objective) for name in ON_ITS_OWN):
-        pytest.skip("estimates each document's slope on its own")
+BALANCED = [rule for rule in RULES if not any(name in repr(rule.objective) for name in ON_ITS_OWN)]
+
+
+def test_forces_sum_to_zero():
+    for rule in BALANCED:
+        lam, _ = rule.objective.lambdas(*thirty(rule), 0)
+        assert np.abs(lam).sum() > 0 and abs(lam.sum()) < 1e-5 * np.abs(lam).sum(), rule.objective
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", BALANCED, ids=lambda rule: repr(rule.objective)[:80])
+def test_moving_all_scores_alike_moves_no_force(rule):
+    if any(name in repr(rule.objective) for name in EDGED):
+        pytest.skip("some pair is always at its edge")
     scores, q = thirty(rule)
     lam, _ = rule.objective.lambdas(scores, q, 0)
-    assert np.abs(lam).sum() > 0 and abs(lam.sum()) < 1e-5 * np.abs(lam).sum()
-    if any(name in repr(rule.objective) for name in EDGED):
-        return
     found = lambda_jacobian(rule.objective, scores, q)
     assert found.is_balanced
     np.testing.assert_array_equal(found.lam, lam)
-    # Moving all the scores alike moves no force.
     np.testing.assert_allclose(found.matrix.sum(axis=1), 0, atol=30 * found.tolerance)
 
 
-@dataclass(frozen=True, repr=False)
-class Drift(RankNet):
+class Drift(RankNet, registered=False):
     """Forces that do not balance, of a cost that is not convex."""
 
     def lambdas(self, scores, q, iteration):
@@ -379,8 +378,7 @@ def test_forces_that_do_not_balance():
 def test_an_edge_of_a_hinge_has_no_slope():
     """A pair's hinge max(0, 1 − o) has its edge where the two are 1 apart, its λ are constant elsewhere."""
 
-    @dataclass(frozen=True, repr=False)
-    class Hinge(RankNet):
+    class Hinge(RankNet, registered=False):
         def lambdas(self, scores, q, iteration):
             return np.array([1.0, -1.0]) * (scores[0] - scores[1] < 1), np.zeros(2)
 
@@ -411,8 +409,7 @@ def test_work_around_loops():
 def test_work_of_a_rule_that_turns():
     """λ_0 = −s_1, λ_1 = s_0 turns by 2 everywhere."""
 
-    @dataclass(frozen=True, repr=False)
-    class Turn(RankNet):
+    class Turn(RankNet, registered=False):
         def lambdas(self, scores, q, iteration):
             return np.array([-scores[1], scores[0]]), np.ones(2)
 
@@ -428,8 +425,6 @@ def test_pictures():
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    from lambdaboost.diagnostics import plots
-
     found = weight_sweep(linear(*np.ones(6)), X, Q, sizes=[20, 60], shifts=[-0.1, 0.0, 0.1])
     ax = plots.plot_weight_sweep(found, 20)
     assert "20 queries" in ax.get_ylabel() and "60 queries" in plots.plot_weight_sweep(found).get_ylabel()
@@ -439,13 +434,6 @@ def test_pictures():
     np.testing.assert_allclose(ax.get_lines()[1].get_xdata(), np.sort(test.changes))
     found = lambda_jacobian(LambdaRank(), SCORES, LABELS)
     np.testing.assert_allclose(plots.plot_lambda_jacobian(found).images[0].get_array(), found.matrix)
-    with pytest.raises(ValueError, match=r"queries is 30: choose one of \[1\]"):
-        plots.plot_weight_sweep(weight_sweep(TOP, EYE, HILL, shifts=[0.0]), 30)
-    other = local_optimum_test(linear(*np.ones(6)), X, Q, NDCG(1), share=0.2, alpha=0.2)
-    with pytest.raises(ValueError, match="give tests of one measure"):
-        plots.plot_local_optimum({"one": test, "other": other})
-    with pytest.raises(TypeError, match="expected a dict"):
-        plots.plot_local_optimum({})
     plt.close("all")
 
 
@@ -471,9 +459,7 @@ BAD = [
     (lambda: sweep(features=[[1.0]]), TypeError, "X is list"),
     (lambda: sweep(features=np.eye(4)[:3]), ValueError, "X has 3 rows, q has 4 documents"),
     (lambda: sweep(q=[1, 2, 3, 4]), TypeError, "q is list"),
-    (lambda: sweep(measure=RankNet()), TypeError, r"measure is RankNet\(\)"),
     (lambda: sweep(measure=CNDCG()), ValueError, "no label source 'clicks'"),
-    (lambda: sweep(weights=0), ValueError, "weights is 0"),
     (lambda: sweep(weights=[4]), ValueError, "weights has 4: give indices from 0 to 3"),
     (lambda: sweep(weights=[-1]), ValueError, "weights has -1"),
     (lambda: sweep(weights=[]), TypeError, r"weights is \[\]"),
@@ -482,23 +468,16 @@ BAD = [
     (lambda: sweep(shifts=[]), ValueError, r"shifts is \[\]"),
     (lambda: sweep(shifts=[0.1, 0.0]), ValueError, "ascending"),
     (lambda: sweep(shifts=[np.inf]), ValueError, "shifts is"),
-    (lambda: sweep(sizes=[]), ValueError, r"sizes is \[\]"),
-    (lambda: sweep(sizes=[1, 1]), ValueError, "strictly ascending"),
-    (lambda: sweep(sizes=[0]), ValueError, "sizes is 0"),
-    (lambda: sweep(sizes=[2]), ValueError, "sizes has 2, but q has 1 queries"),
+    (lambda: sweep(sizes=[1, 1]), ValueError, "from 1 to 1, strictly ascending"),
+    (lambda: sweep(sizes=[2]), ValueError, r"sizes is \[2\]: give numbers of queries from 1 to 1"),
     (lambda: optimum(object()), TypeError, "has no readable weights"),
     (lambda: optimum(linear(0, 0, 0, 0)), ValueError, "weights are all 0"),
-    (lambda: optimum(measure="ndcg"), TypeError, "measure is 'ndcg'"),
     (lambda: optimum(measure=CNDCG()), ValueError, "no label source 'clicks'"),
     (lambda: optimum(step=0), ValueError, "step is 0"),
-    (lambda: optimum(step="far"), TypeError, "step is 'far'"),
     (lambda: optimum(share=1), ValueError, "share is 1"),
     (lambda: optimum(share=0), ValueError, "share is 0"),
     (lambda: optimum(alpha=1.5), ValueError, "alpha is 1.5"),
     (lambda: optimum(directions=458), ValueError, "directions is 458: give at least 459"),
-    (lambda: optimum(directions=500.5), TypeError, "directions is 500.5"),
-    (lambda: lambda_jacobian("x", SCORES, LABELS), TypeError, "objective is 'x'"),
-    (lambda: lambda_jacobian(RankNet(), SCORES, [1]), TypeError, "q is list"),
     (lambda: lambda_jacobian(RankNet(), SCORES, Queries([1, 0, 1, 0, 1, 0], [3, 3])), ValueError, "q has 2 queries"),
     (lambda: lambda_jacobian(RankNet(), SCORES[:5], LABELS), ValueError, "scores has shape"),
     (lambda: lambda_jacobian(ClickTier(source="x"), SCORES, LABELS), ValueError, "no label source 'x'"),
@@ -508,7 +487,6 @@ BAD = [
      ValueError, "scores are only 1.0e-09 apart"),
     (lambda: lambda_jacobian(RankNet(), SCORES, LABELS, iteration=-1), ValueError, "iteration is -1"),
     (lambda: loop_work(RankNet(), SCORES, LABELS, side=0.0), ValueError, "side is 0.0"),
-    (lambda: loop_work(PairAccuracy(), SCORES, LABELS), TypeError, "objective is PairAccuracy"),
 ]  # fmt: skip
 
 
@@ -529,3 +507,10 @@ def test_errors(call, error, message):
 def test_boosters_that_are_no_sum_of_leaves(make, message):
     with pytest.raises(ValueError, match=message):
         weight_sweep(make(), X, Q)
+
+
+def test_a_measure_that_reads_labels_below_0():
+    """Spearman reads the order alone; weight_sweep refused such labels."""
+    q = Queries([-1.0, 0.5, -2.0], sizes=[3])
+    found = weight_sweep(linear(1.0, 3.0, -2.0), np.eye(3), q, Spearman(), weights=[0], shifts=[0.0, 9.0])
+    np.testing.assert_allclose(found.values[0, 0], [1.0, 0.5])

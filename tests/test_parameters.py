@@ -1,4 +1,4 @@
-"""Misspelt parameters are answered with the likely name on both engines; unknown ones are the engine's business."""
+"""Unknown parameters are refused on both engines, misspelt ones with the likely name."""
 
 import json
 
@@ -46,10 +46,13 @@ def test_a_misspelt_parameter_is_answered_with_the_likely_name(engine, how, name
         call(engine, how, {name: 10})
 
 
-def test_names_like_none_are_passed_on():
-    call("lightgbm", "train", {"min_data_in_leaf": 1, "something_of_tomorrow": 1})
-    with pytest.warns(UserWarning, match="something_of_tomorrow"):  # XGBoost says so itself
-        call("xgboost", "train", {"verbosity": 1, "min_child_weight": 0, "something_of_tomorrow": 1})
+@pytest.mark.parametrize("how", ["train", "cv", "fit"])
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_names_like_none_are_refused_too(engine, how):
+    with pytest.raises(
+        ValueError, match=r"params has 'foo', which .* does not know: (did you mean|leave it out)"
+    ):
+        call(engine, how, {"foo": 3})
 
 
 def test_every_parameter_of_the_engines_is_known():

@@ -1,5 +1,7 @@
 """Estimators of position bias recover the true curve of simulated users, and refuse logs that do not tell it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -25,11 +27,7 @@ Q = Queries(RNG.integers(0, 3, 150 * 8), sizes=[8] * 150)
 X = np.column_stack([Q.relevance + 0.5 * RNG.normal(size=1200), RNG.normal(size=(1200, 2))])
 SCORE = 0.5 * X[:, 0] + RNG.normal(size=1200)
 RANKERS = np.array([SCORE, SCORE + RNG.normal(size=1200), SCORE + RNG.normal(size=1200)])
-METHODS = ("all-pairs", "adjacent", "pivot")
-ESTIMATORS = {
-    **{name: lambda log, name=name, **more: intervention_harvesting(log, name, **more) for name in METHODS},
-    "em": regression_em,
-}
+ESTIMATORS = {"all-pairs": intervention_harvesting, "em": regression_em}
 etas = pytest.mark.parametrize("eta", [0.0, 1.0, 2.0])
 
 
@@ -135,7 +133,7 @@ def test_all_pairs_is_the_largest_likelihood():
     """The likelihood of the docstring, over p and r, by a general optimizer."""
     from scipy.optimize import minimize
 
-    from lambdaboost.clicks.intervention_harvesting import _all_pairs
+    from lambdaboost.clicks.harvesting import all_pairs
 
     low, high = np.array([0, 0, 1]), np.array([1, 2, 2])
     sums = np.array([[30.0, 12.0, 60.0], [20.0, 9.0, 50.0], [14.0, 13.0, 80.0]])
@@ -154,17 +152,7 @@ def test_all_pairs_is_the_largest_likelihood():
         method="Nelder-Mead",
         options={"maxiter": 20_000, "xatol": 1e-9, "fatol": 1e-12},
     )
-    np.testing.assert_allclose(_all_pairs(low, high, sums, 3), np.exp([0, *best.x[:2]]), rtol=1e-5)
-
-
-def test_pivot_and_adjacent_by_hand():
-    """Two documents with as many impressions in both places weigh as many."""
-    rows = [("x", 1, 8, 10), ("x", 2, 2, 10), ("y", 1, 4, 20), ("y", 2, 3, 20), ("y", 3, 1, 20)]
-    log = counted(rows)
-    for name in ("pivot", "adjacent"):
-        curve = ESTIMATORS[name](log, intervals=0).values
-        assert curve[1] == pytest.approx((0.2 * 5 + 0.15 * 10) / (0.8 * 5 + 0.2 * 10))
-        assert curve[2] == pytest.approx({"pivot": 1 / 4, "adjacent": curve[1] / 3}[name])
+    np.testing.assert_allclose(all_pairs(low, high, sums, 3), np.exp([0, *best.x[:2]]), rtol=1e-5)
 
 
 def counted(rows):
@@ -190,14 +178,9 @@ APART = [("x", 1, 5, 10), ("x", 2, 4, 10), ("y", 3, 3, 10), ("y", 4, 2, 10)]
 @pytest.mark.parametrize(
     ("name", "rows", "message"),
     [
-        ("all-pairs", APART, "no document connects positions 1, 2 with positions 3, 4"),
         ("em", APART, "no document with clicks connects positions 1, 2 with positions 3, 4"),
-        ("adjacent", APART, "no document was shown both at position 2 and at position 3: use method='all-pairs'"),
-        ("pivot", APART, "no document was shown both at position 1 and at positions 3, 4: use method='all-pairs'"),
-        ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2: no click on a document"),
-        ("pivot", [("x", 1, 0, 10), ("x", 2, 5, 10)], "position 1: no click on a document"),
+        ("all-pairs", [("x", 1, 5, 10), ("x", 2, 0, 10)], "too few clicks connect the positions"),
         ("em", [("x", 1, 5, 10), ("x", 2, 0, 10)], "position 2: no click, so"),
-        ("all-pairs", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2: never shown"),
         ("em", [("x", 1, 5, 10), ("x", 3, 4, 10)], "position 2: never shown"),
         ("em", [("x", 1, 5, 10), ("x", 400, 4, 10)], "positions 2, 3, 4, 5, 6, 7, 8, 9 and 390 more: never shown"),
     ],
@@ -208,10 +191,54 @@ def test_a_curve_that_cannot_be_identified(name, rows, message):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ([("y", 3, 1, 10), ("y", 4, 1, 10)], "positions 3, 4"),  # a part with fewer clicks
+        ([("z", 5, 3, 10)], "positions 3, 4, 5"),  # never shown; shown where nothing else is
+        ([("x", 3, 0, 10)], "position 3"),  # no click: its propensity has no largest likelihood above 0
+        ([("z", 3, 0, 10), ("z", 4, 2, 10), ("x", 3, 0, 10)], "positions 3, 4"),
+        ([("z", 9999, 1, 2), ("z", 9998, 1, 2)], "positions 3, 4, 5, 6, 7, 8, 9, 10 and 9989 more"),
+    ],
+)
+def test_harvesting_uses_the_connected_part_of_the_positions(more, left):
+    rows = [("x", 1, 8, 10), ("x", 2, 4, 10)]
+    with pytest.warns(UserWarning, match=f"^{left}: left out, since .* extended"):
+        curve = intervention_harvesting(counted(rows + more), intervals=0)
+    whole = intervention_harvesting(counted(rows), intervals=0)
+    assert curve.values[:2] == pytest.approx(whole.values) and set(curve.values[2:]) == {None}
+
+
+def test_a_rare_position_does_not_refuse_the_log():
+    """One query tells position 9, too few for an interval; the other positions are as before."""
+    log = log_of(1.0)
+    rare = ClickLog(
+        np.append(log.query, log.query[:2]), np.append(log.document, log.document[:2]),
+        np.append(log.position, [9, 9]), np.append(log.clicked, [True, False]),
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="^positions 7, 8, 9: left out"):
+        curve = intervention_harvesting(rare)
+    assert curve.covers(Propensities.power(1.0, 9)).sum() >= K - 1
+    longer = curve.extended()
+    assert len(longer) == 9 and longer.covers(Propensities.power(1.0, 9)).sum() >= K + 2
+    assert largest_error(Propensities(longer.values[:K]), 1.0) < 0.15
+
+
+def test_features_leave_out_positions_without_clicks():
+    log = log_of(1.0, 40)
+    few = log.take((log.position != 4) & ~((log.position == K) & log.clicked))
+    x = X[few.rows_of(Q.query_of_row, np.arange(Q.n_documents))]
+    with pytest.warns(UserWarning, match=f"^positions 4, {K}: left out"):
+        curve = regression_em(few, x)
+    assert curve.values[3] is curve.values[5] is None
+    known = [0, 1, 2, 4]
+    np.testing.assert_allclose(
+        np.take(curve.values, known).astype(float), 1 / (1 + np.array(known)), rtol=0.25
+    )
+
+
 def test_wrong_arguments():
     log, arm = simulate_swaps(SCORE, Q, PositionBased(1), 5, np.random.default_rng(0), k=3)
-    with pytest.raises(ValueError, match="method is 'all'"):
-        intervention_harvesting(log, "all")
     with pytest.raises(ValueError, match=r"arm has shape \(2,\), the log has"):
         swap_experiment(log, [0, 2])
     for wrong in (1, 4, -2):
@@ -252,7 +279,7 @@ def test_a_click_without_weight_tells_nothing():
     both = ClickLog([1] * 4, ["x", "y"] * 2, [1, 2] * 2, [0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 2, 2])
     with pytest.raises(ValueError, match="no click is below the first position"):
         DynamicBayesian.fit(both)
-    with pytest.raises(ValueError, match="continuation is 'a': give a probability"):
+    with pytest.raises(TypeError, match="continuation is 'a': give a probability"):
         DynamicBayesian.fit(both, "a")
 
 
@@ -274,7 +301,7 @@ def test_categories_keep_their_names():
     curve = regression_em(named, intervals=0)
     assert curve.names == named.position_names
     by_rank = regression_em(log, intervals=0)
-    np.testing.assert_allclose(curve.scaled().at(names[1:]), by_rank.values, rtol=1e-6)
+    np.testing.assert_allclose(curve.at(names[1:]), by_rank.values, rtol=1e-6)
 
 
 # Click models ---------------------------------------------------------------------------------------------------------
@@ -287,7 +314,7 @@ ROWS = (Q.query_of_row, np.arange(Q.n_documents))
 def seen(log, labels, least, model):
     """Documents that enough users have read, whose labels are then precise."""
     read = np.bincount(log.document_of_row, model.examination(), minlength=log.n_documents)
-    kept = log.aligned(read, *ROWS, missing=0.0) >= least
+    kept = np.nan_to_num(log.aligned(read, *ROWS)) >= least
     assert kept.sum() > 200
     return labels[kept], kept
 
@@ -398,5 +425,47 @@ def test_logs_that_click_models_refuse():
         DynamicBayesian.fit(ClickLog([0, 0], [1, 2], [1, 2], [0, 0], session=[0, 0]))
     with pytest.raises(ValueError, match="row 1 has a weight other than the rest of its session"):
         CascadeModel.fit(ClickLog([0, 0], [1, 2], [1, 2], [1, 0], [1, 2], [0, 0]))
-    with pytest.raises(ValueError, match="document 9 of query 0 is not in the log of the fit"):
-        CascadeModel.fit(log).examination(ClickLog([0], [9], [1], [0], session=[0]))
+
+
+def test_documents_that_were_never_read_leave_the_others_alone():
+    """With continuation 1 and no smoothing, nothing is known below a click that always satisfies."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n_documents, n = rng.integers(2, 5), rng.integers(1, 6)
+        k = int(rng.integers(2, n_documents + 1))
+        documents = np.array([rng.permutation(n_documents)[:k] for _ in range(n)])
+        clicked = rng.random((n, k)) < 0.4
+        clicked[0, 0] = True
+        place = np.tile(np.arange(1, k + 1), n)
+        session = np.repeat(np.arange(n), k)
+        log = ClickLog(np.zeros(n * k, int), documents.ravel(), place, clicked.ravel(), session=session)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # so few sessions may take more steps than there are
+            model = DynamicBayesian.fit(log, continuation=1, smoothing=(0, 0))
+        for found in (model.attraction, model.satisfaction, model.relevance, model.examination()):
+            assert ((found >= 0) & (found <= 1)).all()
+
+
+def test_a_fit_that_stops_at_its_limit_of_steps_warns(monkeypatch):
+    log = simulate(RANKERS, Q, Cascade(0.8, 0.7), 20, np.random.default_rng(2), k=3)
+    monkeypatch.setattr("lambdaboost.clicks.dynamic_bayesian.STEPS", 2)
+    with pytest.warns(UserWarning, match=r"DynamicBayesian.fit stopped after 2 steps .*; give smoothing="):
+        DynamicBayesian.fit(log)
+    monkeypatch.setattr("lambdaboost.clicks._likelihood.STEPS", 2)
+    with pytest.warns(
+        UserWarning, match="regression_em stopped after 2 steps .*; give more sessions"
+    ) as told:
+        regression_em(log, intervals=20)
+    assert len(told) == 1  # of the curve, not of its resamples
+    monkeypatch.setattr("lambdaboost.clicks.expectation_maximization.STEPS", 1)
+    x = np.random.default_rng(0).random((log.n_documents, 2))
+    with pytest.warns(UserWarning, match="regression_em stopped after 1 steps"):
+        regression_em(log, x)
+
+
+def test_features_of_one_query_have_no_others_to_learn_from():
+    log = ClickLog([0] * 6, [1, 2, 3] * 2, [1, 2, 3] * 2, [1, 0, 1, 0, 1, 0])
+    with pytest.raises(
+        ValueError, match=r"^the log has one query, but with features .*: give a log of at least 2"
+    ):
+        regression_em(log, np.eye(3))

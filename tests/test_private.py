@@ -1,12 +1,13 @@
-"""What lambdaboost uses of the engines beyond their documentation is still there, and stands in two files an engine.
+"""What lambdaboost uses of the engines beyond their documentation is still there, and stands in one file an engine.
 
-Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.2. Where a test fails with a later version, mend `_private.py` of
-that engine, or the file named after it in `lambdaboost/_stock`, and raise the bound in pyproject.toml.
+Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.2. Where a test fails with a later version, mend
+`lambdaboost/_lightgbm.py` or `lambdaboost/_xgboost.py`, and raise the bound in pyproject.toml.
 """
 
 import inspect
 import re
 import tomllib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,26 +18,18 @@ import xgboost as xgb
 from sklearn.model_selection import GroupKFold
 
 from lambdaboost import RankNet
-from lambdaboost._engine_threads import calling_booster
-from lambdaboost._stock import lightgbm as stock_lightgbm
-from lambdaboost._stock import xgboost as stock_xgboost
-from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
-from lambdaboost.lightgbm import _private as of_lightgbm
-from lambdaboost.xgboost import _private as of_xgboost
+from lambdaboost import _lightgbm as stock_lightgbm
+from lambdaboost import _xgboost as stock_xgboost
+from lambdaboost.calls.callback import calling_booster
+from lambdaboost.engines.progress import objective_in_training, rounds_in_training
 
 ROOT = Path(__file__).parent.parent
 X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
 PRIVATE = {
     "lightgbm": r"_Booster__|\b_handle\b|\b_predictor\b|_ConfigAliases|\bCallbackEnv\b|\bEvalResult\b|_n_features_in\b"
-    r'|"fobj"',
-    "xgboost": r"\bcvfolds\b|\bdel stock\b|_wrap_evaluation_matrices|\b_set_evaluation_result\b|\bleaf_weights\b",
-}
-
-
-# What is read of an engine without importing it.
-STOCK = {
-    "lightgbm": r'lightgbm\.(basic|sklearn|engine)"|\bcallbacks_set\b|"_LIB"|"rollback_one_iter"',
-    "xgboost": r'xgboost\.(core|training)"|\bgeneric_param\b|\bgbtree_train_param\b|"_LIB"|"save_config"',
+    r'|"fobj"|lightgbm\.(basic|sklearn|engine)"|\bcallbacks_set\b',
+    "xgboost": r"\bcvfolds\b|\bdel stock\b|\b_set_evaluation_result\b|ltr_metric_decorator"
+    r'|"leaf_weights"|xgboost\.(core|training)"|\bgeneric_param\b|\bgbtree_train_param\b',
 }
 
 
@@ -55,32 +48,31 @@ def files_with(pattern):
 
 @pytest.mark.parametrize("engine", PRIVATE)
 def test_private_names_stand_in_one_file(engine):
-    assert files_with(PRIVATE[engine]) == {f"lambdaboost/{engine}/_private.py"}
-
-
-@pytest.mark.parametrize("engine", STOCK)
-def test_what_stock_engines_reveal_is_read_in_one_file(engine):
-    other = {"lightgbm": "xgboost", "xgboost": "lightgbm"}[engine]
-    found = files_with(STOCK[engine]) - {f"lambdaboost/_stock/{other}.py"}
-    assert found == {f"lambdaboost/_stock/{engine}.py"}
+    assert files_with(PRIVATE[engine]) == {f"lambdaboost/_{engine}.py"}
+    assert files_with(r'"_LIB"') == {"lambdaboost/_lightgbm.py", "lambdaboost/_xgboost.py"}
 
 
 def test_frames_are_walked_in_one_file():
-    assert files_with(r"\b_getframe\b|\bf_back\b") == {"lambdaboost/_stock/frames.py", "lambdaboost/_warn.py"}
+    assert files_with(r"\b_getframe\b|\bf_back\b") == {
+        "lambdaboost/_warn.py",
+        "lambdaboost/calls/callback.py",
+    }
 
 
 def test_lightgbm_keeps_what_is_used_of_it():
-    seen = "seen in LightGBM 4.6 and 4.7; mend lambdaboost/lightgbm/_private.py"
+    seen = "seen in LightGBM 4.6 and 4.7; mend lambdaboost/_lightgbm.py"
     data = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
-    assert hasattr(data, "_handle") and not of_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
+    assert hasattr(data, "_handle") and not stock_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
     booster = lgb.Booster({"objective": "none", "verbosity": -1}, data)
-    assert of_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
+    assert stock_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
     assert hasattr(data, "_predictor"), f"Dataset._predictor, {seen}"
-    assert not of_lightgbm.is_continued(data)
-    assert of_lightgbm.OBJECTIVE_NOTED in vars(booster), f"{of_lightgbm.OBJECTIVE_NOTED}, {seen}"
-    assert len(of_lightgbm.parameter_names()) > 300, f"basic._ConfigAliases, {seen}"
-    assert isinstance(lgb.early_stopping(3), of_lightgbm.EarlyStopping)
-    assert hasattr(lgb.early_stopping(3), "first_metric_only"), f"early_stopping, {seen}"
+    assert not stock_lightgbm.is_continued(data)
+    assert stock_lightgbm.OBJECTIVE_NOTED in vars(booster), f"{stock_lightgbm.OBJECTIVE_NOTED}, {seen}"
+    assert len(stock_lightgbm.parameter_names()) > 300, f"basic._ConfigAliases, {seen}"
+    stopping = lgb.early_stopping(3)
+    assert hasattr(stopping, "stopping_rounds") and hasattr(stopping, "first_metric_only"), (
+        f"early_stopping, {seen}"
+    )
     read = {"_n_features_in", "_fitted_with_feature_names", "_Booster", "_n_features", "_evals_result"}
     read |= {"_best_iteration", "_best_score"}
     source = inspect.getsource(lgb.LGBMModel)
@@ -95,13 +87,13 @@ XGBOOST = {"min_child_weight": 0, "base_score": 0.0, "nthread": 1}
 @pytest.mark.parametrize("function", ["train", "cv"])
 def test_lightgbm_holds_the_objective_in_the_variable_that_is_read(function):
     objective, seen = RankNet(), []
-    seen_there = partial(seen_in_training, of_lightgbm.OBJECTIVE_VARIABLE, seen)
+    seen_there = partial(seen_in_training, stock_lightgbm.OBJECTIVE_VARIABLE, seen)
     folds = {"folds": GroupKFold(2)} if function == "cv" else {}
     getattr(lgb, function)(
         LIGHTGBM | {"objective": objective, "metric": "None"},
         lgb.Dataset(X, Y, group=SIZES), 1, callbacks=[seen_there], **folds,
     )  # fmt: skip
-    assert seen == [objective], "mend OBJECTIVE_VARIABLE of lambdaboost/lightgbm/_private.py"
+    assert seen == [objective], "mend OBJECTIVE_VARIABLE of lambdaboost/_lightgbm.py"
 
 
 @pytest.mark.parametrize("function", ["train", "cv"])
@@ -110,12 +102,12 @@ def test_xgboost_holds_objective_and_rounds_in_the_variables_that_are_read(funct
 
     class Look(xgb.callback.TrainingCallback):
         def before_training(self, model):
-            seen_in_training(of_xgboost.OBJECTIVE_VARIABLE, seen, None)
-            rounds.append(rounds_in_training(of_xgboost.ROUNDS_VARIABLE))
+            seen_in_training(stock_xgboost.OBJECTIVE_VARIABLE, seen, None)
+            rounds.append(rounds_in_training(stock_xgboost.ROUNDS_VARIABLE))
             return model
 
     getattr(xgb, function)(XGBOOST, xgb.DMatrix(X, Y), 0, obj=objective, callbacks=[Look()])
-    assert (seen, rounds) == ([objective], [0]), "mend the variables of lambdaboost/xgboost/_private.py"
+    assert (seen, rounds) == ([objective], [0]), "mend the variables of lambdaboost/_xgboost.py"
 
 
 def seen_in_training(variable, seen, env):
@@ -125,16 +117,16 @@ def seen_in_training(variable, seen, env):
 
 def test_boosters_are_told_apart():
     of = {"lightgbm": lgb.Booster({"verbosity": -1}, lgb.Dataset(X, Y)), "xgboost": xgb.Booster()}
+    assert [stock_lightgbm.is_booster(booster) for booster in of.values()] == [True, False]
+    assert not stock_lightgbm.is_booster(lgb.CVBooster()) and not stock_lightgbm.is_booster(lgb.LGBMRanker())
     for name, stock in (("lightgbm", stock_lightgbm), ("xgboost", stock_xgboost)):
-        assert [stock.is_booster(of[engine]) for engine in of] == [engine == name for engine in of]
-        assert not stock.is_booster(lgb.CVBooster()) and not stock.is_booster(lgb.LGBMRanker())
-        assert stock.library() is not None, f"_LIB; mend lambdaboost/_stock/{name}.py"
+        assert stock.library() is not None, f"_LIB; mend lambdaboost/_{name}.py"
 
 
 @pytest.mark.parametrize("name", stock_lightgbm.THREADS)
 def test_lightgbm_keeps_the_threads_among_the_parameters(name):
     booster = lgb.Booster({"verbosity": -1, name: 1}, lgb.Dataset(X, Y))
-    assert stock_lightgbm.threads_given(booster) == 1, "mend threads_given of lambdaboost/_stock/lightgbm.py"
+    assert stock_lightgbm.threads_given(booster) == 1, "mend threads_given of lambdaboost/_lightgbm.py"
 
 
 def test_xgboost_writes_the_settings_that_are_read():
@@ -146,7 +138,7 @@ def test_xgboost_writes_the_settings_that_are_read():
         return scores - data.get_label(), np.ones_like(scores)
 
     xgb.train({"nthread": 1, "tree_method": "approx", "objective": "rank:pairwise"}, data, 1, obj=objective)
-    assert seen == [("1", "approx", "rank:pairwise")], "mend settings of lambdaboost/_stock/xgboost.py"
+    assert seen == [("1", "approx", "rank:pairwise")], "mend settings of lambdaboost/_xgboost.py"
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
@@ -165,9 +157,9 @@ def test_a_ranker_of_lightgbm_holds_what_is_read_of_it():
     fit = {"eval_set": [(X, Y)], "eval_group": [SIZES], "eval_metric": own}
     ranker.set_params(early_stopping_round=5).fit(X, Y, group=SIZES, **fit)
     ((eval_metric, parameters, feval, callbacks),) = seen
-    mend = "mend ranker_in_training of lambdaboost/_stock/lightgbm.py"
+    mend = "mend ranker_in_training of lambdaboost/_lightgbm.py"
     assert eval_metric is own and parameters["n_estimators"] == 1 and feval, mend
-    assert [cb.stopping_rounds for cb in callbacks if isinstance(cb, of_lightgbm.EarlyStopping)] == [5], mend
+    assert [cb.stopping_rounds for cb in callbacks if hasattr(cb, "stopping_rounds")] == [5], mend
 
 
 def test_a_subset_of_lightgbm_knows_its_rows():
@@ -181,7 +173,7 @@ def test_a_subset_of_lightgbm_knows_its_rows():
     lgb.cv(LIGHTGBM | {"objective": objective, "metric": "None"}, data, 1, folds=GroupKFold(2))
     assert [parent is data for _, parent in seen] == [True, True], "mend rows_of_parent"
     assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend rows_of_parent"
-    assert stock_lightgbm.rows_of_parent(data) is None
+    assert stock_lightgbm.rows_of_parent(data) == (None, None)
 
 
 def test_lightgbm_callbacks_see_what_it_would_show():
@@ -191,11 +183,12 @@ def test_lightgbm_callbacks_see_what_it_would_show():
         {"objective": "lambdarank", "verbosity": -1, "metric": "ndcg", "eval_at": [3]}, data, 1, valid_sets=[data],
         callbacks=[lambda env: envs.append(env)],
     )  # fmt: skip
-    made = of_lightgbm.callback_env(envs[0], 7, 9, envs[0].evaluation_result_list)
-    assert type(made) is type(envs[0]), "lightgbm.callback.CallbackEnv"
-    assert (made.iteration, made.begin_iteration, made.end_iteration) == (7, 0, 9)
+    made = replace(envs[0], iteration=7, begin_iteration=0, end_iteration=9)
+    assert made.evaluation_result_list is envs[0].evaluation_result_list and made.iteration == 7, (
+        "CallbackEnv"
+    )
     (result,) = envs[0].evaluation_result_list
-    assert type(of_lightgbm.eval_result(result)) is type(result), "lightgbm.EvalResult"
+    assert type(stock_lightgbm.eval_result(result)) is type(result), "lightgbm.EvalResult"
 
 
 def test_lightgbm_writes_its_trees_as_text_that_reads():
@@ -203,29 +196,28 @@ def test_lightgbm_writes_its_trees_as_text_that_reads():
         {"verbosity": -1, "shrinkage_rate": 0.25, "reg_lambda": 2.0, "max_tree_output": 0.5, "min_data_in_leaf": 5},
         lgb.Dataset(X, Y), 3,
     )  # fmt: skip
-    tree, parameters = of_lightgbm.last_tree(booster), of_lightgbm.parameters_of(booster)
+    tree, parameters = stock_lightgbm.last_tree(booster), stock_lightgbm.parameters_of(booster)
     expected = [booster.get_leaf_output(2, leaf) for leaf in range(tree.outputs.size)]
     np.testing.assert_allclose(tree.outputs, expected, rtol=1e-12)
     assert (tree.rate, tree.l2, tree.max_step) == (0.25, 2.0, 0.5)
     changed = lgb.Booster(
-        model_str=of_lightgbm.with_parameters(booster.model_to_string(), {"machines": "a:1"})
+        model_str=stock_lightgbm.with_parameters(booster.model_to_string(), {"machines": "a:1"})
     )
-    assert of_lightgbm.parameters_of(changed)["machines"] == "a:1"
+    assert stock_lightgbm.parameters_of(changed)["machines"] == "a:1"
     assert parameters["learning_rate"] == "0.25" and parameters["boosting"] == "gbdt"
 
 
 def test_xgboost_keeps_what_is_used_of_it():
-    seen = "seen in XGBoost 2.1 to 3.2; mend lambdaboost/xgboost/_private.py"
-    arguments = inspect.signature(of_xgboost.evaluation_matrices).parameters
-    wanted = {"missing", "X", "y", "group", "qid", "sample_weight", "base_margin", "feature_weights", "eval_set",
-              "sample_weight_eval_set", "base_margin_eval_set", "eval_group", "eval_qid", "create_dmatrix",
-              "enable_categorical", "feature_types"}  # fmt: skip
-    assert set(arguments) == wanted, f"xgboost.sklearn._wrap_evaluation_matrices, {seen}"
-    assert list(inspect.signature(of_xgboost.ltr_metric_decorator).parameters) == ["func", "n_jobs"], seen
+    seen = "seen in XGBoost 2.1 to 3.2; mend lambdaboost/_xgboost.py"
+    arguments = inspect.signature(xgb.XGBRanker._create_ltr_dmatrix).parameters
+    assert list(arguments) == ["self", "ref", "data", "qid", "kwargs"], (
+        f"XGBRanker._create_ltr_dmatrix, {seen}"
+    )
+    assert callable(stock_xgboost.metric_of_queries(lambda y, s: 0.0, 1)), f"ltr_metric_decorator, {seen}"
     for name in ("_create_ltr_dmatrix", "_set_evaluation_result", "get_booster"):
         assert hasattr(xgb.XGBRanker, name), f"XGBRanker.{name}, {seen}"
     moved = xgb.DMatrix.__new__(xgb.DMatrix)
-    of_xgboost.move_handle(xgb.DMatrix(X, Y), moved)
+    stock_xgboost.move_handle(xgb.DMatrix(X, Y), moved)
     np.testing.assert_array_equal(moved.get_label(), Y)
 
 
@@ -234,7 +226,7 @@ def test_xgboost_tells_callbacks_its_folds():
 
     class Look(xgb.callback.TrainingCallback):
         def before_training(self, model):
-            seen.extend(of_xgboost.trained(model, None))
+            seen.extend(stock_xgboost.boosters_in(model, None))
             return model
 
     xgb.cv({"objective": "reg:squarederror"}, xgb.DMatrix(X, Y), 1, nfold=3, callbacks=[Look()])
@@ -245,11 +237,11 @@ def test_xgboost_writes_its_trees_as_json_that_reads():
     booster = xgb.train({"objective": "rank:ndcg", "base_score": 0.25}, xgb.DMatrix(X, Y, group=SIZES), 3)
     if version(xgb) < (3, 2):
         pytest.skip("leaves of vectors need XGBoost 3.2")
-    wide = xgb.Booster(model_file=of_xgboost.rewritten(booster, 2))
+    wide = xgb.Booster(model_file=stock_xgboost.rewritten(booster, 2))
     both = wide.predict(xgb.DMatrix(X), output_margin=True)
     np.testing.assert_array_equal(both[:, 0], booster.predict(xgb.DMatrix(X), output_margin=True))
     assert not both[:, 1].any()
-    again = xgb.Booster(model_file=of_xgboost.rewritten(wide, 1))
+    again = xgb.Booster(model_file=stock_xgboost.rewritten(wide, 1))
     np.testing.assert_array_equal(again.predict(xgb.DMatrix(X)), booster.predict(xgb.DMatrix(X)))
 
 

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # Python 3.12 and later warn of every fork of a process with threads.
 FORKING = "ignore::DeprecationWarning:multiprocessing.popen_fork"
 PRELUDE = """

@@ -15,8 +15,9 @@ import lambdaboost.lightgbm
 import lambdaboost.xgboost
 from lambdaboost import CNDCG, NDCG, Blend, GradientStep, LambdaRank, Linear, graded
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engines.progress import PAUSE, Figure, LiveView
-from lambdaboost.engines.training_frame import objective_in_training, rounds_in_training
+from lambdaboost.engines.job import Figure
+from lambdaboost.engines.progress import PAUSE, LiveView, objective_in_training, rounds_in_training
+from lambdaboost.xgboost.callbacks import figures_of, is_maximised
 
 LOG = web_search_log(queries=24, documents=20, seed=1)
 Q = LOG.queries
@@ -213,6 +214,9 @@ def test_an_engines_own_objective_has_no_weight(terminal):
 
 
 def test_silence_where_there_is_no_terminal(capsys):
+    lambdaboost.lightgbm.train(LIGHTGBM, dataset(), 1, valid_sets=[dataset()])
+    lambdaboost.xgboost.train(XGBOOST, matrix(), 1, evals=[(matrix(), "train")], verbose_eval=False)
+    capsys.readouterr()  # kernels may have been compiled, with a line that says so
     for console in (None, Console(file=io.StringIO(), force_terminal=False)):
         lambdaboost.lightgbm.train(
             LIGHTGBM, dataset(), 3, valid_sets=[dataset()], callbacks=[lambdaboost.lightgbm.progress(console)]
@@ -273,14 +277,17 @@ def test_what_is_in_training_is_asked_of_it_alone():
 def test_a_notebook_has_one_output_without_further_packages(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbclient")
-    code = (
+    compiling = (
         "import numpy as np, lambdaboost.lightgbm as l, lambdaboost.engines.progress as p\n"
         "p.PAUSE = 0.0\n"
         "data = l.Dataset(np.arange(8.0)[:, None], [0, 0, 1, 1, 0, 0, 1, 1], group=[4, 4])\n"
-        "booster = l.train({'min_data_in_leaf': 1, 'verbose': -1}, data, 7, valid_sets=[data], "
-        "callbacks=[l.progress()])"
+        "def train(rounds, callbacks):\n"
+        "    params = {'min_data_in_leaf': 1, 'verbose': -1}\n"
+        "    return l.train(params, data, rounds, valid_sets=[data], callbacks=callbacks)\n"
+        "booster = train(1, [])"
     )
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    code = "booster = train(7, [l.progress()])"
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, (compiling, code))))
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     try:
         run = client.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}})
@@ -289,5 +296,16 @@ def test_a_notebook_has_one_output_without_further_packages(tmp_path):
         if type(error).__name__ in ("NoSuchKernel", "DeadKernelError"):
             pytest.skip(f"no kernel here: {error}")
         raise
-    (output,) = notebook.cells[0].outputs
+    (output,) = notebook.cells[1].outputs
     assert "7/7" in output.data["text/plain"] and "NDCG(k=3)" in output.data["text/plain"]
+
+
+def test_errors_are_best_where_they_are_lowest():
+    """Both names begin like measures that XGBoost maximises."""
+    assert [is_maximised(name) for name in ("mape", "mae", "map@5", "map", "ndcg@3-", "auc", "pre")] == [
+        False,
+        False,
+        *[True] * 5,
+    ]
+    (figure,) = figures_of({"valid": {"mape": [0.5, 0.25]}})
+    assert figure == ("valid", "mape", 0.25, False)

@@ -1,6 +1,7 @@
 """The report page: well-formed, self-contained, escaped, whole on disk, right in its figures; and its commands."""
 
 import html
+import inspect
 import json
 import os
 import re
@@ -19,9 +20,9 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.datasets.digest import digest_of_queries
 from lambdaboost.diagnostics import Recorder, pictures, replay
-from lambdaboost.evaluation import Figures, System, report
-from lambdaboost.evaluation.report import svg
-from lambdaboost.evaluation.report.importance import importance_table
+from lambdaboost.evaluation import Figures, System, compare, report
+from lambdaboost.evaluation.reports import page as pages
+from lambdaboost.evaluation.reports.tables import importance_table
 
 pytest.importorskip("matplotlib")
 
@@ -180,7 +181,7 @@ def test_labels_are_escaped_everywhere(tmp_path):
     )
     text, page = checked(path)
     assert "<script" not in text and "alert(" in text
-    assert page.texts.count(evil) >= 3
+    assert page.texts.count(repr(evil)[1:-1]) >= 3  # without the control character
     # In a picture the name of a system stands as it is: no formula, and not left out for its underscore.
     assert any(
         "_hidden" in t and "$x_1$" in t for t in re.findall(r"<text[^>]*>(.*?)</text>", text, re.DOTALL)
@@ -202,9 +203,9 @@ def test_many_queries_make_no_large_page(tmp_path):
 
 
 def test_without_matplotlib_the_tables_stand(tmp_path, monkeypatch):
-    monkeypatch.setattr(svg, "find_spec", lambda name: None)
+    monkeypatch.setattr(pages, "has_matplotlib", lambda: False)
     text, page = checked(report(tmp_path / "page", BEFORE, AFTER))
-    assert page.images == [] and "lambdaboost[plots]" in text and "<td>" in text
+    assert page.images == [] and "they need matplotlib" in text and "<td>" in text
 
 
 def test_a_failure_leaves_the_old_page(tmp_path):
@@ -232,7 +233,7 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, measures=()), r"measures is \(\): give at least one measure"),
         (lambda p: report(p / "x", BEFORE, measures=[NDCG]), "measures is .*give at least one measure"),
         (lambda p: report(p / "x", BEFORE, measures=CNDCG(source="fresh")), "no label source 'fresh'"),
-        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"is of no system: choose among before"),
+        (lambda p: report(p / "x", BEFORE, importance={"x": {"a": 1}}), r"is of no system: choose among 'before'"),
         (lambda p: report(p / "x", BEFORE, importance={"before": [1]}), r"importance\['before'\] is \[1\]: give"),
         (lambda p: report(p / "x", BEFORE, importance={"before": {"a": -1}}), "negative or not finite"),
         (lambda p: report(p / "x", BEFORE, segments={"s": [1]}), r"segments\['s'\] has shape \(1,\)"),
@@ -240,7 +241,7 @@ SHORT = Queries([1, 0], sizes=[2])
         (lambda p: report(p / "x", BEFORE, histories={"a": [0.5]}), r"histories\['a'\] is \[0.5\]: give the engine's"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": 0.5}}}), r"histories\['a'\] is"),
         (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": ["x"]}}}), r"histories\['a'\] is"),
-        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), "not numbers, one per round"),
+        (lambda p: report(p / "x", BEFORE, histories={"a": {"v": {"m": [[1, 2]]}}}), r"histories\['a'\] is"),
     ],
 )  # fmt: skip
 def test_invalid_arguments_are_refused_before_anything_is_written(tmp_path, wrong, message):
@@ -278,6 +279,73 @@ def test_importance_segments_and_the_worst_queries(tmp_path, monkeypatch):
     assert f"Query c, 2 documents: NDCG() × 100 is {swapped:.2f}" in " ".join(page.texts)
     assert "<tr><td>doc5</td><td>2</td><td>1</td><td>3</td><td>1</td></tr>" in text
     assert "1970-01-01 00:00 UTC" in text
+
+
+def test_weights_count_in_every_part(tmp_path):
+    """Segments and worst queries over the queries, and with the weights, of the comparison."""
+    q = Queries([1, 0, 1, 0, 1, 0, 1, 0], ids=list("aabbccdd"), weight=[9.0, 3.0, 0.0, 1.0])
+    one, two = System("one", [1, 2, 2, 1, 1, 2, 2, 1], q), System("two", [2, 1, 1, 2, 1, 2, 1, 2], q)
+    segments = {"all": ["x"] * 4, "market": ["shop", "shop", "none", "news"]}
+    text, page = checked(report(tmp_path / "page", one, two, measures=NDCG(), segments=segments))
+    at_2 = 1 / np.log2(3)
+    means = (9 * at_2 + 3 + 1) / 13, (9 + 3 * at_2 + at_2) / 13
+    whole = [f"{100 * mean:.2f}" for mean in means]
+    assert f"<tr><td>one</td><td>{whole[0]}</td></tr>" in text and f"<td>{whole[1]}</td>" in text
+    difference = f"{100 * (means[1] - means[0]):+.2f}"
+    assert (
+        f"<tr><td>all: x</td><td>3</td><td>{whole[0]}</td><td>{whole[1]}</td><td>{difference}</td></tr>"
+        in text
+    )
+    shop = f"<td>{100 * (9 * at_2 + 3) / 12:.2f}</td>"
+    assert f"<tr><td>market: shop</td><td>2</td>{shop}" in text and "market: none" not in text
+    assert "Weighted mean NDCG() by market" in text
+    worst = re.findall("Query ([a-d]), 2 documents", text)
+    assert "c" not in worst and {"a", "b", "d"} <= set(worst)
+    assert "0 to 9; 1 of weight 0, not counted" in page.texts
+
+
+HOSTILE = {
+    "escapes": "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e<script>",
+    "long": "x" * 1_000_000,
+    "braces": "{0} {name} %s {",
+    "blanks": " \t\u00a0\n ",
+}
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_in_every_field(tmp_path, kind):
+    """Each text that a user gives, in all arguments of `report`, is safe and short on the page and in tables."""
+    evil = HOSTILE[kind]
+    labels = {f"clicks{evil}": [0.5, 0.0, 0.0, 1.0]}
+    q = Queries([1, 0, 2, 0], ids=[f"q{evil}", f"q{evil}", "r", "r"], **labels)
+    systems = [
+        System(f"{name}{evil}", scores, q) for name, scores in (("a", [1, 2, 3, 4]), ("b", [2, 1, 4, 3]))
+    ]
+    names = [system.name for system in systems]
+    given = {
+        "measures": (NDCG(), CNDCG(source=f"clicks{evil}")),
+        "histories": {evil: {evil: {f"m{evil}": [0.5, 0.6]}}},
+        "diagnostics": {f"a picture of {evil}": lambda axes: axes.plot([1, 2])},
+        "importance": {names[0]: {f"f{evil}": 1.0}, names[1]: {evil: 2.0}},
+        "segments": {evil: [evil, "s"]},
+        "documents": [f"d{evil}{i}" for i in range(4)],
+        "run": {evil: {evil: evil, "more": {evil: [evil]}}, f"loose {evil}": evil},
+        "title": evil,
+    }
+    parameters = set(inspect.signature(report).parameters) - {"path", "baseline", "others"}
+    assert set(given) == parameters  # a new argument is walked too
+    text, _ = checked(report(tmp_path / "page.html", *systems, **given))
+    assert not CONTROLS.search(text) and "<script" not in text and len(text) < 300_000
+    comparison = compare(*systems, measures=NDCG())
+    assert not CONTROLS.search(repr(comparison)) and len(repr(comparison)) < 500
+    for shown in (comparison, comparison.details(50)):
+        for way in (str, lambda c: (c.table() if hasattr(c, "table") else c).html()):
+            assert not CONTROLS.search(way(shown)) and len(way(shown)) < 20_000
+    for wrong in ({"importance": {evil: {}}}, {"segments": {evil: [1]}}, {"histories": {evil: 3}}):
+        with pytest.raises((TypeError, ValueError)) as error:
+            report(tmp_path / "none", *systems, **wrong)
+        assert len(str(error.value)) < 600 and not CONTROLS.search(str(error.value))
 
 
 def test_the_page_follows_a_dark_theme(tmp_path):
@@ -418,6 +486,7 @@ def test_report_command(capsys, folder, tmp_path):
         "xgboost",
         "--out",
         out,
+        "--overwrite",
         "--measure",
         "MAP",
     )
@@ -427,7 +496,7 @@ def test_report_command(capsys, folder, tmp_path):
 def test_report_command_draws_propensities(capsys, folder, tmp_path):
     out, curve = tmp_path / "page.html", tmp_path / "harvested.json"
     Propensities([1.0, 0.5], [1.0, 0.4], [1.0, 0.6]).save(curve)
-    command = ("report", folder / "test.txt", "--scores", folder / "own.txt", "--out", out)
+    command = ("report", folder / "test.txt", "--scores", folder / "own.txt", "--out", out, "--overwrite")
     code, _, err = call(capsys, *command, "--propensities", curve, "--propensities", f"again={curve}")
     assert (code, err) == (0, "")
     _, page = checked(out)
@@ -456,13 +525,14 @@ def test_mistakes_of_the_command(capsys, folder, tmp_path):
 
     def refused(*args):
         code, told, err = call(capsys, "report", test, *args)
-        assert (code, told) == (1, "") and err.count("\n") == 1 and not out.exists()
+        assert (code, told) == (2 if "See lambdaboost" in err else 1, "") and err.count("\n") == 1
+        assert not out.exists()
         return err
 
     end = ("--out", out)
     assert "no systems: give --model MODEL" in refused(*end)
     assert "the name 'lightgbm' is taken" in refused("--model", model, "--model", model, *end)
-    assert "--baseline 'x' is no system: choose among lightgbm" in refused(
+    assert "--baseline 'x' is no system: choose among 'lightgbm'" in refused(
         "--model", model, "--baseline", "x", *end
     )
     assert "expected PATH or NAME=PATH" in refused("--model", "name=", *end)
@@ -482,26 +552,6 @@ def test_demo_ends_in_a_page_here(capsys, tmp_path, monkeypatch):
     assert "lambdaboost demo, lightgbm" in text and "Learning curves" in headings(text)
     assert "--engine lightgbm --queries 24 --rounds 3 --seed 0" in text
     assert "--report" in call(capsys, "demo", "--report", tmp_path / "no" / "page")[2]
-
-
-def test_demo_with_json_writes_a_page_where_it_is_asked_to(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    command = (
-        "demo",
-        "--queries",
-        12,
-        "--rounds",
-        1,
-        "--engine",
-        "xgboost",
-        "--json",
-        "--report",
-        "page.html",
-    )
-    code, told, err = call(capsys, *command)
-    assert code == 0, err
-    assert json.loads(told)["engine"] == "xgboost" and os.listdir() == ["page.html"]
-    assert "lambdaboost demo, xgboost" in checked(tmp_path / "page.html")[0]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")

@@ -1,5 +1,6 @@
 """`experiments.several_goals` at tiny sizes, and what it says of what it found."""
 
+import itertools
 import stat
 import sys
 
@@ -14,10 +15,11 @@ from experiments.several_goals.methods import CONSTRAINED, FIRST, SECOND_ALONE, 
 from experiments.several_goals.pictures import change, ringed
 from experiments.several_goals.promises import by_fold, by_seed, interval, p_of_keeping
 from experiments.several_goals.report import Volumes, findings
-from experiments.several_goals.results import OfSet
+from experiments.several_goals.results import OfSet, hypervolume
 from experiments.several_goals.sets import known
 from experiments.several_goals.study import PARTS, Task
-from lambdaboost.evaluation import hypervolume
+
+pytestmark = pytest.mark.slow
 
 QUICK = ("--quick", "--sets", "synthetic, position", "--workers", "1")
 KEPT = methods.named(CONSTRAINED, 0.01)
@@ -128,11 +130,32 @@ def test_wilsons_interval_is_scipys():
         assert interval(held, of) == pytest.approx(tuple(by_scipy), abs=1e-6)
 
 
+def cells(points, reference):
+    """The cells of the grid through all coordinates whose upper corner some point reaches."""
+    axes = [sorted({r, *(p[k] for p in points if p[k] > r)}) for k, r in enumerate(reference)]
+    corners = itertools.product(*(range(1, len(axis)) for axis in axes))
+    return sum(
+        (axes[0][i] - axes[0][i - 1]) * (axes[1][j] - axes[1][j - 1])
+        for i, j in corners
+        if any(p[0] >= axes[0][i] and p[1] >= axes[1][j] for p in points)
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 30])
+def test_hypervolume_against_cells(n):
+    for seed in range(5):
+        points = (
+            np.random.default_rng(seed).integers(-1, 5, (n, 2)) / 4
+        )  # with ties, some below the reference
+        reference = np.array([0.0, -0.5])
+        assert hypervolume(points, reference) == pytest.approx(cells(points.tolist(), reference), abs=1e-12)
+
+
 def test_hypervolumes_are_those_of_the_mean_points():
     grid = {methods.named(SUM, w): (-0.1 * w, 0.1 * w) for w in methods.WEIGHTS}
     found = invented(grid)
     values = found.volumes({SUM: list(grid)}, (0, 1))[SUM]
-    points = [100 * found.point(name) for name in grid]
+    points = np.array([100 * found.point(name) for name in grid])
     worst = 100 * np.minimum(found.point(FIRST), found.point(SECOND_ALONE))
     assert values[0] == pytest.approx(hypervolume(points, worst), rel=1e-3)
     assert np.percentile(values[1:], 0.5) < values[0] < np.percentile(values[1:], 99.5)

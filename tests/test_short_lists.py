@@ -6,8 +6,9 @@ import pytest
 from rules import RULES
 
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
-from lambdaboost.objectives.kernels import short_lists
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels import lanes, ways
+from lambdaboost.objectives.kernels.levels import gain_of_level, levels
+from lambdaboost.objectives.swaps.registry import pair_weights
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
 BY_PAIRS = [
@@ -58,7 +59,7 @@ def test_the_bits_are_the_same_for_any_number_of_threads():
 
 
 def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
-    """Their gains are read as two floats, those of the others as one."""
+    """Their gains are counted from the lowest of each query."""
     scores, q = drawn.make(7, [5, 30, 40, 41, 12], 4.0)
     rows = slice(*q.offsets[1:3])
     relevance = q.source("relevance").copy()
@@ -73,34 +74,42 @@ def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
     assert np.abs(together[0][rows]).max() > 0
 
 
-def in_lanes(scores, q, monkeypatch):
-    """Which queries are done after each pass through the lanes that did any."""
-    seen = []
-
-    def watched(scores, q, batches, pairs, results):
-        taken(scores, q, batches, pairs, results)
-        seen.append(results.done.tolist())
-
-    taken = short_lists.lists_in_lanes
-    monkeypatch.setattr("lambdaboost.objectives.kernels.pair_rule.lists_in_lanes", watched)
-    LambdaRank().gradient(scores, q)
-    return [done for at, done in enumerate(seen) if done not in seen[:at]]
+def way(scores, q):
+    """The way of each query under LambdaRank()."""
+    rule = LambdaRank().rule
+    found = ways.ways_of(q, rule.levels(q), rule.weights(scores, q))
+    return ways.brought_near(scores, q, found, rule.loss)[1].tolist()
 
 
-def test_lists_with_scores_far_apart_alone_take_the_second_pass(monkeypatch):
-    scores, q = drawn.make(5, [5, 5, 5, short_lists.LONGEST, short_lists.LONGEST + 1], 1.0)
-    assert in_lanes(scores, q, monkeypatch) == [[True, True, True, True, False]]
-    scores[7] += 1e3
-    scores[12] += 1e9  # too far for lanes of any kind
-    expected = [[True, False, False, True, False], [True, True, False, True, False]]
-    assert in_lanes(scores, q, monkeypatch) == expected
+def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
+    scores, q = drawn.make(5, [5, 5, 5, lanes.LONGEST, lanes.LONGEST + 1, 300], 1.0)
+    near = [ways.BY_LANES] * 4 + [ways.BY_TILES] * 2
+    assert way(scores, q) == near
+    scores[0] += 80  # outliers that float32 still holds
+    scores[7] += 1e3  # and that are brought nearer
+    scores[-1] -= 1e9
+    assert way(scores, q) == near
+    scores[5:7] += 1e3
+    scores[-2] -= 2e9
+    assert way(scores, q) == [ways.BY_LANES, ways.PLAIN, *near[2:5], ways.PLAIN]
 
 
-def test_a_second_pass_leaves_the_bits_of_all_other_lists():
+@pytest.mark.parametrize("scores", [[0, 1e3], [0, 0, 1e3], [-1e3, 0.5, 0], [0, 5, 1e17], [5e17, 0, 1]])
+def test_outliers_are_brought_near_and_stay_in_order(scores):
+    scores = np.array(scores)
+    q, found = Queries(np.arange(scores.size), sizes=[scores.size]), np.zeros(1, np.int8)
+    near, found = ways.brought_near(scores, q, found, RankNet().rule.loss)
+    assert found.tolist() == [ways.BY_LANES]
+    np.testing.assert_array_equal(np.argsort(near, kind="stable"), np.argsort(scores, kind="stable"))
+    assert np.unique(near).size == np.unique(scores).size
+    assert np.ptp(near) < 111
+
+
+def test_lists_far_apart_leave_the_bits_of_all_other_lists():
     scores, q = drawn.make(8, SIZES * 20, 1.0)
     before = LambdaRank().gradient(scores, q)
     first = q.offsets[[3, 50, 120]]
-    scores[first] += 80.0
+    scores[first] += 180.0
     after = LambdaRank().gradient(scores, q)
     others = ~np.isin(q.query_of_row, [3, 50, 120])
     for b, a in zip(before, after, strict=True):
@@ -109,12 +118,13 @@ def test_a_second_pass_leaves_the_bits_of_all_other_lists():
 
 def test_batches_hold_every_short_list_once_and_are_made_once():
     _, q = drawn.make(6, SIZES * 30)
-    of_query, every = levels(q, "relevance"), np.ones(q.n_queries, dtype=bool)
-    batches = short_lists.in_batches(q, of_query, every)
+    of_query = levels(q, "relevance")
+    gain = gain_of_level(q, of_query, pair_weights(NDCG(), q).gains)
+    batches = lanes.in_batches(q, of_query, gain)
     held = batches.query[batches.query >= 0]
-    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= short_lists.LONGEST))
+    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST))
     assert batches.documents[-1] == q.sizes[held].sum()
-    assert short_lists.in_batches(q, of_query, every) is batches
+    assert lanes.in_batches(q, of_query, gain) is batches
 
 
 def test_a_weight_counts_and_no_gradient_is_minus_zero():
@@ -124,3 +134,14 @@ def test_a_weight_counts_and_no_gradient_is_minus_zero():
     np.testing.assert_array_equal(grad, [2 * alone[0], 2 * alone[1], 0, 0])
     assert not np.signbit(grad[2:]).any()
     assert grad.dtype == hess.dtype == np.float32
+
+
+@pytest.mark.parametrize("n", [30, 130])
+def test_figures_of_lists_as_wide_as_a_float32_holds(n):
+    """Where many documents tie 110 below others, E is e^−55: its reciprocal has no square in float32."""
+    scores = np.where(np.arange(n) % 3 == 0, 110.0, 0.0)
+    grad, hess = RankNet().gradient(scores, Queries(np.arange(n) % 2, sizes=[n]))
+    side = np.sign(np.subtract.outer(np.arange(n) % 2, np.arange(n) % 2))
+    rho = 1 / (1 + np.exp(side * np.subtract.outer(scores, scores)))
+    np.testing.assert_allclose(-grad, (side * rho).sum(axis=1), rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(hess, (side**2 * rho * (1 - rho)).sum(axis=1), rtol=1e-6, atol=1e-30)

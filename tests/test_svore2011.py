@@ -36,6 +36,8 @@ from experiments.svore2011.training import Trainer
 from lambdaboost import NDCG, Queries
 from lambdaboost.evaluation import compare
 
+pytestmark = pytest.mark.slow
+
 TINY = Grid((0.1, 0.3), (5, 15), (0.3,), (0.25,), (100.0,), (0.01,), reused=1)
 SMALLEST = replace(TINY, rates=(0.2,), documents=(5,))
 ROUNDS = 8

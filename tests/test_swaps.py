@@ -154,10 +154,12 @@ def test_average_precision_at_a_cutoff_by_hand():
 
 @pytest.mark.parametrize("k", [1, 31, 32, 33, 64, 65, 5_000])
 def test_average_precision_at_each_cutoff(k):
-    """Relevant documents last, where a cutoff leaves most of them out."""
+    """Most relevant documents stand low, where a cutoff leaves them out, and some stand before it."""
     rng = np.random.default_rng(6)
-    relevance = np.sort(rng.random(200) < 0.2) * 1.0
-    check(LambdaRank(MAP(k=k)), -np.arange(200) * 0.05 + rng.normal(size=200) * 0.1, relevance)
+    scores = -np.arange(200) * 0.05 + rng.normal(size=200) * 0.1
+    relevance = (rng.random(200) < np.linspace(0.05, 0.4, 200)) * 1.0
+    relevance[scores.argmax()] = 1
+    check(LambdaRank(MAP(k=k)), scores, relevance)
 
 
 @pytest.mark.parametrize("levels", [2, 40, 5_000])
@@ -228,17 +230,17 @@ def test_a_document_that_surely_satisfies(grade):
     )
 
 
-def test_the_tree_is_for_swaps_by_terms_of_the_ranks_alone(monkeypatch):
-    """On lists that it takes, Precision, Spearman and PairAccuracy go by the tree, other measures by pairs."""
+def test_the_tree_is_for_swaps_that_are_sums_of_terms(monkeypatch):
+    """On lists that it takes, all measures except MRR go by the tree."""
     rng = np.random.default_rng(4)
     scores, relevance = rng.normal(size=1_500), rng.choice(5, p=SHARES, size=1_500) * 1.0
-    for metric in (Precision(k=700), Spearman(), MAP(), PairAccuracy()):
+    for metric in (Precision(k=700), Spearman(), MAP(), MAP(k=300), ERR(), ERR(k=9), MRR(), PairAccuracy()):
         results = []
         for pairs_a_document in (0, 1e18):
             monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", pairs_a_document)
             results.append(LambdaRank(metric).gradient(scores, Queries(relevance, sizes=[1_500]))[0])
         by_tree, by_pairs = results
-        assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MAP)
+        assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR)
         np.testing.assert_allclose(by_tree, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
 
 

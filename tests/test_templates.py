@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import lightgbm as lgb
+import naive
 import naive_measures
 import numpy as np
 import pytest
@@ -20,47 +21,49 @@ from lambdaboost.objectives import OBJECTIVES, parse
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "examples" / "templates"))
 
-import rank_biased_precision as rank_biased_precision_template  # noqa: E402
-import squared_hinge as squared_hinge_template  # noqa: E402
-from rank_biased_precision import RBP  # noqa: E402
-from squared_hinge import SquaredHinge  # noqa: E402
+import fresh_tier as fresh_tier_template  # noqa: E402
+import reading_depth as reading_depth_template  # noqa: E402
+from fresh_tier import FreshTier  # noqa: E402
+from reading_depth import ReadingDepth  # noqa: E402
 
-# Registered by their own decorators; other tests go through all that the package holds.
-assert OBJECTIVES.pop("SquaredHinge") is SquaredHinge and MEASURES.pop("RBP") is RBP
+# Registered by their definition; other tests go through all that the package holds.
+assert OBJECTIVES.pop("FreshTier") is FreshTier and MEASURES.pop("ReadingDepth") is ReadingDepth
 
 
-def squared_hinge(s, y, m):
+def fresh_tier(s, y, m):
     """The reference of the row, in loops."""
-    grades, lam, mu = y["relevance"], np.zeros(len(s)), np.zeros(len(s))
+    lam, mu = np.zeros(len(s)), np.zeros(len(s))
     for i in range(len(s)):
         for j in range(len(s)):
-            if grades[i] > grades[j] and s[i] - s[j] < 1:
-                lam[i] += 1 - (s[i] - s[j])
-                lam[j] -= 1 - (s[i] - s[j])
-                mu[[i, j]] += 1
+            tied = y["relevance"][i] == y["relevance"][j] or np.isnan(y["relevance"]).all()
+            if tied and y["fresh"][i] > y["fresh"][j]:
+                rho, rest = naive.logistic(s[i] - s[j])
+                lam[i] += rho
+                lam[j] -= rho
+                mu[[i, j]] += rest
     return lam, mu
 
 
-def rank_biased_precision(measure, scores, labels):
+def reading_depth(measure, scores, labels):
     """The reference of the row, by the definition."""
     hits = naive_measures.relevant(measure, naive_measures.ranked(scores, labels))
     p = measure.persistence
     return (1 - p) * sum(p ** (r - 1) for r, hit in enumerate(hits, 1) if hit) if any(hits) else np.nan
 
 
-ROW = Rule(SquaredHinge(), squared_hinge)
-MEASURE_ROW = RBP(persistence=0.5, threshold=2)
+ROW = Rule(FreshTier(), fresh_tier)
+MEASURE_ROW = ReadingDepth(persistence=0.5, threshold=2)
 
 
-FURTHER = {"iteration": test_objectives.ROUNDS, "label": (0, 4)}
+FURTHER = {"missing": (False, True), "label": (0, 4)}
 
 
 @pytest.fixture(autouse=True)
 def added(monkeypatch):
     """Registered again, with the reference of the measure."""
-    monkeypatch.setitem(OBJECTIVES, "SquaredHinge", SquaredHinge)
-    monkeypatch.setitem(MEASURES, "RBP", RBP)
-    monkeypatch.setitem(naive_measures.NAIVE, RBP, rank_biased_precision)
+    monkeypatch.setitem(OBJECTIVES, "FreshTier", FreshTier)
+    monkeypatch.setitem(MEASURES, "ReadingDepth", ReadingDepth)
+    monkeypatch.setitem(naive_measures.NAIVE, ReadingDepth, reading_depth)
 
 
 def checks(module, row):
@@ -98,31 +101,32 @@ def test_there_are_checks():
 def test_an_engine_trains_with_the_objective():
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
-    data = lgb.Dataset(X, y, group=[20] * 10)
-    params = {"objective": parse("SquaredHinge(margin=2)"), "verbose": -1, "min_data_in_leaf": 5}
+    data = lgb.Dataset(X, np.ones(200), group=[20] * 10)
+    data.sources = {"fresh": y}
+    params = {"objective": parse("FreshTier(sigma=2)"), "verbose": -1, "min_data_in_leaf": 5}
     scores = lgb.train(params, data, 5).predict(X)
     q = Queries(y, sizes=[20] * 10)
-    assert RBP()(scores, q) > RBP()(np.zeros(200), q)
+    assert ReadingDepth()(scores, q) > ReadingDepth()(np.zeros(200), q)
 
 
 def test_their_examples_are_right():
-    for template in (rank_biased_precision_template, squared_hinge_template):
+    for template in (fresh_tier_template, reading_depth_template):
         done = doctest.testmod(template)
         assert done.attempted and not done.failed
 
 
 def test_mistakes():
-    with pytest.raises(ValueError, match="margin is -1"):
-        SquaredHinge(margin=-1)
+    with pytest.raises(ValueError, match="sigma is -1"):
+        FreshTier(sigma=-1)
     with pytest.raises(ValueError, match="persistence is 1"):
-        RBP(persistence=1)
+        ReadingDepth(persistence=1)
 
 
 def test_contributing_names_what_is_there():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for path in (
-        "examples/templates/squared_hinge.py",
-        "examples/templates/rank_biased_precision.py",
+        "examples/templates/fresh_tier.py",
+        "examples/templates/reading_depth.py",
         "lambdaboost/objectives/__init__.py",
         "lambdaboost/evaluation/__init__.py",
         "lambdaboost/__init__.py",
@@ -134,6 +138,12 @@ def test_contributing_names_what_is_there():
         "constraints.txt",
     ):
         assert path in text and (ROOT / path).exists()
+    rule = 'PairRule(self.source, within=("relevance",), sigma=self.sigma)'
+    assert rule in text and rule in inspect.getsource(fresh_tier_template)
+    for folder in (ROOT / "lambdaboost").glob("[a-z]*/__init__.py"):
+        assert f"`{folder.parent.name}`" in text
+    for folder in (ROOT / "lambdaboost" / "objectives").glob("*/__init__.py"):
+        assert f"| `{folder.parent.name}` | " in text
     targets = {
         line.split(":")[0]
         for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()

@@ -42,6 +42,7 @@ def ran(code, *arguments, **environment):
     return json.loads(run.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("omp", "order"),
     [("1", "lightgbm xgboost"), ("3", "xgboost lightgbm"), ("1", "lambdaboost"), (None, "sklearn lightgbm")],
@@ -212,12 +213,14 @@ XGBOOST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [LIGHTGBM, XGBOOST], ids=["lightgbm", "xgboost"])
 def test_engine_sets_the_number_while_it_trains(cases):
     found = ran(TRAINED, json.dumps([case[:2] for case in cases]), OMP_NUM_THREADS="2")
     assert found == [[[expected], [2]] for _, _, expected in cases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [1, 2], ids=["without a pool", "with a pool"])
 def test_gradient_at_exit(before):
     """The interpreter starts no more threads by then: one does it all."""

@@ -31,6 +31,8 @@ FURTHER = [
     *(StructuredHinge(metric, feature_map="po") for metric in (MRR(), MRR(k=3))),
 ]
 ALL = [*dict.fromkeys([*(rule.objective for rule in (*RULES, *COMBINED)), *FURTHER])]
+# Random targets go by row, see below; so do biases that nothing holds near 0: they keep to the order they begin with.
+ALL = [one for one in ALL if one in FURTHER or not isinstance(one, XENDCG | PositionGAM)]
 
 
 def labels(objective):
@@ -90,12 +92,16 @@ def test_random_targets_favour_no_row():
 
 def test_every_objective_is_asked():
     seen = {type(objective) for objective in ALL} | {GumbelRanks, XENDCG}
-    assert seen >= set(OBJECTIVES.values())
+    own = {cls for cls in OBJECTIVES.values() if cls.__module__.startswith("lambdaboost.")}
+    assert seen >= own
 
 
 def test_rank_free_objectives_warn_of_no_row_order():
     """The warning's own test is `test_traps.py::test_row_order`."""
-    from lambdaboost.engines.traps import warn_of_sorted_rows
+    from lambdaboost.engines.traps import COMMON, DATA, Case, look_for
+
+    def warn_of_sorted_rows(q, objective):
+        look_for([trap for trap in COMMON if trap.name == "row order"], DATA, Case(rule=objective, q=q))
 
     q = Queries(np.tile([3, 2, 1, 0, 0, 0], 20), [6] * 20)
     for objective in (RankNet(), GradientStep(RankNet()), PairwiseHinge(), GradientStep(PairwiseHinge())):

@@ -24,8 +24,11 @@ from lambdaboost import (
     LambdaRank,
     RankNet,
 )
+from lambdaboost.calls import traps as calls
+from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.datasets.engines import queries_of
+from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.traps import COMMON
 
 LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
 X, Q = LOG.features, LOG.queries
@@ -358,7 +361,7 @@ def test_arguments_among_the_parameters(train):
 # Gradients and objectives.
 
 
-class Broken(RankNet):
+class Broken(RankNet, registered=False):
     """No number for the fourth document."""
 
     def lambdas(self, scores, q, iteration):
@@ -547,14 +550,60 @@ def test_folds_of_rows():
 # The page.
 
 
+PAGE = (Path(__file__).parent.parent / "docs" / "traps.md").read_text(encoding="utf-8")
+
+
+def rows_of_the_page():
+    """The cells of each row by its name, without marks of code; a name may stand in two tables."""
+    rows = {}
+    for line in PAGE.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and cells[0] != "trap":
+            rows.setdefault(cells[0].replace("`", ""), []).append(cells[1:])
+    return rows
+
+
+def own_rows():
+    return {*COMMON, *engine_named("lightgbm").traps, *engine_named("xgboost").traps}
+
+
+def test_the_page_has_every_row_with_its_level():
+    page = rows_of_the_page()
+    for column, traps in ((1, own_rows()), (2, {*calls.LIGHTGBM, *calls.XGBOOST, *calls.POSITIONS})):
+        for trap in traps:
+            cells = [row[column] for row in page[trap.name]]
+            assert any(trap.level in cell for cell in cells), (trap.name, trap.level, cells)
+
+
+def test_the_page_promises_nothing_without_a_row():
+    own = {trap.name for trap in own_rows()}
+    drop_in = {trap.name for trap in (*calls.LIGHTGBM, *calls.XGBOOST, *calls.POSITIONS)}
+    # Refused by the gradient; warned of by the rows of native parameters, and of trees without a split.
+    elsewhere = {"NaN and infinite gradients", "lambdarank_position_bias_regularization", "no usable feature"}
+    for name, rows in rows_of_the_page().items():
+        for _, ours, *others in rows:
+            if ours.startswith(("refused", "warned")):
+                assert name in own | elsewhere, name
+            if len(others) > 1 and others[0].startswith(("refused", "warned")):
+                assert name in drop_in, name
+
+
+def test_every_text_ends_with_a_remedy():
+    """Not a full stop, and no brace that nothing fills."""
+    for trap in own_rows() | {*calls.LIGHTGBM, *calls.XGBOOST}:
+        assert len(trap.text) > 40 and ("; " in trap.text or ": " in trap.text or "{remedy}" in trap.text), (
+            trap.name
+        )
+
+
 def test_the_page_names_tests_that_exist():
     root = Path(__file__).parent
-    page = (root.parent / "docs" / "traps.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", page)
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", PAGE)
     assert len(named) >= 20
     for file, test in named:
         assert f"def {test}(" in (root / file).read_text(encoding="utf-8"), (
             f"docs/traps.md names {file}::{test}"
         )
     here = re.findall(r"^def (test_\w+)\(", Path(__file__).read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(here) - {test for _, test in named} <= {"test_the_page_names_tests_that_exist"}
+    of_the_page = {test for test in here if "the_page" in test} | {"test_every_text_ends_with_a_remedy"}
+    assert set(here) - {test for _, test in named} <= of_the_page

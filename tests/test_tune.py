@@ -1,31 +1,30 @@
 """`lambdaboost.tune`: the search, the choice and what it refuses."""
 
+import re
 import sys
 import warnings
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 from naive import naive_query_contents, naive_simplest
+from scipy import stats
 
-from lambdaboost import CNDCG, MAP, NDCG, LambdaRank, Queries, Tuned, load, tune
+from lambdaboost import CNDCG, MAP, NDCG, ClickDCG, LambdaRank, Propensities, Queries, Tuned, load, tune
 from lambdaboost.datasets import Collection, read_letor, web_search_log
 from lambdaboost.datasets.digest import digest_of
-from lambdaboost.engines.engine import engine_named, trainer_named
+from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.native import read_objective
-from lambdaboost.tuning.candidates import Candidate, given
-from lambdaboost.tuning.checks import usable
-from lambdaboost.tuning.choice import chosen_from
-from lambdaboost.tuning.contents import query_contents
-from lambdaboost.tuning.folds import drawn_folds, fold_of_query
-from lambdaboost.tuning.front import front_of
-from lambdaboost.tuning.runner import clearly_worse
-from lambdaboost.tuning.setting import Setting
-from lambdaboost.tuning.space import Space, params_of
+from lambdaboost.tuning import Choice, Front, Stopped
+from lambdaboost.tuning import tuned as of_tuned
+from lambdaboost.tuning.candidates import given, native
+from lambdaboost.tuning.folds import drawn_folds, fold_of_query, query_contents
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
-from lambdaboost.tuning.task import Outcome
-from lambdaboost.tuning.trial import Trial, floor_of
-from lambdaboost.tuning.tune import Stopped
+from lambdaboost.tuning.training import Trainings, clearly_worse
+from lambdaboost.tuning.trial import Trial
 
 pytest.importorskip("optuna")
 FEW = ["lambdarank", "LambdaRank", "rank:ndcg"]
@@ -36,7 +35,7 @@ QUICK = {"objectives": FEW, "trainings": 6, "rounds": 20, "patience": 5, "worker
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    return tmp_path_factory.mktemp("tune") / "study"
+    return tmp_path_factory.mktemp("tune") / "study.log"
 
 
 @pytest.fixture(scope="module")
@@ -71,27 +70,48 @@ def test_the_result_is_a_plain_model_with_its_setting(tuned):
 def test_the_values_are_those_of_the_measured_model(study, tuned):
     kept = tune(TRAIN, VALID, study=study, refit=False, **QUICK)
     values = NDCG(10).per_query(scores(kept, VALID.shuffled(0)), VALID.shuffled(0).queries)
-    assert np.allclose(values, kept.choice.best.outcome.values[0], rtol=0, atol=1e-12)
+    assert np.allclose(values, kept.choice.best.values[0], rtol=0, atol=1e-12)
     assert kept.rounds == kept.finalists["rounds"].iloc[0]
 
 
-def test_a_finished_study_is_not_trained_again(study, tuned):
-    before = {path.name: path.stat().st_mtime_ns for path in study.iterdir()}
+def test_a_finished_study_is_not_trained_again(study, tuned, monkeypatch):
+    before = study.read_bytes()
+    monkeypatch.setattr(Trainings, "run", lambda *_: pytest.fail("a trial was repeated"))
     again = tune(TRAIN, VALID, study=study, **QUICK)
-    assert {path.name: path.stat().st_mtime_ns for path in study.iterdir()} == before
+    assert study.read_bytes() == before
     assert again.trials.equals(tuned.trials)
     assert np.array_equal(scores(again, TEST), scores(tuned, TEST))
 
 
-def test_a_study_goes_on_as_if_it_had_not_ended(study, tuned, tmp_path):
-    part = tune(TRAIN, VALID, study=tmp_path / "study", **QUICK)
-    assert len(part.trials) == 6
-    (tmp_path / "study" / "trial-4.npz").unlink()
-    (tmp_path / "study" / "trial-5.npz").write_bytes(b"damaged")
-    with pytest.warns(UserWarning, match="trial-5.npz is damaged: its trial is left out"):
-        whole = tune(TRAIN, VALID, study=tmp_path / "study", **QUICK)
+def test_a_killed_search_resumes_bit_for_bit(study, tuned, tmp_path):
+    """The journal ends in the middle of the line of trial 4."""
+    lines = study.read_bytes().splitlines(keepends=True)
+    of_trials = [at for at, line in enumerate(lines) if b'"number":' in line]
+    killed = tmp_path / "killed.log"
+    killed.write_bytes(b"".join(lines[: of_trials[4]]) + lines[of_trials[4]][:200])
+    whole = tune(TRAIN, VALID, study=killed, **QUICK)
     columns = [*whole.trials.columns.drop("seconds")]
     assert whole.trials[columns].equals(tuned.trials[columns])
+    assert np.array_equal(scores(whole, TEST), scores(tuned, TEST))
+    assert len(killed.read_bytes().splitlines()) == len(lines)
+
+
+def test_trials_of_another_study_are_left_out(study, tuned, tmp_path, monkeypatch):
+    """Copied in, changed, or twice there: none counts."""
+    other = tmp_path / "other.log"
+    tune(TRAIN, VALID, study=other, **(QUICK | {"seed": 1, "trainings": 1}))
+    trials = [
+        [line for line in path.read_bytes().splitlines(keepends=True) if b'"number":' in line]
+        for path in (study, other)
+    ]
+    mixed = tmp_path / "mixed.log"
+    changed = trials[0][2].replace(b'"candidate":', b'"candidate":-')
+    better = re.sub(rb'"value":0[.]', b'"value":2.', trials[0][2])
+    mixed.write_bytes(b"".join([study.read_bytes(), *trials[1], changed, better, trials[0][1]]))
+    monkeypatch.setattr(Trainings, "run", lambda *_: pytest.fail("a trial was repeated"))
+    with pytest.warns(UserWarning, match="mixed.log: 4 trials of another study, twice there, or changed"):
+        found = tune(TRAIN, VALID, study=mixed, **QUICK)
+    assert found.trials.equals(tuned.trials)
 
 
 @pytest.mark.parametrize("refit", [True, False])
@@ -127,6 +147,21 @@ def test_positions_that_no_candidate_reads_are_left_out_of_training_and_script(t
     assert np.array_equal(scores(bare, TEST), scores(found, TEST))
 
 
+def test_positions_that_only_a_measure_reads_are_kept_from_trainings_also_in_outer_folds():
+    def shown(data):
+        q = data.queries
+        position = np.concatenate([np.arange(1, size + 1) for size in q.sizes])
+        return replace(
+            data, queries=Queries(q.relevance, q.sizes, position=position, clicks=q.labels["clicks"])
+        )
+
+    measures = [NDCG(10), ClickDCG(5, Propensities.power(1, 60))]
+    given = QUICK | {"trainings": 1, "objectives": ["lambdarank"]}
+    found = tune(shown(TRAIN), shown(VALID), measure=measures, nested=2, **given)
+    assert np.isfinite([found.held_out.mean(at) for at in (0, 1)]).all()
+    assert "position" not in found.script()
+
+
 def test_a_saved_model_is_read_with_its_verdict(tuned, tmp_path):
     tuned.save(tmp_path / "model.txt")
     saved = load(tmp_path / "model.txt")
@@ -140,11 +175,22 @@ def test_the_page_shows_all_of_it(tuned, tmp_path):
     for text in (
         "How sure the choice is",
         "What was tried",
-        "Importance of the choices",
         "These lines train",
     ):
         assert text in page
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 0
+
+
+def test_optunas_own_pictures_take_the_study(tuned):
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+    from optuna.visualization import matplotlib as pictures
+
+    with matplotlib.rc_context({"backend": "agg"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that they are experimental
+        axes = pictures.plot_slice(tuned.study, params=["learning_rate"])
+        assert len(axes.collections[0].get_offsets()) == 6
+        pyplot.close("all")
 
 
 def test_several_measures_give_a_front(tmp_path):
@@ -169,13 +215,13 @@ def test_cross_validation_measures_every_query_once_and_counts_each_fold():
     assert found.trials.trainings.sum() <= 7
     complete = [trial for trial in found.results if trial.is_complete]
     assert len(complete) >= 1
-    assert all(trial.trainings == 3 and not np.isnan(trial.outcome.values).any() for trial in complete)
-    mean = np.mean(found.chosen.outcome.rounds)
+    assert all(len(trial.rounds) == 3 and not np.isnan(trial.values).any() for trial in complete)
+    mean = np.mean(found.chosen.rounds)
     assert found.rounds == max(1, round(mean * TRAIN.queries.n_documents / _trained_on(found)))
 
 
 def _trained_on(found):
-    return np.mean([fold.train.queries.n_documents for fold in found.task.folds])
+    return np.mean([fold.train.queries.n_documents for fold in found.request.parts])
 
 
 def test_every_candidate_is_trained_to_its_end_once_though_it_is_clearly_worse():
@@ -190,11 +236,12 @@ def test_ctrl_c_while_the_choice_is_trained_again_gives_the_measured_model(monke
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Setting, "train", interrupted)
+    monkeypatch.setattr(of_tuned, "train_alone", interrupted)
     with pytest.raises(Stopped, match="stopped after 1 trainings") as stopped:
         tune(TRAIN, VALID, **(QUICK | {"trainings": 1}))
+    monkeypatch.undo()
     best = stopped.value.finish()
-    assert not best.refit and best.rounds == best.finalists["rounds"].iloc[0]
+    assert not best.request.refit and best.rounds == best.finalists["rounds"].iloc[0]
 
 
 def test_one_objective_may_be_given_alone():
@@ -220,21 +267,77 @@ def test_workers_train_the_same_defaults():
 
 
 def test_fixed_parameters_are_not_searched():
+    params = {"num_leaves": np.int64(5), "lambdarank_truncation_level": np.int32(5)}
     found = tune(
-        TRAIN, VALID, engine="lightgbm", params={"num_leaves": 5}, **(QUICK | {"objectives": ["lambdarank"]})
+        TRAIN,
+        VALID,
+        engine="lightgbm",
+        params=params,
+        **(QUICK | {"objectives": ["lambdarank"], "trainings": 5}),
     )
-    assert "max_leaves" not in found.trials.columns and set(found.trials.leaves) == {"engine"}
-    assert found.params["num_leaves"] == 5
+    assert not {"max_leaves", "truncation"} & {*found.trials.columns}
+    assert found.params["num_leaves"] == 5 and found.params["lambdarank_truncation_level"] == 5
+    assert not any("truncation" in name or "leaves" in name for name in found.study.best_params)
+    assert "np." not in found.script() and "np." not in repr(found.params)
+
+
+def test_every_knob_of_an_engine_can_be_fixed_under_each_of_its_names():
+    for engine in ("lightgbm", "xgboost"):
+        for candidate in standard([NDCG(3)], [engine], ["clicks"]):
+            knobs = Space(1000).knobs(candidate)
+            for name, knob in knobs.items():
+                for fixed in knob.params:
+                    space = Space(1000, (fixed,))
+                    assert name not in space.knobs(candidate)
+                    values = space.values(candidate, space.start(candidate))
+                    assert not set(knob.params) & set(space.params(candidate, values))
+
+
+def test_a_search_may_be_asked_for_by_generators(tmp_path, monkeypatch):
+    study = tmp_path / "study.log"
+
+    def nested():
+        return tune(
+            TRAIN,
+            VALID,
+            nested=2,
+            study=study,
+            measure=(m for m in ["ndcg@10"]),
+            **(QUICK | {"objectives": (name for name in ["lambdarank"]), "trainings": 1}),
+        )
+
+    found = nested()
+    assert found.held_out.values.shape == (1, 75)
+    monkeypatch.setattr(Trainings, "run", lambda *_: pytest.fail("a trial was repeated"))
+    assert np.array_equal(nested().held_out.values, found.held_out.values)
+
+
+def test_a_source_may_have_any_name():
+    def renamed(data):
+        q = data.queries
+        return replace(data, queries=Queries(q.relevance, q.sizes, **{"a{b}": q.labels["clicks"]}))
+
+    found = tune(
+        renamed(TRAIN),
+        renamed(VALID),
+        engine="lightgbm",
+        **(QUICK | {"objectives": None, "trainings": 1, "rounds": 2}),
+    )
+    assert any("a{b}" in candidate.name for candidate in found.request.candidates)
+
+
+def test_no_more_processes_than_processors_and_trials(tuned):
+    for trainings, most in ((1, 1), (2, 2), (1000, joblib.cpu_count())):
+        assert replace(tuned.request, trainings=trainings, workers=64).n_workers <= most
+    assert replace(tuned.request, valid=None, trainings=11, workers=64).n_workers <= 2
 
 
 # The parts.
 
 
-def trial(number, candidate, values, curve=(0.5,), rate=0.1, state="complete"):
-    outcome = Outcome(
-        state, np.atleast_2d(np.asarray(values, dtype=float)), (tuple(curve),), (len(curve),), 0.0
-    )
-    return Trial(number, candidate, {"learning_rate": rate}, {}, outcome)
+def trial(number, candidate, values, state="complete"):
+    values = np.atleast_2d(np.asarray(values, dtype=float))
+    return Trial(number, candidate, {}, {}, state, values, tuple(values.mean(axis=1)), (1,))
 
 
 def test_contents_find_equal_queries_whatever_their_order_and_storage():
@@ -299,27 +402,92 @@ def test_the_simplest_is_within_one_standard_error_of_the_paired_difference():
     for spread in (0.01, 0.1, 0.5):
         values = base + np.array([[0.0], [0.01], [0.02], [0.03]]) + spread * rng.standard_normal((4, 200))
         trials = [trial(at, at, of_one) for at, of_one in enumerate(values)]
-        choice = chosen_from(NDCG(10), candidates, trials, np.ones(200))
+        choice = Choice(NDCG(10), candidates, trials, np.ones(200))
         assert choice.best.candidate == values.mean(axis=1).argmax()
         assert choice.simplest.candidate == naive_simplest(values)
 
 
-def test_the_verdict_names_what_is_worse_and_what_will_do():
-    base = np.linspace(0, 1, 40)
-    candidates = given(["RankNet", "LambdaRank", "ListNet"], ["lightgbm"])
-    noise = 0.005 * np.tile([1, -1], 20)
-    trials = [trial(0, 0, base), trial(1, 1, base + 0.2 + noise), trial(2, 2, base + 0.2 - noise + 1e-4)]
-    verdict = chosen_from(NDCG(10), candidates, trials, np.ones(40)).verdict
-    assert verdict.startswith("ListNet() is better than RankNet() at its defaults (p = ")
-    assert "Any of these will do, within 0.005: ListNet(), LambdaRank()." in verdict
+OBJECTIVES = given(["RankNet", "LambdaRank", "ListNet", "XENDCG", "LambdaLoss"], ["lightgbm"])
 
 
-def test_a_training_is_compared_after_as_much_training():
-    """A trial of half the rate is at round 2m where the others are at round m."""
-    trials = [trial(at, 0, [1.0], curve=[0.1, 0.2, 0.3, 0.4], rate=0.2) for at in range(5)]
-    floor = floor_of(trials, {"learning_rate": 0.1}, 8, least=5)
-    assert np.allclose(floor, [0.1, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4])
-    assert floor_of(trials, {}, 8, least=6) is None
+def drawn_trials(rng, n):
+    """Trials of the five objectives by `n` queries: a mean, a distance and a noise each; some are tried twice."""
+    base = rng.random(n)
+    trials = []
+    for at in range(5):
+        shift, noise = rng.choice([0, 0.002, 0.05, 0.2]), rng.choice([0.0005, 0.02, 0.2])
+        for _ in range(rng.integers(0 if at else 1, 3)):
+            values = base - shift + noise * rng.standard_normal(n)
+            trials.append(
+                trial(len(trials), at, values, state=rng.choice(["complete", "complete", "pruned"]))
+            )
+    return trials if any(t.is_complete for t in trials) else drawn_trials(rng, n)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_phrase_of_the_verdict_is_true(seed):
+    rng = np.random.default_rng(seed)
+    trials = drawn_trials(rng, int(rng.choice([12, 40, 400])))
+    choice = Choice(NDCG(10), OBJECTIVES, trials, np.ones(trials[0].values.shape[1]))
+    assert choice.verdict == naive_verdict(trials)
+    assert ("highest of several" in choice.caveat) == (len(trials) > 1)
+
+
+def naive_verdict(trials):
+    """The verdict by scipy's paired t-tests and a loop for Holm's method."""
+    names = [candidate.name for candidate in OBJECTIVES]
+    done = [t for t in trials if t.is_complete]
+    bests = {}
+    for at in range(5):
+        own = [t for t in done if t.candidate == at]
+        if own:
+            bests[names[at]] = max(own, key=lambda t: (t.values.mean(), -t.number)).values[0]
+    order = sorted(bests, key=lambda name: -bests[name].mean())
+    missing = [name for name in names if name not in bests]
+    best, *others = order
+    if not others:
+        but = f"; {', '.join(missing)} were not" if missing else ""
+        return f"Only {best} was trained to the end{but}: there is nothing to compare it with."
+    n = bests[best].size
+    tests = {name: stats.ttest_rel(bests[name], bests[best]) for name in others}
+    # Fewer queries than signs would need: a test is never surer than by flipping signs.
+    p = {name: max(test.pvalue, 2 * 0.5**n) for name, test in tests.items()}
+    adjusted, highest = {}, 0.0
+    for at, name in enumerate(sorted(p, key=p.__getitem__)):
+        highest = adjusted[name] = max(highest, min(1.0, (len(p) - at) * p[name]))
+    tried = {name: sum(names[t.candidate] == name for t in trials) for name in others}
+    worse = [name for name in others if adjusted[name] < 0.05]
+    equal = [name for name in others if name not in worse]
+    loss = {name: -tests[name].confidence_interval(0.95).low / abs(bests[best].mean()) for name in equal}
+    will_do = [name for name in equal if loss[name] <= 0.01]
+    unclear = [name for name in equal if loss[name] > 0.01]
+    said = []
+    if worse:
+        of = [
+            f"{name} ({tried[name]} trial{'s' * (tried[name] > 1)}, p = {adjusted[name]:.2g})"
+            for name in worse
+        ]
+        said.append(f"{best} is better than {', '.join(of)}.")
+    if will_do:
+        said.append(f"Any of these will do, within 1% of the best: {', '.join([best, *will_do])}.")
+    if unclear:
+        largest = max(loss[name] for name in unclear)
+        said.append(
+            f"The queries are too few to tell {best} from {', '.join(unclear)}: losses of up to {largest:.1%} are "
+            "possible."
+        )
+    if missing:
+        said.append(f"Never trained to the end: {', '.join(missing)}.")
+    compared = Choice(NDCG(10), OBJECTIVES, trials, np.ones(n)).comparison
+    return f"{' '.join(said)} (NDCG(k=10) of {n} validation queries, {compared.criterion}.)"
+
+
+def test_a_verdict_does_not_depend_on_the_unit_of_the_measure():
+    for seed in range(20):
+        trials = drawn_trials(np.random.default_rng(seed), 40)
+        larger = [trial(t.number, t.candidate, 30 * t.values, t.state) for t in trials]
+        one, other = (Choice(NDCG(10), OBJECTIVES, given, np.ones(40)).verdict for given in (trials, larger))
+        assert one == other
 
 
 def test_a_trial_is_left_only_if_it_is_clearly_worse():
@@ -335,34 +503,41 @@ def test_a_trial_is_left_only_if_it_is_clearly_worse():
 @pytest.mark.parametrize("engines", [["lightgbm"], ["xgboost"], ["lightgbm", "xgboost"]])
 @pytest.mark.parametrize("measure", [NDCG(10), NDCG(3, gain="linear"), MAP(), CNDCG(5)])
 def test_every_standard_candidate_reads_back_and_has_its_own_name(engines, measure):
-    candidates = standard([measure], engines, ["clicks"])
+    candidates = standard([measure], engines, ["clicks", "{sales}"])
     names = [candidate.name for candidate in candidates]
     assert len(set(names)) == len(names)
     for candidate in candidates:
         assert candidate.engine in engines
         space = Space(1000)
-        start = space.defaults(candidate)
-        assert all(knob.low <= knob.start <= knob.high for knob in space.named(candidate).values())
-        known = engine_named(candidate.engine).parameters()
-        assert set(params_of(candidate, start)) <= known
-        rule = candidate.objective(start)
+        start = space.values(candidate, space.start(candidate))
+        assert all(knob.low <= knob.start <= knob.high for knob in space.knobs(candidate).values())
+        assert set(space.params(candidate, start)) <= engine_named(candidate.engine).parameters()
+        assert candidate.objective_with(start) == candidate.objective
+        low = {knob.name: knob.low for knob in candidate.knobs}
+        rule = candidate.objective_with(low)
+        assert (rule != candidate.objective) == any(knob.field for knob in candidate.knobs)
         assert read_objective(repr(rule)) == rule
+
+
+def request_for(data, engines):
+    """A search of the standard candidates, cross-validated."""
+    return Request(data, None, (NDCG(),), None, engines, {}, 40, None, 2, 10, 5, None, True, 0, 1, 0)
 
 
 def test_candidates_that_cannot_take_the_data_are_left_out():
     X = np.arange(8.0)[:, None]
     many = Collection(X, Queries([0, 40, 1, 0.5, 0, 1, 2, 3], sizes=[4, 4]))
-    kept, left_out = usable(standard([NDCG()], ["lightgbm", "xgboost"], []), [many])
-    assert {"lambdarank", "rank_xendcg", "rank:ndcg"} == left_out.keys()
-    assert {"LambdaRank()", "rank:pairwise"} <= {candidate.name for candidate in kept}
+    asked = request_for(many, ("lightgbm", "xgboost"))
+    assert {"lambdarank", "rank_xendcg", "rank:ndcg"} == asked.left_out.keys()
+    assert {"LambdaRank()", "rank:pairwise"} <= {candidate.name for candidate in asked.candidates}
     paid = Collection(X, Queries([0, 1] * 4, sizes=[4, 4], paid=[0, 7.0] * 4))
-    left_out = usable(standard([NDCG()], ["lightgbm"], ["paid"]), [paid])[1]
+    left_out = request_for(paid, ("lightgbm",)).left_out
     assert set(left_out) == {"graded(source='paid')", "graded(source='paid') by gradient steps"}
 
 
 def test_the_spaces_bottom_stands_for_no_regularisation():
-    candidate = Candidate("rank_xendcg", "lightgbm")
-    assert params_of(candidate, Space(1000).defaults(candidate)) == {
+    candidate, space = native("rank_xendcg"), Space(1000)
+    assert space.params(candidate, space.start(candidate)) == {
         "learning_rate": 0.1,
         "num_leaves": 31,
         "feature_fraction": 1.0,
@@ -406,13 +581,29 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("refit=False without valid", TRAIN, refit=False)
     refused("folds is 60, but train has 50 different queries", TRAIN, folds=60, trainings=100)
     refused("nested is 60, but train has 50", nested=60)
+    refused("nested is 0.0", nested=0.0, kind=TypeError)
     refused("nested, without outer fold 0: folds is 5, but", TRAIN.take(range(7)), nested=2)
     refused("valid has .* features, train has", TRAIN, VALID.without_features([0]))
+    refused("has feature_pre_filter: leave it out", params={"feature_pre_filter": True}, engine="lightgbm")
+    refused("boosting='dart': its trainings cannot", params={"boosting": "dart"}, engine="lightgbm")
+    refused("tree_method='exact': it cannot grow", params={"tree_method": "exact"}, engine="xgboost")
+    refused("give a number, a text, or a list", params={"num_leaves": {3}}, kind=TypeError)
+    refused("objectives is 3", objectives=3, kind=TypeError)
     (tmp_path / "file").write_text("x")
-    refused("holds something else", study=tmp_path)
+    refused("file is no study, or is damaged", study=tmp_path / "file")
+    refused("is a folder: give a file name in it", study=tmp_path)
     refused("does not exist; create it first", study=tmp_path / "no" / "study")
+    assert (tmp_path / "file").read_text() == "x"
     monkeypatch.setitem(sys.modules, "optuna", None)
-    refused("Optuna is not installed: pip install 'lambdaboost\\[tune\\]'", kind=ModuleNotFoundError)
+    refused("Optuna is not installed: pip install 'optuna>=4'", kind=ModuleNotFoundError)
+
+
+def test_hostile_texts_are_shown_safely_and_shortly():
+    for text in ("\x1b[31mred", "x" * 10_000_000, "{0}{a}", "  "):
+        for bad in ({"engine": text}, {"choose": text}, {"params": {text: 1}}, {"objectives": [{text}]}):
+            with pytest.raises((TypeError, ValueError)) as error:
+                tune(TRAIN, VALID, **bad)
+            assert str(error.value).isprintable() and len(str(error.value)) < 300
 
 
 def test_a_missing_engine_is_named(monkeypatch):
@@ -424,6 +615,15 @@ def test_queries_without_two_grades_are_refused():
     flat = Collection(TRAIN.features, Queries(np.ones(TRAIN.queries.n_documents), TRAIN.queries.sizes))
     one = Collection(VALID.features, Queries(VALID.queries.relevance, VALID.queries.sizes))
     refused("train has no query with two documents of different relevance", flat, one)
+
+
+def test_grades_too_high_for_a_gain_are_refused_before_anything_is_trained():
+    q = VALID.queries
+    grades = np.where(q.relevance == q.relevance.max(), 1024, q.relevance)
+    high = replace(VALID, queries=Queries(grades, q.sizes, clicks=q.labels["clicks"]))
+    text = r"relevance\[\d+\] is 1024: its gain"
+    refused(rf"measure NDCG\(k=10\), in valid: {text}", TRAIN, high)
+    refused(rf"LambdaRank\(\) cannot train .*: {text}", TRAIN, high, measure="mrr", objectives=[LambdaRank()])
 
 
 def test_validation_queries_that_also_train_are_refused():
@@ -448,7 +648,7 @@ def test_few_queries_are_no_evidence():
     base = np.array([0.1, 0.5, 0.9])
     candidates = given(["RankNet", "LambdaRank"], ["lightgbm"])
     trials = [trial(0, 0, base), trial(1, 1, base + 0.1)]
-    verdict = chosen_from(NDCG(10), candidates, trials, np.ones(3)).verdict
+    verdict = Choice(NDCG(10), candidates, trials, np.ones(3)).verdict
     assert verdict.startswith("The queries are too few to tell LambdaRank() from RankNet().")
 
 
@@ -462,19 +662,24 @@ def test_a_few_equal_queries_of_other_names_are_warned_of():
         tune(named(TRAIN, 0), named(LOG.take(range(49, 75)), 1000), **(QUICK | {"trainings": 1}))
 
 
-def test_a_study_of_another_search_is_refused(study, tuned):
+def test_a_study_of_another_search_is_refused(study, tuned, monkeypatch):
     other = web_search_log(90, documents=15, seed=4)
     quick = QUICK | {"study": study}
     refused("was made with other data", other.take(range(50)), other.take(range(50, 75)), **quick)
     refused("was made with other measures", measure="map", **quick)
     refused("was made with other objectives or engines", **(quick | {"objectives": ["lambdarank"]}))
     refused("was made with other folds, rounds, patience or seed", **(quick | {"rounds": 21}))
-    (study / "about.json").write_text("{")
-    refused("about.json is damaged", **quick)
+    with monkeypatch.context() as patch:
+        patch.setattr("lambdaboost.tuning.request.version", lambda _: "0.0")
+        refused("was made with another version of lambdaboost or an engine", **quick)
+    lines = study.read_bytes().splitlines(keepends=True)
+    study.write_bytes(b"".join([*lines[:2], b"{\n", *lines[2:]]))
+    refused("is no study, or is damaged", **quick)
 
 
 def test_a_budget_of_no_time_says_so():
-    refused("no training is complete within the budget of minutes: give more", minutes=1e-9, **QUICK)
+    for measure in ("ndcg@10", ["ndcg@10", "map"]):
+        refused("no training is complete within the budget", minutes=1e-9, measure=measure, **QUICK)
 
 
 def test_warnings_about_the_data_are_passed_on_once():
@@ -504,12 +709,12 @@ def test_weights_of_queries_count_in_training_and_in_means():
     q = VALID.queries
     heavy = replace(VALID, queries=Queries(q.relevance, q.sizes, weight=weight, clicks=q.labels["clicks"]))
     found = tune(TRAIN, heavy, **(QUICK | {"trainings": 1, "objectives": ["rank:ndcg"]}))
-    values = found.choice.best.outcome.values[0]
+    values = found.choice.best.values[0]
     assert found.finalists["NDCG(k=10)"].iloc[0] == pytest.approx(
         np.average(values, weights=heavy.queries.query_weight)
     )
     for name in ("lightgbm", "xgboost"):
-        data = trainer_named(name).data(heavy)
+        data = engine_named(name).data(heavy)
         kept = data.construct().get_weight() if name == "lightgbm" else np.repeat(data.get_weight(), q.sizes)
         assert np.allclose(kept, weight)
 
@@ -518,10 +723,7 @@ def front_with(*means):
     """The front of complete trials whose two measures have these means over 40 queries."""
     noise = np.random.default_rng(0).normal(0, 0.001, (len(means), 2, 40))
     values = np.array(means)[:, :, None] + noise - noise.mean(axis=2, keepdims=True)
-    trials = [
-        Trial(at, 0, {}, {}, Outcome("complete", v, ((0.5,),), (1,), 0.0)) for at, v in enumerate(values)
-    ]
-    return front_of((NDCG(10), CNDCG(10)), trials, np.ones(40))
+    return Front((NDCG(10), CNDCG(10)), [trial(at, 0, v) for at, v in enumerate(values)], np.ones(40))
 
 
 def test_the_marked_trial_has_no_significant_loss_and_its_change_is_stated():

@@ -7,6 +7,7 @@ import pickle
 import re
 
 import drawn
+import engine_positions
 import lightgbm as lgb
 import naive
 import numpy as np
@@ -17,6 +18,7 @@ from lambdaboost import (
     NDCG,
     Blend,
     ClickTier,
+    Constrained,
     GradientStep,
     InversePropensity,
     LambdaRank,
@@ -34,8 +36,7 @@ from lambdaboost._threads import using
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
 from lambdaboost.lightgbm import Dataset, train
-from lambdaboost.objectives import parse, unbiased_lambdarank
-from lambdaboost.objectives.native import lightgbm_positions, xgboost_unbiased
+from lambdaboost.objectives import parse, position_gam, unbiased_lambdarank
 
 SIZES = [1, 2, 5, 10, 40, 41, 100, 300]
 PAIRWISE = [RankNet(sigma=2.0), LambdaRank(), LambdaRank(NDCG(k=3)), LambdaRank(PairAccuracy()), ClickTier()]
@@ -45,7 +46,7 @@ def flat(value, n=400):
     return Propensities([value] * n)
 
 
-@pytest.mark.parametrize("objective", [*PAIRWISE, graded(), GradientStep(graded())], ids=repr)
+@pytest.mark.parametrize("objective", PAIRWISE, ids=repr)
 def test_propensity_1_is_the_objective_itself(objective):
     for scores, q in (drawn.make(0, SIZES, missing=True), drawn.make(1, [5000])):
         weighted = InversePropensity(objective, flat(1.0, 5000), clip=3.0, self_normalized=True)
@@ -168,7 +169,7 @@ def test_the_bias_of_simulated_clicks_is_found():
 def test_a_sample_of_queries_gives_much_the_same_bias(monkeypatch):
     scores, q = sessions()
     whole = UnbiasedLambdaRank().bias(scores, q)
-    monkeypatch.setattr(unbiased_lambdarank, "PAIRS", 5000)
+    monkeypatch.setattr(unbiased_lambdarank, "SAMPLED_PAIRS", 5000)
     again = Queries(q.relevance, sizes=q.sizes, position=q.position)
     for all_pairs, some in zip(whole, UnbiasedLambdaRank().bias(scores, again), strict=True):
         assert all_pairs != some
@@ -209,10 +210,35 @@ def test_the_gam_regularized_hard_is_the_objective():
 
 def test_rounds_of_lightgbms_bias_at_fixed_scores_end_at_the_gams():
     scores, q = sessions(300)
-    objective, bias = LambdaRank(convention="lightgbm", norm=False), lightgbm_positions.start(q)
+    objective, bias = LambdaRank(convention="lightgbm", norm=False), engine_positions.lightgbm_start(q)
     for _ in range(150):
-        _, bias = lightgbm_positions.step(bias, scores, q, objective.gradient, 0.3, 0.01)
+        _, bias = engine_positions.lightgbm_step(bias, scores, q, objective.gradient, 0.3, 0.01)
     np.testing.assert_allclose(PositionGAM(objective, 0.01).bias(scores, q), bias - bias[0], rtol=0.04)
+
+
+def test_queries_of_weight_0_do_not_turn_the_bias():
+    """XGBoost's own ignores weights; here a log of reversed clicks of weight 0 leaves the curve as it is."""
+    scores, q = sessions(300)
+    _, other = sessions(300, seed=1)
+    turned = Queries(
+        np.append(q.relevance, other.relevance),
+        sizes=np.append(q.sizes, other.sizes),
+        position=np.append(q.position, 7 - other.position),
+        weight=np.repeat([1.0, 0.0], 300),
+    )
+    twice = np.append(scores, scores)
+    for objective in (UnbiasedLambdaRank(), UnbiasedLambdaRank(regularization=0.0)):
+        for one, two in zip(objective.bias(scores, q), objective.bias(twice, turned), strict=True):
+            np.testing.assert_allclose(one.values, two.values, rtol=1e-6)
+    gam = PositionGAM(LambdaRank(), 0.1)
+    np.testing.assert_allclose(gam.bias(scores, q), gam.bias(twice, turned), atol=1e-6)
+
+
+def test_documentation_names_the_sizes_of_the_samples():
+    assert f"more than {unbiased_lambdarank.SAMPLED_PAIRS:,} pairs" in " ".join(
+        UnbiasedLambdaRank.__doc__.split()
+    )
+    assert f"more than {position_gam.SAMPLED_DOCUMENTS:,} documents" in " ".join(PositionGAM.__doc__.split())
 
 
 def test_the_gam_samples_long_logs():
@@ -228,7 +254,7 @@ def test_the_gam_samples_long_logs():
 CURVE = Propensities.power(1.0, 400)
 ALL = [
     InversePropensity(LambdaRank(), CURVE, clip=5.0, self_normalized=True),
-    InversePropensity(graded(), CURVE),
+    graded(propensities=CURVE),
     UnbiasedLambdaRank(),
     UnbiasedLambdaRank(CNDCG(), regularization=0.5),
     PositionGAM(LambdaRank(NDCG(k=10)), 0.1),
@@ -236,13 +262,13 @@ ALL = [
     Blend(LambdaRank(), UnbiasedLambdaRank(CNDCG()), 0.3),
     Scorecard((LambdaRank(), PositionGAM(ClickTier())), (1.0, 0.5)),
     GradientStep(UnbiasedLambdaRank()),
-    InversePropensity(Scorecard((LambdaRank(), ClickTier()), (1.0, 0.5)), CURVE),
+    Scorecard((LambdaRank(), InversePropensity(ClickTier(), CURVE)), (1.0, 0.5)),
 ]
 
 
 @pytest.mark.parametrize("objective", ALL, ids=repr)
 def test_is_a_value_with_the_same_bits_for_any_number_of_threads(objective):
-    assert parse(repr(objective)) == objective
+    assert parse(objective.text) == objective
     assert pickle.loads(pickle.dumps(objective)) == objective
     assert copy.deepcopy(objective) is objective
     assert objective.reads_positions
@@ -275,11 +301,13 @@ def test_documents_that_were_not_shown():
         grad, _ = objective.gradient(np.zeros(3), q)
         assert grad[2] == 0 and grad[0] < 0 < grad[1]
     q = Queries([0, 1, 0], sizes=[3], position=[1, None, 2])
-    for objective in (InversePropensity(LambdaRank(), CURVE), UnbiasedLambdaRank()):
+    for objective in (
+        InversePropensity(LambdaRank(), CURVE),
+        UnbiasedLambdaRank(),
+        PositionGAM(LambdaRank()),
+    ):
         with pytest.raises(ValueError, match=r"relevance\[1\] is 1, but the row has no position"):
             objective.gradient(np.zeros(3), q)
-    with pytest.raises(ValueError, match="row 1 has a label but no position"):
-        PositionGAM(LambdaRank()).gradient(np.zeros(3), q)
 
 
 def test_the_gam_of_an_objective_of_order_takes_labels_below_0():
@@ -317,14 +345,18 @@ def test_positions_past_the_curve():
             "LambdaRank in the paper's convention",
         ),
         (
-            lambda: InversePropensity(Blend(LambdaRank(), ListNet(), 0.5), CURVE),
+            lambda: InversePropensity(Blend(LambdaRank(), ClickTier(), 0.5), CURVE),
             TypeError,
-            "ListNet(), whose",
+            "weight the parts of a combination",
         ),
         (lambda: InversePropensity(UnbiasedLambdaRank(), CURVE), TypeError, "UnbiasedLambdaRank(), whose"),
         (lambda: InversePropensity(LambdaRank, CURVE), TypeError, "expected an objective"),
         (lambda: InversePropensity(LambdaRank(), [1, 0.5]), TypeError, "expected Propensities([1, 0.5, …])"),
-        (lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5), ValueError, "clip is 0.5, expected"),
+        (
+            lambda: InversePropensity(LambdaRank(), CURVE, clip=0.5),
+            ValueError,
+            "clip is 0.5: give a finite number ≥ 1",
+        ),
         (
             lambda: InversePropensity(LambdaRank(), CURVE, self_normalized=1),
             TypeError,
@@ -335,6 +367,11 @@ def test_positions_past_the_curve():
         (lambda: UnbiasedLambdaRank(regularization=-1), ValueError, "regularization is -1"),
         (lambda: PositionGAM(UnbiasedLambdaRank()), TypeError, "corrects for positions itself"),
         (lambda: PositionGAM(LambdaRank(), -1), ValueError, "regularization is -1"),
+        (
+            lambda: PositionGAM(Constrained(LambdaRank(), ClickTier(), reference=(0.5,))),
+            ValueError,
+            "cannot be a part of another objective: give its parts, and constrain the whole",
+        ),
         (lambda: PositionGAM("lambdarank"), TypeError, "expected an objective"),
     ],
 )
@@ -378,12 +415,14 @@ def test_rounds_of_lightgbms_position_training(log, regularization, weighted):
     params = NATIVE | {"lambdarank_position_bias_regularization": regularization, "learning_rate": 0.2}
     data = lgb.Dataset(X, q.relevance, group=q.sizes, weight=weight, position=q.position)
     native = lgb.train(params | {"objective": "lambdarank"}, data, 20)
-    bias = lightgbm_positions.start(q)
+    bias = engine_positions.lightgbm_start(q)
 
     def replayed(scores, _):
         nonlocal bias
         objective = LambdaRank(convention="lightgbm")
-        derivatives, bias = lightgbm_positions.step(bias, scores, q, objective.gradient, 0.2, regularization)
+        derivatives, bias = engine_positions.lightgbm_step(
+            bias, scores, q, objective.gradient, 0.2, regularization
+        )
         return derivatives
 
     plain = lgb.Dataset(X, q.relevance, group=q.sizes)
@@ -424,11 +463,11 @@ def test_rounds_of_xgboosts_unbiased_training(log, options, names, truncation):
         data,
         15,
     )
-    found = xgboost_unbiased.start(truncation)
+    found = engine_positions.xgboost_start(truncation)
 
     def replayed(scores, _):
         nonlocal found
-        derivatives, found = xgboost_unbiased.step(found, scores, q, **options)
+        derivatives, found = engine_positions.xgboost_step(found, scores, q, **options)
         return derivatives
 
     own = xgb.train({**params, "objective": "rank:ndcg"}, data, 15, obj=replayed)
@@ -436,6 +475,6 @@ def test_rounds_of_xgboosts_unbiased_training(log, options, names, truncation):
     assert np.abs(own.predict(data) - theirs).max() < 1e-6 * np.ptp(theirs)
     config = json.loads(native.save_config())["learner"]["objective"]
     n = min(truncation, int(q.sizes.max()))
-    np.testing.assert_allclose(found.plus[:n], np.ravel(config["ti+"])[:n].astype(float), rtol=1e-4)
-    np.testing.assert_allclose(found.minus[:n], np.ravel(config["tj-"])[:n].astype(float), rtol=1e-4)
-    assert np.ptp(found.plus[:n]) > 0.1
+    np.testing.assert_allclose(found[0][:n], np.ravel(config["ti+"])[:n].astype(float), rtol=1e-4)
+    np.testing.assert_allclose(found[1][:n], np.ravel(config["tj-"])[:n].astype(float), rtol=1e-4)
+    assert np.ptp(found[0][:n]) > 0.1

@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -65,7 +64,7 @@ TWINS = [
         "Scorecard(objectives=(RankNet(), RankNet()), weights=(1.0, 2.0))",
     ),
     (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
-    (NormalizedPairs(k=np.int64(2), over="top", sigma=2), NormalizedPairs(k=2, over="top", sigma=2.0), None),
+    (NormalizedPairs(sigma=2), NormalizedPairs(sigma=2.0), None),
     (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
     (SPSA(NDCG(), 1, np.int64(3), np.int64(7)), SPSA(draws=3, seed=7), "SPSA(draws=3, seed=7)"),
     (McRank(np.int64(3)), McRank(3), "McRank(classes=3)"),
@@ -122,7 +121,7 @@ def test_numpys_truth_is_pythons():
 
 @pytest.mark.parametrize("value", [True, np.bool_(True), "2", None, np.array([2.0])], ids=repr)
 def test_what_is_no_number_is_not_made_one(value):
-    with pytest.raises(TypeError, match=r"sigma is .*, expected a number"):
+    with pytest.raises(TypeError, match=r"sigma is .*: give a number"):
         LambdaRank(sigma=value)
 
 
@@ -141,13 +140,11 @@ def test_nan_fields_are_equal(make):
     assert len({make(), make()}) == 1
 
 
-@dataclass(frozen=True, repr=False)
 class Pair(Value):
     items: tuple = (0.0, math.nan)
     free: float = 0.0
 
 
-@dataclass(frozen=True, repr=False)
 class OtherPair(Pair):
     pass
 

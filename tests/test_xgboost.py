@@ -21,8 +21,8 @@ from lambdaboost import (
     SigmoidLocal,
     graded,
 )
+from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import web_search_log
-from lambdaboost.datasets.engines import queries_of
 from lambdaboost.xgboost import DMatrix, cv, train
 
 xgb = pytest.importorskip("xgboost")
@@ -77,7 +77,7 @@ def test_missing_grades_train_as_missing():
     data = DMatrix(X, grades, qid=QID)
     np.testing.assert_array_equal(data.get_label(), np.nan_to_num(grades))
     np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
-    named = DMatrix(X, qid=QID, sources={"relevance": grades, "clicks": CLICKS})
+    named = DMatrix(X, grades, qid=QID, sources={"clicks": CLICKS})
     np.testing.assert_array_equal(named.get_float_info("label_lower_bound"), CLICKS)
     present = ~np.isnan(grades)
     kept = DMatrix(X[present], grades[present], qid=QID[present])
@@ -134,7 +134,7 @@ def test_slices_that_are_refused(rows, error, text):
         ({"sources": {"clicks": ["a"]}}, TypeError, r"sources\['clicks'\] must be numbers"),
         ({"sources": {"weight": CLICKS}}, ValueError, "label source cannot be called 'weight'"),
         ({"sources": {3: CLICKS}}, TypeError, "label source needs a name of type str, got 3"),
-        ({"sources": {"relevance": CLICKS}}, ValueError, "label and sources"),
+        ({"sources": {"relevance": CLICKS}}, ValueError, "what label= gives"),
         (
             {"sources": {"c": CLICKS}, "label_lower_bound": CLICKS},
             ValueError,
@@ -309,20 +309,32 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
             "params has objective='rank:map': leave it out",
         ),
         ({"data": X}, TypeError, "data is ndarray, expected a lambdaboost.xgboost.DMatrix"),
-        ({"data": NO_GROUPS}, ValueError, "data: the xgboost.DMatrix has no groups"),
-        ({"data": xgb.DMatrix(X, qid=QID)}, ValueError, "data: the xgboost.DMatrix has no labels"),
-        ({"data": xgb.DMatrix(X, -Q.relevance, qid=QID)}, ValueError, r"data: relevance\[\d+\] is -\d"),
-        ({"data": plain(), "objective": "graded"}, ValueError, "data: no label source 'clicks'"),
+        ({"data": NO_GROUPS}, ValueError, "the training data, for .*: the xgboost.DMatrix has no groups"),
+        (
+            {"data": xgb.DMatrix(X, qid=QID)},
+            ValueError,
+            "the training data, for .*: the xgboost.DMatrix has no labels",
+        ),
+        (
+            {"data": xgb.DMatrix(X, -Q.relevance, qid=QID)},
+            ValueError,
+            r"the training data, for LambdaRank\(\): relevance\[\d+\] is -\d",
+        ),
+        (
+            {"data": plain(), "objective": "graded"},
+            ValueError,
+            "the training data, for .*: no label source 'clicks'",
+        ),
         (
             {"evals": [(plain(), "valid")], "custom_metric": CNDCG()},
             ValueError,
-            "'valid': no label source 'clicks'",
+            "'valid', for .*: no label source 'clicks'",
         ),
-        ({"evals": [(NO_GROUPS, "valid")]}, ValueError, "'valid': the xgboost.DMatrix has no groups"),
+        ({"evals": [(NO_GROUPS, "valid")]}, ValueError, "'valid', for .*: the xgboost.DMatrix has no groups"),
         ({"evals": [(plain(), "a-b")]}, ValueError, "evals has the name 'a-b'"),
         ({"rounds": 0}, ValueError, "rounds is 0"),
-        ({"rounds": "9"}, TypeError, "rounds must be a whole number, got '9'"),
-        ({"rounds": True}, TypeError, "rounds must be a whole number, got True"),
+        ({"rounds": "9"}, TypeError, "rounds is '9': give a whole number"),
+        ({"rounds": True}, TypeError, "rounds is True: give a whole number"),
         ({"objective": "LamdaRank"}, ValueError, "'LamdaRank' is unknown"),
         ({"objective": LambdaRank}, TypeError, "expected an objective"),
         ({"objective": SigmoidLocal()}, ValueError, "curvature .* changes sign"),
@@ -471,22 +483,22 @@ def test_cv_draws_its_folds_by_seed_and_stops_at_the_best():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"nfold": 1}, ValueError, "nfold is 1: give at least 2"),
+        ({"nfold": 1}, ValueError, "nfold is 1: give a whole number ≥ 2"),
         ({"nfold": 41}, ValueError, "nfold is 41, but there are 40 queries"),
-        ({"nfold": 2.5}, TypeError, "nfold must be a whole number, got 2.5"),
+        ({"nfold": 2.5}, TypeError, "nfold is 2.5: give a whole number"),
         (
             {"folds": list(KFold(3).split(X))},
             ValueError,
-            r"folds\[0\] \(train\) has \d+ of the \d+ rows of query",
+            r"folds\[0\] \(train\) holds \d+ of the \d+ rows of query",
         ),
-        ({"custom_metric": CNDCG(), "data": plain()}, ValueError, "data: no label source 'clicks'"),
+        ({"custom_metric": CNDCG(), "data": plain()}, ValueError, "data, for .*: no label source 'clicks'"),
         ({"folds": 5}, TypeError, "folds is 5, expected a list"),
         (
             {"folds": [(Q.rows_of(np.arange(20)), np.arange(3))]},
             ValueError,
-            r"folds\[0\] \(test\) has 3 of the",
+            r"folds\[0\] \(test\) holds 3 of the",
         ),
-        ({"data": NO_GROUPS}, ValueError, "data: the xgboost.DMatrix has no groups"),
+        ({"data": NO_GROUPS}, ValueError, "the training data, for .*: the xgboost.DMatrix has no groups"),
     ],
 )
 def test_cross_validations_that_are_refused(arguments, error, text):

@@ -153,6 +153,21 @@ def test_scores_by_a_native_metric_are_of_the_best_round():
     assert ranker.score(valid, Q_VALID.relevance) == pytest.approx(ranker.best_score, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "size", [{}, {"n_estimators": 60, "learning_rate": 1.0, "early_stopping_rounds": 3}], ids=str
+)
+def test_contributions_sum_to_the_scores(size):
+    """Up to the best round after early stopping, and by the names of features."""
+    valid = {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_qid": [Q_VALID.query_of_row]} if size else {}
+    rows = FRAME.drop(columns="qid") if not size else X
+    ranker = LambdaRanker(**SMALL | size).fit(rows, Q.relevance, qid=QID, **valid)
+    asked = FRAME[FRAME.columns[::-1]] if not size else X
+    parts = ranker.predict(asked, pred_contribs=True)
+    assert parts.shape == (len(X), X.shape[1] + 1)
+    np.testing.assert_allclose(parts.sum(axis=1), ranker.predict(asked), atol=1e-4)
+    assert ranker.predict(asked, pred_leaf=True).shape[0] == len(X)
+
+
 def test_the_default_measure_and_missing_grades():
     grades = np.where(np.arange(len(X)) % 4, Q.relevance, np.nan)
     ranker = LambdaRanker(**SMALL).fit(X, grades, qid=QID, eval_set=[(X, grades)], eval_group=[Q.sizes])
@@ -228,14 +243,14 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
     ("params", "arguments", "error", "text"),
     [
         ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
-        ({"objective": "graded"}, {}, ValueError, "data: no label source 'clicks'"),
+        ({"objective": "graded"}, {}, ValueError, "the training data, for .*: no label source 'clicks'"),
         ({"objective": "rank:ndgc"}, {}, ValueError, "did you mean 'rank:ndcg'"),
         ({"leaves": "mart"}, {}, ValueError, "leaves is 'mart'"),
-        ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows, X has"),
+        ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"sources\['clicks'\] has \d+ rows, data has"),
         ({}, {"sources": CLICKS}, TypeError, "sources is a ndarray"),
         ({}, {"eval_sources": [None]}, ValueError, "eval_sources has 1 items, eval_set 0"),
         ({}, VALID | {"eval_sources": [None, None]}, ValueError, "eval_sources has 2 items, eval_set 1"),
-        ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0': no label source 'clicks'"),
+        ({"eval_metric": CNDCG()}, VALID, ValueError, "'validation_0', for .*: no label source 'clicks'"),
         ({"eval_metric": "NDGC"}, VALID, ValueError, "'NDGC' is unknown"),
         ({"eval_metric": 3}, VALID, TypeError, "eval_metric has 3, expected measures"),
         ({"eval_metric": NDCG}, VALID, TypeError, "eval_metric has <class .*NDCG'>, expected measures"),

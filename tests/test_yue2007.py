@@ -14,6 +14,8 @@ from experiments.yue2007.convergence import FDSA
 from experiments.yue2007.parts import first_fold
 from experiments.yue2007.report import Effort, findings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from benchmarks.field.candidates import Candidate, of_lightgbm
@@ -23,8 +21,7 @@ from lambdaboost.objectives.base.objective import Floats
 from lambdaboost.objectives.base.wrapper import Wrapper
 
 
-@dataclass(frozen=True, repr=False)
-class FadingNoise(Wrapper):
+class FadingNoise(Wrapper, registered=False):
     """Noise in ranks whose β falls linearly from `beta` to 0 over the first `rounds`."""
 
     objective: Objective
@@ -38,8 +35,7 @@ class FadingNoise(Wrapper):
         return noisy.lambdas(scores, q, iteration)
 
 
-@dataclass(frozen=True, repr=False)
-class ExpectedTies(Wrapper):
+class ExpectedTies(Wrapper, registered=False):
     """|ΔZ| averaged over random orders of tied documents in the first `rounds`: noise that only breaks ties."""
 
     objective: Objective
@@ -53,8 +49,7 @@ class ExpectedTies(Wrapper):
         return GumbelRanks(self.objective, beta=1e-6, draws=self.draws).lambdas(scores, q, iteration)
 
 
-@dataclass(frozen=True, repr=False)
-class HessianFloor(Wrapper):
+class HessianFloor(Wrapper, registered=False):
     """μ of each document at least a share of the mean μ, so that leaves of small μ take no giant step."""
 
     objective: Objective
@@ -66,8 +61,7 @@ class HessianFloor(Wrapper):
         return lam, np.maximum(mu, self.share * mu.mean())
 
 
-@dataclass(frozen=True, repr=False)
-class QueryNorm(Wrapper):
+class QueryNorm(Wrapper, registered=False):
     """LightGBM's factor log2(1 + S)/S of each query for any objective, S the sum of |λ| of its documents.
 
     LightGBM sums λ over pairs, which documents do not show.

@@ -89,6 +89,6 @@ def _dense(part: Collection | None) -> Collection:
 
 def _without_twins(valid: Collection, train: Collection) -> Collection:
     """Without queries equal to one that trains, which `tune` refuses: a search log has a few under two names."""
-    from lambdaboost.tuning.contents import query_contents
+    from lambdaboost.tuning.folds import query_contents
 
     return valid.take(np.flatnonzero(~np.isin(query_contents(valid), query_contents(train))))

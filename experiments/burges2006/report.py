@@ -12,9 +12,10 @@ from experiments.burges2006.nets import CUTOFFS, HIDDEN, SELECTED_BY, SLOWER, SY
 from experiments.burges2006.speed import NAMES, PAPER_SLOPES, Speed
 from experiments.common import report
 from experiments.common.data import Data
-from experiments.common.report import COLOURS, legend, table
+from experiments.common.report import legend, table
 from experiments.common.verdicts import RULE, Compared, compared, finding, verdict
 from lambdaboost import NDCG
+from lambdaboost.evaluation.reports.drawing import COLOURS
 
 MARKERS = {True: "s--", False: "o-"}
 PAPER = (

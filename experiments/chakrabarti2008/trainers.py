@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import process_time
 
 import numpy as np
@@ -26,7 +26,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.linear import LinearRanker
 from lambdaboost.objectives import Hinge
-from lambdaboost.objectives.inference.violators import Violators
+from lambdaboost.objectives.base.hinge import Violators
 
 K = 10
 MEASURES: tuple[Measure, ...] = (MRR(K), NDCG(K), MAP())
@@ -94,11 +94,16 @@ class Run:
         return (0.5 * self.norm**2 + self.C * self.slack) / (self.C * self.slack_at_0)
 
 
-class Timed(Hinge):
+class Timed(Hinge, registered=False):
     """A hinge that times its inference."""
 
-    def __init__(self, hinge: Hinge) -> None:
-        self.hinge, self.seconds = hinge, 0.0
+    hinge: Hinge
+    spent: list[float] = field(default_factory=list, compare=False)
+
+    @property
+    def seconds(self) -> float:
+        """Processor seconds of all calls."""
+        return sum(self.spent)
 
     def counted(self, q: Queries) -> NDArray[np.bool_]:
         """Whether each query has constraints."""
@@ -108,7 +113,7 @@ class Timed(Hinge):
         """The violators, timed."""
         start = process_time()
         found = self.hinge.violators(scores, q)
-        self.seconds += process_time() - start
+        self.spent.append(process_time() - start)
         return found
 
 

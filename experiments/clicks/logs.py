@@ -20,8 +20,8 @@ from lambdaboost.clicks import (
     simulate,
     simulate_swaps,
 )
-from lambdaboost.clicks.simulation import UserModel
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.click_models import UserModel
 from lambdaboost.lightgbm import train
 
 USERS: Mapping[str, UserModel] = MappingProxyType(
@@ -52,7 +52,7 @@ class Log:
 
 def true_curve(users: UserModel) -> Propensities | None:
     """The probability that these users look at each position; None where it depends on what is shown."""
-    return users.propensities(SHOWN) if isinstance(users, PositionBased | TrustBias) else None
+    return Propensities.power(users.eta, SHOWN) if isinstance(users, PositionBased | TrustBias) else None
 
 
 def production(training: Collection, *others: Collection, seed: int) -> list[NDArray[np.float64]]:

@@ -29,6 +29,7 @@ from experiments.common import report
 from experiments.common.report import legend, points, table
 from experiments.common.verdicts import RULE, finding, marked
 from lambdaboost.evaluation import Significance
+from lambdaboost.evaluation.reports.drawing import COLOURS
 
 HEAD = """\
 Rankers trained on simulated clicks, tested on grades that they do not see: `python -m experiments.clicks`.
@@ -174,7 +175,7 @@ def _panel(results: Results, users: str) -> Any:
         rank = np.arange(1, SHOWN + 1)
         axes.plot(rank, true_curve(USERS[users]).values, color="black", label="true")  # type: ignore[union-attr]
         names = [name.removeprefix(IPS) for name in ESTIMATED if name.startswith(IPS)]
-        for shift, (name, colour) in enumerate(zip(names, report.COLOURS, strict=False)):
+        for shift, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
             if f"curve {name}" not in outcome:
                 continue
             values, low, high = outcome[f"curve {name}"]

@@ -14,7 +14,6 @@ from experiments.common.clicks import Clicks
 from experiments.common.report import table
 from lambdaboost import Queries
 from lambdaboost.datasets import Collection
-from lambdaboost.diagnostics import nested_queries
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Data:
             raise ValueError(
                 f"no training query of {fold.name} has a relevant document: there is nothing to learn"
             )
-        return whole.take(kept[nested_queries(kept.size, [share], seed)[0]])
+        return whole.take(kept[nested_queries(kept.size, share, seed)])
 
     def training_valid_test(self, fold: Fold) -> tuple[Collection, Collection, Collection]:
         """The three parts of a fold."""
@@ -105,6 +104,16 @@ def one_fold(
         for name, first, last in zip(names, cuts, cuts[1:], strict=False)
     }
     return Data("synthetic", parts, (Fold("the one fold", *((name,) for name in names)),), clicks, origin)
+
+
+def nested_queries(n_queries: int, share: float, seed: int = 0) -> NDArray[np.int64]:
+    """Indices of a share of the queries, ascending; a larger share contains every smaller one.
+
+    >>> [nested_queries(8, share).size for share in (0.25, 1.0)]
+    [2, 8]
+    """
+    drawn = np.random.default_rng(seed).permutation(n_queries)
+    return np.sort(drawn[: max(1, round(share * n_queries))])
 
 
 def has_any(labels: NDArray[np.float32], q: Queries) -> NDArray[np.bool_]:

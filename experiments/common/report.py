@@ -11,10 +11,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lambdaboost._installed import ENGINES, engine_version
-from lambdaboost.diagnostics import plots
 
 Draw = Callable[[Any], Any]  # draws on matplotlib Axes
-COLOURS = plots.COLOURS
 
 
 def write(out: Path, title: str, paper: str, sections: Iterable[str]) -> None:

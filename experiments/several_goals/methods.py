@@ -64,8 +64,11 @@ def combined(goals: Goals, seed: int) -> dict[str, Objective]:
 
 
 def constrained(goals: Goals, seed: int) -> dict[str, Objective]:
-    """The first goal kept within each tolerance."""
-    return {named(CONSTRAINED, keep): Constrained(*goals.objectives, keep=keep) for keep in TOLERANCES}
+    """The first goal kept within each tolerance; the training fills in the reference."""
+    return {
+        named(CONSTRAINED, keep): Constrained(*goals.objectives, keep=keep, reference=(1.0,))
+        for keep in TOLERANCES
+    }
 
 
 def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str, Scores]:

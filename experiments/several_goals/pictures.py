@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.common.report import COLOURS, legend
+from experiments.common.report import legend
 from experiments.several_goals import methods, mo_lightgbm
 from experiments.several_goals.methods import (
     COMBINERS,
@@ -20,6 +20,7 @@ from experiments.several_goals.methods import (
 )
 from experiments.several_goals.results import OfSet
 from lambdaboost.evaluation import Measure, best_without_loss, non_dominated
+from lambdaboost.evaluation.reports.drawing import COLOURS
 
 MARKS = "osDv^P"
 

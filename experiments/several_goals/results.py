@@ -13,7 +13,7 @@ from experiments.common.workers import Outcome
 from experiments.several_goals.methods import FIRST, SECOND_ALONE
 from experiments.several_goals.sets import Goals
 from experiments.several_goals.study import Task
-from lambdaboost.evaluation import Comparison, compare, hypervolume
+from lambdaboost.evaluation import Comparison, compare
 from lambdaboost.evaluation import Figures as QueryFigures
 
 RESAMPLES = 1000
@@ -119,6 +119,17 @@ class OfSet:
     def seconds(self, system: str) -> Values:
         """Processor seconds of each task, (tasks, 3): the training, a gradient, a gradient of each goal alone."""
         return np.array([self.outcomes[task][f"{system} seconds"] for task in self._tasks[system]])
+
+
+def hypervolume(points: Values, reference: Values) -> float:
+    """The area between a front of points (n, 2) and a reference point below them (Zitzler and Thiele 1998).
+
+    >>> hypervolume(np.array([[3, 1], [1, 2], [1, 1]]), np.array([0, 0]))
+    4.0
+    """
+    sides = (points - reference)[(points > reference).all(axis=1)]
+    sides = sides[np.argsort(-sides[:, 1], kind="stable")]
+    return float(np.maximum.accumulate(sides[:, 0]) @ -np.diff(sides[:, 1], append=0.0))
 
 
 def _counts(queries: int, rng: np.random.Generator) -> Values:

@@ -9,6 +9,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from lightgbm import record_evaluation
 from numpy.typing import NDArray
 
 from experiments.several_goals.sets import Goals, Parts
@@ -51,8 +52,21 @@ def booster_of(objective: Objective, data: Dataset, rounds: int) -> tuple[Any, f
     with warnings.catch_warnings():  # a promise that is broken on the training data is in the tables
         warnings.simplefilter("ignore", UserWarning)
         began = process_time()
+        if isinstance(objective, Constrained):
+            objective = replace(objective, reference=reference_of(objective, data, rounds))
         booster = train(PARAMS, data, rounds, objective=objective)
     return booster, process_time() - began
+
+
+def reference_of(objective: Constrained, data: Dataset, rounds: int) -> tuple[float, ...]:
+    """What is kept, after each round of a training of the primary objective alone."""
+    history: dict[str, dict[str, list[float]]] = {}
+    train(
+        PARAMS, data, rounds, objective=objective.primary, valid_sets=[data], feval=objective.kept,
+        callbacks=[record_evaluation(history)],
+    )  # fmt: skip
+    (curve,) = history["training"].values()
+    return tuple(curve)
 
 
 def figures(scores: Scores, goals: Goals, part: Collection) -> Scores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from experiments.svore2011.protocol import Results
 from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
 from experiments.svore2011.training import train, training_data
 from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
-from lambdaboost.diagnostics import Recorder, TrainingShare, plots
+from lambdaboost.diagnostics import Recorder, plots
 from lambdaboost.diagnostics.recorder import agreement_column
+from lambdaboost.evaluation.reports.drawing import COLOURS
 from lambdaboost.objectives import Objective
 
 POINTS = 60  # number of recorded rounds
@@ -138,14 +140,14 @@ def _weights(results: Results) -> list[Draw]:
 
 def _growth(results: Results) -> list[Draw]:
     shares = np.array([*SHARES, 1.0])
-    fold = results.data.folds[0]
-    queries = np.array([results.data.training(fold, share).queries.n_queries for share in shares])
 
-    def panel(k: int) -> Draw:
-        grown = {
-            system: TrainingShare(shares, queries, {NDCG(k): results.grown(system, NDCG(k))})
-            for system in GROWING
-        }
-        return lambda ax: plots.plot_training_share(grown, NDCG(k), ax=ax)
+    def panel(k: int, axes: Any) -> None:
+        for system, colour in zip(GROWING, COLOURS, strict=False):
+            values = results.grown(system, NDCG(k))
+            error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+            curve = 100 * shares, values.mean(axis=1), error
+            axes.errorbar(*curve, label=system, marker="o", capsize=3, color=colour)
+        axes.set(xlabel="Training queries used (%)", ylabel=f"Mean NDCG@{k} on test queries")
+        legend(axes)
 
-    return [panel(k) for k in (1, 3, 10)]
+    return [partial(panel, k) for k in (1, 3, 10)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.yue2007.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
 from experiments.yue2007.parts import Floats, Part, Parts
 from lambdaboost import (
     NDCG,
@@ -18,7 +19,6 @@ from lambdaboost import (
     Queries,
     RankNet,
 )
-from lambdaboost.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
 from lambdaboost.objectives import Objective
 
 MEASURE = NDCG(k=10)

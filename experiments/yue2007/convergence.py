@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.yue2007.parts import Floats, Part
-from lambdaboost import Queries, RankNet
-from lambdaboost.diagnostics import nested_queries
-from lambdaboost.linear_search import (
+from experiments.common.data import nested_queries
+from experiments.yue2007.linear_search import (
     Cost,
     CrossEntropy,
     Gains,
@@ -20,6 +18,8 @@ from lambdaboost.linear_search import (
     spsa,
     weight_gradient,
 )
+from experiments.yue2007.parts import Floats, Part
+from lambdaboost import Queries, RankNet
 
 FDSA = "FDSA"
 DRAWS = {"SPSA:2": 1, "SPSA:4": 2, "SPSA:8": 4}
@@ -83,7 +83,7 @@ def converge(train: Part, queries: int, iterations: int, runs: int, seed: int) -
 
 def _some(train: Part, queries: int, seed: int) -> Part:
     X, q = train
-    chosen = np.sort(nested_queries(q.n_queries, [min(1.0, queries / q.n_queries)], seed)[0])
+    chosen = nested_queries(q.n_queries, min(1.0, queries / q.n_queries), seed)
     return X[q.rows_of(chosen)], q.take(chosen)
 
 

@@ -14,6 +14,7 @@ from experiments.common import report
 from experiments.common.data import Data
 from experiments.common.report import legend, points, table
 from experiments.common.verdicts import RULE, compared, finding, verdict
+from experiments.optimality import WeightSweep, plots
 from experiments.yue2007.accuracy import (
     IN_SCORES,
     LAMBDARANK,
@@ -28,7 +29,6 @@ from experiments.yue2007.accuracy import (
 from experiments.yue2007.convergence import AFTER, DRAWS, FDSA, METHODS, PILOTS, STEP, Convergence, converge
 from experiments.yue2007.parts import FARTHEST, Parts, first_fold
 from experiments.yue2007.smoothness import swept
-from lambdaboost.diagnostics import WeightSweep, plots
 from lambdaboost.evaluation import Figures, significances
 
 PAPER = (

@@ -1,30 +1,22 @@
-"""The commands, their options and their help; each command is implemented in its own module."""
+"""The commands with their options and help; each is implemented by `run` of the module of its name."""
 
 from __future__ import annotations
 
+import inspect
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from lambdaboost import __version__
-from lambdaboost._installed import first_installed
-from lambdaboost.cli.contents import (
-    DATA,
-    MEASURE,
-    TRAIN,
-    Contents,
-    complete_dataset,
-    complete_measure,
-    complete_objective,
-    prose,
-    with_home,
-)
+from lambdaboost._installed import ENGINES, first_installed
+from lambdaboost.cli.command import implemented
+from lambdaboost.cli.files import MODEL, PLAIN, TABLE, Named, Writes
 
 app = typer.Typer(
     name="lambdaboost",
-    cls=Contents,
     help="Ranking objectives for stock LightGBM and XGBoost: train, score and measure from the command line.",
     epilog="Begin with: lambdaboost demo. Every command shows an example with --help. Files are CSV or Parquet by "
     "their suffix (.csv, .csv.gz, .csv.xz, .csv.bz2, .csv.zst, .parquet), otherwise LETOR text: lines "
@@ -35,107 +27,67 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-
+TRAIN, MEASURE = "Train and predict", "Measure and compare"
 PAGE = Path("lambdaboost-report.html")  # written by demo and report in the current folder
+Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
+ENGINE = Engine(first_installed())
+Leaves = StrEnum("Leaves", ["engine", "gradient", "newton"])
+Choose = StrEnum("Choose", ["best", "simplest", "balanced"])
 
-
-class EngineName(StrEnum):
-    """The engines."""
-
-    lightgbm = "lightgbm"
-    xgboost = "xgboost"
-
-
-class LeavesName(StrEnum):
-    """The kinds of leaves of `lambdaboost.lightgbm.train`."""
-
-    engine = "engine"
-    gradient = "gradient"
-    newton = "newton"
-
-
-class ChooseName(StrEnum):
-    """The finalist that becomes the model of tune."""
-
-    best = "best"
-    simplest = "simplest"
-    balanced = "balanced"
-
-
-EngineOption = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine", help="The engine that grows the trees; xgboost is the default where only it is installed."
-    ),
-]
-ENGINE = EngineName(first_installed())
-MeasureOption = Annotated[
+# Options of several commands.
+TrainFile = Annotated[Path, Argument(metavar="TRAIN", help="File to train on."), TABLE]
+ModelFile = Argument(metavar="MODEL", help="Model of train, or a plain one of LightGBM or XGBoost.")
+PageOption = Annotated[Path, Option(metavar="PAGE", help="HTML file to write."), Writes()]
+EngineOption = Annotated[Engine, Option(help="The engine; the default is the first that is installed.")]
+Param = Annotated[
     list[str] | None,
-    typer.Option(
-        "--measure",
-        autocompletion=complete_measure,
+    Option(metavar="KEY=VALUE", help="Parameter of the engine, as num_leaves=63; may be repeated."),
+]
+Measures = Annotated[
+    list[str] | None,
+    Option(
         help="A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, "
-        "3 and 1, and CNDCG of each further label source.",
+        "3 and 1, and CNDCG of each further label source."
     ),
 ]
-QueryOption = Annotated[
-    str | None,
-    typer.Option(
-        "--query", metavar="COLUMN", help="Column of a table with the query of each row; default qid."
-    ),
+Query = Annotated[
+    str | None, Option(metavar="COLUMN", help="Column of a table with the query of each row; default qid.")
 ]
-LabelOption = Annotated[
-    str | None,
-    typer.Option("--label", metavar="COLUMN", help="Column of a table with the grades; default label."),
+Label = Annotated[
+    str | None, Option(metavar="COLUMN", help="Column of a table with the grades; default label.")
 ]
-DropOption = Annotated[
+Source = Annotated[
     list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMNS",
-        help="Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136.",
-    ),
-]
-PlainDropOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMNS",
-        help="Columns to leave out, as in train, for a model without MODEL.json.",
-    ),
-]
-SourceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source",
+    Option(
         metavar="NAME[=COLUMN][:rate]",
-        help="Use a column, in LETOR text by number from 1, as a label source and not as a feature; may be "
-        "repeated. ':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1.",
+        help="Use a column, in LETOR text by number from 1, as a label source and not as a feature; may be repeated. "
+        "':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1. In evaluate and "
+        "report the default are the label sources of the models' training.",
     ),
 ]
-PositionOption = Annotated[
+Position = Annotated[
     str | None,
-    typer.Option(
-        "--position",
+    Option(
         metavar="COLUMN",
         help="Column with the rank from 1 at which each row was shown, or any bias factor as text, for objectives and "
         "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
     ),
 ]
-FeaturesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--features",
-        min=1,
-        help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.",
+Drop = Annotated[
+    list[str] | None,
+    Option(
+        metavar="COLUMNS",
+        help="Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136. "
+        "For a model only where no MODEL.json records its columns.",
     ),
 ]
-SeedOption = Annotated[
-    int,
-    typer.Option(
-        "--seed", min=0, help="Seed for the order of tied documents, and of the rows of a query in training."
-    ),
+Features = Annotated[
+    int | None, Option(min=1, help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.")
 ]
+Seed = Annotated[
+    int, Option(min=0, help="Seed for the order of tied documents, and of the rows of a query in training.")
+]
+Json = Annotated[bool, Option("--json", help="Print JSON in place of tables.")]
 
 
 def _version(asked: bool) -> None:
@@ -148,10 +100,10 @@ def _version(asked: bool) -> None:
 def _top(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Print the traceback of an error; allowed anywhere.")
+        bool, Option("--debug", help="Print the traceback of an error; allowed anywhere.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -164,19 +116,11 @@ def _top(
     rich_help_panel=TRAIN,
 )
 def demo(
-    queries: Annotated[int, typer.Option(min=12, help="Number of queries, for all three parts.")] = 2400,
-    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds per system.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and the engine.")] = 0,
+    queries: Annotated[int, Option(min=12, help="Number of queries, for all three parts.")] = 2400,
+    rounds: Annotated[int, Option(min=1, help="Boosting rounds per system.")] = 100,
+    seed: Annotated[int, Option(min=0, help="Seed of the data and the engine.")] = 0,
     engine: EngineOption = ENGINE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="PAGE",
-            help="HTML file to write; default lambdaboost-report.html, or none with --json.",
-        ),
-    ] = None,
+    report: PageOption = PAGE,
 ) -> None:
     """Train four systems on a synthetic web search log and compare them on held-out queries.
 
@@ -184,10 +128,6 @@ def demo(
     of the clicks, and LambdaRank with normalised gradient steps and with the engine's Newton steps. All have the same
     number of rounds, size of trees and grid of learning rates; NDCG@3 on the validation part selects the rate of each.
     """
-    from lambdaboost.cli.demo import run_demo
-
-    page = PAGE if report is None and not as_json else report
-    run_demo(engine.value, queries, rounds, seed, as_json, page)
 
 
 @app.command(
@@ -197,88 +137,53 @@ def demo(
     rich_help_panel=TRAIN,
 )
 def train(
-    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="File to train on.")],
+    train: TrainFile,
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="MODEL", help="Model file to write, and MODEL.json beside it."),
+        Option(metavar="MODEL", help="Model file to write, and MODEL.json beside it."),
+        Writes((".json",)),
     ],
-    valid: Annotated[
-        Path | None, typer.Option("--valid", help="Validation file, evaluated after every round.")
-    ] = None,
-    test: Annotated[Path | None, typer.Option("--test", help="Test file, evaluated at the end.")] = None,
+    valid: Annotated[Path | None, Option(help="Validation file, evaluated after every round."), TABLE] = None,
+    test: Annotated[Path | None, Option(help="Test file, evaluated at the end."), TABLE] = None,
     objective: Annotated[
         str,
-        typer.Option(
-            "--objective",
-            autocompletion=complete_objective,
+        Option(
             help="An objective, such as 'LambdaRank(NDCG(k=3))', graded or iteration_dependent; or the engine's own: "
-            "lambdarank, rank_xendcg; rank:ndcg, rank:pairwise, rank:map.",
+            "lambdarank, rank_xendcg; rank:ndcg, rank:pairwise, rank:map."
         ),
     ] = "LambdaRank()",
     leaves: Annotated[
-        LeavesName,
-        typer.Option(
-            "--leaves",
-            help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits.",
+        Leaves,
+        Option(
+            help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits."
         ),
-    ] = LeavesName.engine,
+    ] = Leaves.engine,
     engine: EngineOption = ENGINE,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Boosting rounds.")] = 100,
+    rounds: Annotated[int, Option(min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[
         int | None,
-        typer.Option(
-            "--early-stopping",
+        Option(
             metavar="N",
             min=1,
             help="Stop if the first --measure on --valid has not improved for N rounds; keep the best round.",
         ),
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--param",
-            metavar="KEY=VALUE",
-            help="A parameter of the engine, such as num_leaves=63; may be repeated.",
-        ),
-    ] = None,
-    measure: MeasureOption = None,
-    query: QueryOption = None,
-    label: LabelOption = None,
-    source: SourceOption = None,
-    position: PositionOption = None,
-    drop: DropOption = None,
-    features: FeaturesOption = None,
-    seed: SeedOption = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print MODEL.json, measures included, in place of the table.")
-    ] = False,
+    param: Param = None,
+    measure: Measures = None,
+    query: Query = None,
+    label: Label = None,
+    source: Source = None,
+    position: Position = None,
+    drop: Drop = None,
+    features: Features = None,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Train a model, print its measures, and write it as a plain model file of the engine.
 
     Files are LETOR text, CSV or Parquet. MODEL.json, written beside MODEL, records the training and the model's
-    columns for predict, evaluate and report. Parsed copies of LETOR text are kept beside it as *.lambdaboost.npz.
+    columns for predict, evaluate and report, and is what --json prints.
     """
-    from lambdaboost.cli.columns import Columns
-    from lambdaboost.cli.train import Request, run_train
-
-    run_train(
-        Request(
-            train=train_file,
-            valid=valid,
-            test=test,
-            out=out,
-            objective=objective,
-            leaves=leaves.value,
-            engine=engine.value,
-            rounds=rounds,
-            early_stopping=early_stopping,
-            params=tuple(param or ()),
-            measures=tuple(measure or ()),
-            columns=Columns.parse(source or (), drop or (), query, label, features, position),
-            seed=seed,
-        ),
-        as_json,
-    )
 
 
 @app.command(
@@ -288,141 +193,80 @@ def train(
     rich_help_panel=TRAIN,
 )
 def tune(
-    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="File to train on.")],
+    train: TrainFile,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
+        Option(
             metavar="MODEL",
             help="Model file to write; beside it MODEL.json, and MODEL.py, which trains it again.",
         ),
+        Writes((".json", ".py")),
     ],
     valid: Annotated[
-        Path | None,
-        typer.Option("--valid", help="Validation file; without it, trials are cross-validated on TRAIN."),
+        Path | None, Option(help="Validation file; without it, trials are cross-validated on TRAIN."), TABLE
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "--measure",
-            autocompletion=complete_measure,
-            help="What to optimise, such as ndcg@3; default ndcg@10. Several give a trade-off.",
-        ),
+        Option(help="What to optimise, such as ndcg@3; default ndcg@10. Several give a trade-off."),
     ] = None,
     objective: Annotated[
         list[str] | None,
-        typer.Option(
-            "--objective",
-            autocompletion=complete_objective,
+        Option(
             help="A candidate, such as lambdarank or 'LambdaRank(NDCG(k=3))'; may be repeated, from simple to complex. "
-            "Default: the engines' own and lambdaboost's.",
+            "Default: the engines' own and lambdaboost's."
         ),
     ] = None,
-    engine: Annotated[
-        EngineName | None,
-        typer.Option("--engine", help="The engine; default: all installed engines."),
-    ] = None,
+    engine: Annotated[Engine | None, Option(help="The engine; default: all installed engines.")] = None,
     trainings: Annotated[
-        int | None,
-        typer.Option(
-            "--trainings", min=1, help="Number of trainings; default 40, or no limit with --minutes."
-        ),
+        int | None, Option(min=1, help="Number of trainings; default 40, or no limit with --minutes.")
     ] = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Time for the search.")] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds without --valid.")] = 5,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Maximum number of boosting rounds.")] = 500,
+    minutes: Annotated[float | None, Option(help="Time for the search.")] = None,
+    folds: Annotated[int, Option(min=2, help="Number of folds without --valid.")] = 5,
+    rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
     early_stopping: Annotated[
-        int,
-        typer.Option(
-            "--early-stopping", metavar="N", min=1, help="Stop a training after N rounds without improvement."
-        ),
+        int, Option(metavar="N", min=1, help="Stop a training after N rounds without improvement.")
     ] = 30,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--param",
-            metavar="KEY=VALUE",
-            help="A parameter of the engine that is fixed, such as num_leaves=63; may be repeated.",
-        ),
-    ] = None,
+    param: Param = None,
     choose: Annotated[
-        ChooseName | None,
-        typer.Option(
-            "--choose",
+        Choose | None,
+        Option(
             help="The finalist that becomes the model: the best mean, the simplest within one standard error of it, or "
-            "of several measures the highest second one without a significant loss of the first.",
+            "of several measures the highest second one without a significant loss of the first."
         ),
     ] = None,
     refit: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--refit/--no-refit",
             help="Train the choice again on TRAIN and VALID, or keep the measured model.",
         ),
     ] = True,
     nested: Annotated[
-        int,
-        typer.Option(
-            "--nested", metavar="K", min=0, help="Estimate the whole search on K held-out folds too."
-        ),
+        int, Option(metavar="K", min=0, help="Estimate the whole search on K held-out folds too.")
     ] = 0,
     study: Annotated[
         Path | None,
-        typer.Option("--study", metavar="FOLDER", help="Keep the search; the same command resumes it."),
+        Option(metavar="FILE", help="Keep the search; the same command resumes it."),
+        Writes((".lock",), resumes=True),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, help="Processes of one thread each; only 1 repeats a search exactly."
-        ),
+        int | None, Option(min=1, help="Processes of one thread each; only 1 repeats a search exactly.")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="PAGE", help="HTML file to write.")
-    ] = None,
-    query: QueryOption = None,
-    label: LabelOption = None,
-    source: SourceOption = None,
-    position: PositionOption = None,
-    drop: DropOption = None,
-    features: FeaturesOption = None,
-    seed: SeedOption = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print MODEL.json in place of the table.")] = False,
+    report: Annotated[Path | None, Option(metavar="PAGE", help="HTML file to write."), Writes()] = None,
+    query: Query = None,
+    label: Label = None,
+    source: Source = None,
+    position: Position = None,
+    drop: Drop = None,
+    features: Features = None,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Search objectives, their parameters and those of the trees, and say how sure the choice is.
 
-    Needs Optuna, which the extra "tune" of lambdaboost installs. Ctrl-C writes the best model so far; with --study the
-    same command goes on later. Files and options of columns are those of train.
+    Needs Optuna. Ctrl-C writes the best model so far; with --study the same command goes on later, with --overwrite to
+    replace that model. Files and options of columns are those of train.
     """
-    from lambdaboost.cli.columns import Columns
-    from lambdaboost.cli.tune import Request, run_tune
-
-    run_tune(
-        Request(
-            train=train_file,
-            valid=valid,
-            out=out,
-            report=report,
-            measures=tuple(measure or ()),
-            objectives=tuple(objective or ()),
-            params=tuple(param or ()),
-            columns=Columns.parse(source or (), drop or (), query, label, features, position),
-            search={
-                "engine": None if engine is None else engine.value,
-                "trainings": 40 if trainings is None and minutes is None else trainings,
-                "minutes": minutes,
-                "folds": folds,
-                "rounds": rounds,
-                "patience": early_stopping,
-                "choose": None if choose is None else choose.value,
-                "refit": refit,
-                "nested": nested,
-                "study": study,
-                "workers": workers,
-                "seed": seed,
-            },
-        ),
-        as_json,
-    )
 
 
 @app.command(
@@ -431,27 +275,20 @@ def tune(
     rich_help_panel=TRAIN,
 )
 def predict(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Model of train, or a plain one of LightGBM or XGBoost.")
-    ],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to score; needs no labels.")],
+    model: Annotated[Path, ModelFile, MODEL],
+    file: Annotated[Path, Argument(metavar="FILE", help="File to score; needs no labels."), TABLE],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="SCORES", help="File to write; default standard output."),
+        Path | None, Option(metavar="SCORES", help="File to write; default standard output."), Writes()
     ] = None,
-    query: QueryOption = None,
-    label: LabelOption = None,
-    drop: PlainDropOption = None,
+    query: Query = None,
+    label: Label = None,
+    drop: Drop = None,
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
 
     A plain model of LightGBM or XGBoost takes the columns of a table by name if it has feature names, or if the table
     has the engine's own (Column_0, … or f0, …), else in order, without those of --query, --label and --drop.
     """
-    from lambdaboost.cli.columns import Columns
-    from lambdaboost.cli.predict import run_predict
-
-    run_predict(model, file, out, Columns.parse((), drop or (), query, label))
 
 
 @app.command(
@@ -462,52 +299,35 @@ def predict(
 )
 def evaluate(
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="File with the grades; omit it with --qrels."),
+        Path | None, Argument(metavar="FILE", help="File with the grades; omit it with --qrels."), TABLE
     ] = None,
     scores: Annotated[
-        Path | None,
-        typer.Option("--scores", help="Scores, one per line in the order of FILE, as predict writes them."),
+        Path | None, Option(help="Scores, one per line in the order of FILE, as predict writes them."), PLAIN
     ] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", help="Model of train, or a plain one of LightGBM or XGBoost.")
+        Path | None, Option(help="Model of train, or a plain one of LightGBM or XGBoost."), MODEL
     ] = None,
     trec_run: Annotated[
         Path | None,
-        typer.Option("--run", help="TREC run, lines 'query Q0 document rank score tag'; needs --qrels."),
+        Option("--run", help="TREC run, lines 'query Q0 document rank score tag'; needs --qrels."),
+        PLAIN,
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="TREC judgments, lines 'query 0 document grade'.")
+        Path | None, Option(help="TREC judgments, lines 'query 0 document grade'."), PLAIN
     ] = None,
-    measure: MeasureOption = None,
-    query: QueryOption = None,
-    label: LabelOption = None,
-    source: SourceOption = None,
-    position: PositionOption = None,
-    drop: PlainDropOption = None,
-    seed: SeedOption = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")] = False,
+    measure: Measures = None,
+    query: Query = None,
+    label: Label = None,
+    source: Source = None,
+    position: Position = None,
+    drop: Drop = None,
+    seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """Print ranking measures of scores or a model on a file, or of a TREC run.
 
     A run is evaluated as by trec_eval -c: over all judged queries, with ties ordered by document id.
     """
-    measures = tuple(measure or ())
-    if trec_run is not None or qrels is not None:
-        from lambdaboost.cli.evaluate_run import run_evaluate_run
-
-        others: dict[str, object] = {"FILE": file, "--scores": scores, "--model": model, "--source": source}
-        others |= {"--position": position, "--drop": drop, "--query": query, "--label": label}
-        run_evaluate_run(
-            trec_run, qrels, measures, [name for name, given in others.items() if given], as_json
-        )
-        return
-
-    from lambdaboost.cli.columns import Columns
-    from lambdaboost.cli.evaluate import run_evaluate
-
-    columns = Columns.parse(source or (), drop or (), query, label, position=position)
-    run_evaluate(file, scores, model, measures, columns, seed, as_json)
 
 
 @app.command(
@@ -516,127 +336,76 @@ def evaluate(
     rich_help_panel=MEASURE,
 )
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File with the grades.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="File with the grades."), TABLE],
     model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
+        list[Named] | None,
+        Option(
             metavar="[NAME=]MODEL",
+            parser=Named.parse,
             help="Model of train, or a plain one of LightGBM or XGBoost, and its name on the page; may be repeated.",
         ),
+        MODEL,
     ] = None,
     scores: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--scores",
+        list[Named] | None,
+        Option(
             metavar="[NAME=]SCORES",
+            parser=Named.parse,
             help="Scores, one per line in the order of FILE, and their name on the page; may be repeated.",
         ),
+        PLAIN,
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline",
-            metavar="NAME",
-            help="The system that the others are compared with; default the first model.",
-        ),
+        Option(metavar="NAME", help="The system that the others are compared with; default the first model."),
     ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            autocompletion=complete_measure,
-            help="A measure such as ndcg@10 or map; may be repeated. The first is also shown by query. Default: NDCG "
-            "at 10, 5, 3 and 1, and CNDCG of each further label source.",
-        ),
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--source",
-            metavar="NAME[=COLUMN][:rate]",
-            help="A column to use as a label source, as in train; may be repeated. Default: the label sources of the "
-            "models' training.",
-        ),
-    ] = None,
-    query: QueryOption = None,
-    label: LabelOption = None,
-    position: PositionOption = None,
-    drop: PlainDropOption = None,
+    measure: Measures = None,
+    source: Source = None,
+    query: Query = None,
+    label: Label = None,
+    position: Position = None,
+    drop: Drop = None,
     segment: Annotated[
         list[str] | None,
-        typer.Option(
-            "--segment",
-            metavar="COLUMN",
-            help="A column by whose values queries are grouped; may be repeated.",
-        ),
+        Option(metavar="COLUMN", help="A column by whose values queries are grouped; may be repeated."),
     ] = None,
     propensities: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--propensities",
+        list[Named] | None,
+        Option(
             metavar="[NAME=]FILE",
+            parser=Named.parse,
             help="A curve of position bias that Propensities.save wrote, to be drawn; may be repeated.",
         ),
+        PLAIN,
     ] = None,
-    seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", metavar="PAGE", help="HTML file to write.")] = PAGE,
+    seed: Seed = 0,
+    out: PageOption = PAGE,
 ) -> None:
     """Write an HTML page that compares models or scores, with significance tests, pictures and the worst queries.
 
     The page is one file without scripts, for desktop, phone, dark mode and print. For models it also shows feature
     importance, learning curves, and the 2011 paper's diagnostics, replayed from their trees. Pictures need matplotlib,
-    the optional extra "plots".
+    the optional extra "plots". The first measure is also shown by query.
     """
-    from lambdaboost.cli.columns import Columns
-    from lambdaboost.cli.report import run_report
-
-    run_report(
-        file,
-        tuple(model or ()),
-        tuple(scores or ()),
-        baseline,
-        tuple(measure or ()),
-        Columns.parse(source or (), drop or (), query, label, position=position),
-        tuple(segment or ()),
-        tuple(propensities or ()),
-        seed,
-        out,
-    )
 
 
 @app.command(
-    epilog="Example: lambdaboost fetch mslr-web10k\n\nExample: lambdaboost fetch mq2008 --from ~/Downloads",
-    short_help="Fetch and verify a public data set, or list all.",
-    rich_help_panel=DATA,
+    epilog="Example: lambdaboost warm-up\n\n"
+    "In a Dockerfile, after ENV NUMBA_CACHE_DIR=/opt/kernels: RUN lambdaboost warm-up",
+    short_help="Compile the kernels that most trainings call, for an image of a container.",
+    rich_help_panel=TRAIN,
 )
-def fetch(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", autocompletion=complete_dataset, help="Data set; without it, all are listed."
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FOLDER", help="Folder with the owner's archive or its files."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Accept the owner's terms without being asked.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")] = False,
-) -> None:
-    r"""Fetch a public ranking data set from its owner or from your folder, and print the folder of its files.
+def warm_up() -> None:
+    """Compile what most trainings call, so that the first gradient of every later process takes half a second.
 
-    Terms and size are shown first. An interrupted download resumes. The archive is verified against its published
-    SHA-256, if there is one, and every file against the SHA-256 recorded at the first fetch. Data sets are kept in your
-    system's cache folder, or in the folder named by the environment variable LAMBDABOOST_CACHE. Needs pooch: pip
-    install 'lambdaboost\[fetch]'.
+    Compiled kernels are kept beside the package, or in the folder that the variable NUMBA_CACHE_DIR names. A platform
+    wheel carries them already.
     """
-    from lambdaboost.cli.fetch import run_fetch
-
-    run_fetch(name, folder, yes, as_json)
 
 
 for _info in app.registered_commands:
     assert _info.callback is not None
-    _info.help = prose(_info.callback.__doc__)
-    _info.callback = with_home(_info.callback)
+    # Each paragraph in one line, which a terminal wraps at its own width.
+    _paragraphs = inspect.cleandoc(_info.callback.__doc__ or "").split("\n\n")
+    _info.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in _paragraphs)
+    _info.callback = implemented(_info.callback)

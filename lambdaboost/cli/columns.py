@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaboost.cli.data_file import DataFile, LetorFile, open_data, shown
+from lambdaboost._words import listed, plain, shown
+from lambdaboost.cli.data_file import DataFile, LetorFile, open_data
 from lambdaboost.datasets import Collection, Queries, click_rate
-from lambdaboost.datasets._checks import check_source_name
-from lambdaboost.datasets._concat import row_ids
-from lambdaboost.datasets.positions import Positions, positions_of
-from lambdaboost.datasets.queries import RELEVANCE
 
+QUERY, LABEL = "qid", "label"  # default columns of a table
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
 
 
@@ -40,7 +38,7 @@ class Source:
         found = SOURCE.fullmatch(text.strip())
         if not found:
             raise ValueError(
-                f"--source {text!r}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate"
+                f"--source {shown(text)}: expected NAME=COLUMN or NAME=COLUMN:rate, such as clicks=134:rate"
             )
         return cls(found["name"], (found["column"] or found["name"]).strip(), found["rate"] is not None)
 
@@ -73,29 +71,36 @@ class Columns:
         dropped: Iterable[str] = (),
         query: str | None = None,
         label: str | None = None,
-        n_features: int | None = None,
-        position: str | None = None,
+        **further: Any,
     ) -> Columns:
-        """Parse the options ``--source``, ``--drop``, ``--query``, ``--label``, ``--features`` and ``--position``."""
+        """Parse the options ``--source`` and ``--drop``; `further` are fields."""
         items = tuple(word.strip() for text in dropped for word in text.split(",") if word.strip())
-        read = tuple(map(Source.parse, sources))
-        taken = [source.column for source in read]
-        taken += [] if position is None else [position]
+        columns = cls(tuple(map(Source.parse, sources)), items, query, label, **further)
+        taken = [source.column for source in columns.sources]
+        taken += [] if columns.position is None else [columns.position]
         for column in taken:
             if taken.count(column) > 1 or column in items:
-                raise ValueError(f"column {column} is given twice: a column has one use; give it once")
-        return cls(read, items, query, label, n_features, position=position)
+                raise ValueError(f"column {plain(column)} is given twice: a column has one use; give it once")
+        return columns
 
     def opened(self, path: Path) -> DataFile:
         """Open a file with its rows grouped by query."""
-        return open_data(path).grouped(self.query)
+        text = [self.query or QUERY, *([] if self.position is None else [self.position])]
+        file = open_data(path, text)
+        query, _ = self._labels(file)
+        return file if isinstance(file, LetorFile) or query is None else file.grouped(query)
+
+    def read(self, path: str) -> Collection:
+        """Features, queries and label sources of the file at a path."""
+        return self.collection(self.opened(Path(path)))
 
     def collection(self, file: DataFile) -> Collection:
         """Features, queries and label sources of a file."""
         file = self._whole(file)
-        names = self._feature_names(file)
+        names = self.feature_names(file)
         q = self.queries(file)
-        return Collection(_stored(file.matrix(names), self.sparse), q, file.documents, names)
+        documents = file.collection.documents if isinstance(file, LetorFile) else None
+        return Collection(_stored(_matrix(file, names), self.sparse), q, documents, names)
 
     def matrix(self, file: DataFile) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
@@ -106,53 +111,46 @@ class Columns:
                 "count as 0; if the file has other features, the scores are meaningless",
                 stacklevel=2,
             )
-        return _stored(whole.matrix(self._feature_names(whole)), self.sparse)
+        return _stored(_matrix(whole, self.feature_names(whole)), self.sparse)
 
     def queries(self, file: DataFile) -> Queries:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
-        q = file.queries(self.query, self.label)
-        self._check_uses(file)
-        further: dict[str, NDArray[Any]] = {}
+        q = self._graded(file)
+        recorded = self.features is not None  # a model's source may be the label of an evaluation
+        if not recorded:
+            self._uses(file)
         for source in self.sources:
-            _check_known(file, f"--source {source}", source.column)
-            try:
-                check_source_name(source.name, q.labels.keys() | further.keys())
-                values = np.asarray(file.values(source.column), dtype=np.float64)
-                further[source.name] = click_rate(values, q) if source.rate else values
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"--source {source} of {file.path}: {error}") from None
-        positions = self._positions(file)
-        if not further and positions is None:
-            return q
-        ids, sizes = row_ids(q), q.sizes
-        try:
-            labels = q.labels[RELEVANCE]
-            return Queries(
-                labels, sizes=sizes if ids is None else None, ids=ids, position=positions, **further
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"--source of {file.path}: {error}") from None
-
-    def _positions(self, file: DataFile) -> Positions | None:
-        """The positions of a file, in whose LETOR text 0 or nothing stands for a row that was not shown."""
-        recorded = (
-            self.features is not None
-        )  # by a model, which may be trained on clicks and tested on grades
-        if self.position is None or (recorded and self.position not in file.names):
-            return None
-        _check_known(file, f"--position {self.position}", self.position)
-        values = file.values(self.position)
-        if isinstance(file, LetorFile):
-            values = np.where(values == 0, np.nan, values)
-        try:
-            return positions_of(f"column {self.position}", values)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"--position {self.position} of {file.path}: {error}") from None
+            option = f"--source {plain(source)}"
+            file.check(source.column, option)
+            with _told(option, file):
+                values = file.numbers(source.column, "give another column")
+                q = q.with_source(source.name, click_rate(values, q) if source.rate else values)
+        # A model that records a position may be trained on clicks and tested on grades.
+        if self.position is not None and not (recorded and self.position not in file.names):
+            option = f"--position {plain(self.position)}"
+            file.check(self.position, option)
+            with _told(option, file):
+                q = q.with_positions(file.positions(self.position))
+        return q
 
     def feature_names(self, file: DataFile) -> tuple[str, ...]:
-        """The names of the features, in the order of `matrix`."""
-        return self._feature_names(self._whole(file))
+        """The columns that are features, in the order of `matrix`: those of the model, else all without another use."""
+        file = self._whole(file)
+        if self.features is not None:
+            there = set(file.names)
+            if missing := [name for name in self.features if name not in there]:
+                raise ValueError(
+                    f"{file.path} lacks features of the model: {listed(missing)}; add these columns"
+                )
+            return self.features
+        gone = {*self._uses(file), *self._dropped(file)}
+        names = tuple(name for name in file.names if name not in gone)
+        if not names:
+            raise ValueError(
+                f"--source, --position and --drop leave no feature of {file.path}: keep at least one"
+            )
+        return names
 
     def fixed_by(self, file: DataFile, collection: Collection) -> Columns:
         """The columns for all further files, determined by the training file."""
@@ -161,58 +159,70 @@ class Columns:
         fixed = replace(self, dropped=self._dropped(file), sparse=sparse)
         if isinstance(file, LetorFile):
             return replace(fixed, n_features=len(file.names))
-        query, label = file.labelled(self.query, self.label)
+        query, label = self._labels(file)
         return replace(fixed, features=collection.feature_names, query=query, label=label)
 
-    def _feature_names(self, file: DataFile) -> tuple[str, ...]:
-        """The columns that are features: those of the model, else all without another use."""
-        if self.features is not None:
-            there = set(file.names)
-            if missing := [name for name in self.features if name not in there]:
+    def _labels(self, file: DataFile) -> tuple[str | None, str | None]:
+        """The columns of queries and labels of a table: those given, else `qid` and `label` where they are there."""
+        given = (("--query", self.query, QUERY), ("--label", self.label, LABEL))
+        options = {option: name for option, name, _ in given if name is not None}
+        if isinstance(file, LetorFile):
+            if options:
+                option = next(iter(options))
                 raise ValueError(
-                    f"{file.path} lacks features of the model: {shown(missing)}; add these columns"
+                    f"{option} is for tables, but {file.path} is LETOR text, which has its own: omit {option}"
                 )
-            return self.features
-        for source in self.sources:
-            _check_known(file, f"--source {source}", source.column)
-        self._check_uses(file)
-        gone = {*file.labelled(self.query, self.label), *self._dropped(file)}
-        if self.position is not None:
-            _check_known(file, f"--position {self.position}", self.position)
-        gone |= {source.column for source in self.sources} | ({self.position} if self.position else set())
-        names = tuple(name for name in file.names if name not in gone)
-        if not names:
+            return None, None
+        for option, name in options.items():
+            file.check(name, f"{option} {shown(name)}")
+        query, label = (name or (default if default in file.names else None) for _, name, default in given)
+        return query, label
+
+    def _graded(self, file: DataFile) -> Queries:
+        """Queries and grades; the rows of a query must be adjacent, as after `opened`."""
+        query, label = self._labels(file)
+        if isinstance(file, LetorFile):
+            return file.collection.queries
+        if query is None or label is None:
+            option, what = ("--query", "query") if query is None else ("--label", "grade")
             raise ValueError(
-                f"--source, --position and --drop leave no feature of {file.path}: keep at least one"
+                f"{file.path} is a table: give the column with the {what} of each row as {option}; "
+                f"it has {listed(file.names)}"
             )
-        return names
+        if query == label:
+            raise ValueError(
+                f"{file.path}: {shown(query)} is given as --query and as --label: give two columns"
+            )
+        return file.queries(query, label, otherwise="give another --label")
+
+    def _uses(self, file: DataFile) -> tuple[str, ...]:
+        """The columns of queries, labels, sources and positions; raises if one does not exist or has two uses."""
+        labels = [column for column in self._labels(file) if column is not None]
+        for column in labels:
+            what = f"{plain(column)} is the column of the queries or labels"
+            if column in self.dropped:
+                raise ValueError(
+                    f"--drop {plain(column)}: {what}, which is no feature: omit --drop {plain(column)}"
+                )
+            if source := next((source for source in self.sources if source.column == column), None):
+                raise ValueError(
+                    f"--source {plain(source)}: {what}: give another column, or omit --source {plain(source)}"
+                )
+        further = {f"--source {plain(source)}": source.column for source in self.sources}
+        further |= {f"--position {plain(self.position)}": self.position} if self.position else {}
+        for option, column in further.items():
+            file.check(column, option)
+        return (*labels, *further.values())
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
         """The columns of ``--drop``; a range skips all columns with another use, which are no features anyway."""
-        used = {*file.labelled(self.query, self.label), self.position}
-        used |= {source.column for source in self.sources}
+        used = {*self._labels(file), self.position, *(source.column for source in self.sources)}
         found = [name for item in self.dropped for name in _range(item, file) if name not in used]
         return tuple(dict.fromkeys(found))
 
-    def _check_uses(self, file: DataFile) -> None:
-        """Raise if the column of the queries or labels is given as a label source or to be dropped."""
-        if (
-            self.features is not None
-        ):  # recorded by a model, whose label source may be the label of an evaluation
-            return
-        for column in file.labelled(self.query, self.label):
-            what = f"{column} is the column of the queries or labels"
-            if column in self.dropped:
-                raise ValueError(f"--drop {column}: {what}, which is no feature: omit --drop {column}")
-            for source in self.sources:
-                if source.column == column:
-                    raise ValueError(
-                        f"--source {source}: {what}: give another column, or omit --source {source}"
-                    )
-
     def _whole(self, file: DataFile) -> DataFile:
         """The file with every column of the training file."""
-        if self.n_features is None:
+        if self.n_features is None or (isinstance(file, LetorFile) and len(file.names) == self.n_features):
             return file
         if not isinstance(file, LetorFile):
             raise ValueError(
@@ -226,9 +236,29 @@ class Columns:
         return file.widened(self.n_features)
 
 
-def _check_known(file: DataFile, option: str, column: str) -> None:
-    if column not in file.names:
-        raise ValueError(f"{option}: {file.path} has no column {column}, only {_known(file)}")
+def _matrix(file: DataFile, names: tuple[str, ...]) -> Any:
+    """The features of these columns, in a table NaN where they are missing."""
+    if isinstance(file, LetorFile):
+        return file.matrix(names)
+    try:
+        return file.matrix(names).astype(np.float64, copy=False)
+    except ValueError:
+        if not (texts := file.not_numeric(names)):
+            raise
+        raise ValueError(
+            f"{file.path}: {listed(texts)} {'is' if len(texts) == 1 else 'are'} not numeric: encode as numbers, or "
+            f"give --drop {shown(','.join(texts))}"
+        ) from None
+
+
+@contextmanager
+def _told(before: str, file: DataFile) -> Iterator[None]:
+    """Put the option before an error about a column, and name the row of the file."""
+    try:
+        with file.naming_rows():
+            yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{before} of {file.path}: {error}") from None
 
 
 def _range(item: str, file: DataFile) -> tuple[str, ...]:
@@ -240,14 +270,8 @@ def _range(item: str, file: DataFile) -> tuple[str, ...]:
         first, last = item[:at].strip(), item[at + 1 :].strip()
         if first in names and last in names and names.index(first) <= names.index(last):
             return names[names.index(first) : names.index(last) + 1]
-    raise ValueError(
-        f"--drop {item}: {file.path} has no column {item}, only {_known(file)}; "
-        "give columns or ranges, such as 135,140-142"
-    )
-
-
-def _known(file: DataFile) -> str:
-    return f"1 to {len(file.names)}" if isinstance(file, LetorFile) else shown(file.names)
+    file.check(item, f"--drop {plain(item)}")
+    return ()
 
 
 def _stored(features: Any, sparse: bool | None) -> Any:

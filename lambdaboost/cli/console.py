@@ -1,15 +1,20 @@
-"""Output of the command line: results to standard output, progress and notes to standard error."""
+"""Output of the command line: results to standard output, progress and notes to standard error.
+
+Every text passes through `lambdaboost._words.plain`, so that a file cannot send control characters to a terminal.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
 
 from rich.console import Console
 
+from lambdaboost._words import plain
+
 OUT = Console(highlight=False)
 ERR = Console(stderr=True, highlight=False)
+LONGEST = 2_000  # characters of a line, which keeps its beginning and its end, the remedy
+print_table = OUT.print
 
 
 class StoppedButWrote(Exception):
@@ -18,14 +23,17 @@ class StoppedButWrote(Exception):
 
 def note(text: str) -> None:
     """Print a line to standard error."""
-    print(text, file=sys.stderr)
+    print(_line(text), file=sys.stderr)
 
 
 def tell(text: str) -> None:
-    """Print a line of results, wrapped on a terminal only."""
-    OUT.print(text, markup=False, soft_wrap=not OUT.is_terminal)
+    """Print lines of results, wrapped on a terminal only."""
+    for line in text.splitlines():
+        OUT.print(_line(line), markup=False, soft_wrap=not OUT.is_terminal)
 
 
-def print_json(value: Any) -> None:
-    """Print a JSON document to standard output."""
-    print(json.dumps(value, indent=2, allow_nan=False))
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    return plain(line, 2 * LONGEST)

@@ -2,81 +2,93 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.console import ERR, OUT, print_json, tell
+from lambdaboost.cli.console import ERR, print_table, tell
+from lambdaboost.cli.data_file import as_grouped
 from lambdaboost.cli.measuring import (
-    check_measures,
+    Figures,
+    check_columns,
     figures_of,
     figures_table,
     json_figures,
     parse_measures,
+    read_scores,
     remark,
 )
-from lambdaboost.evaluation.report.default_measures import default_measures
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation import Measure, from_run, read_trec_qrels, read_trec_run
+from lambdaboost.evaluation.defaults import default_measures
 
 
-def run_evaluate(
+def run(
     file: Path | None,
-    scores_path: Path | None,
-    model_path: Path | None,
-    measure_texts: tuple[str, ...],
-    options: Columns,
+    scores: Path | None,
+    model: Path | None,
+    trec_run: Path | None,
+    qrels: Path | None,
+    measure: tuple[str, ...],
+    columns: Columns,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Print measures of scores or of a model."""
-    if file is None:
+    """Print measures of scores, of a model or of a TREC run."""
+    measures = parse_measures(measure)
+    if trec_run is not None or qrels is not None:
+        others = {"FILE": file, "--scores": scores, "--model": model}
+        mixed = [name for name, path in others.items() if path is not None]
+        mixed += ["an option of columns"] if columns != Columns() else []
+        if mixed:
+            raise ValueError(f"{', '.join(mixed)} cannot be combined with --run and --qrels: omit it")
+        if trec_run is None or qrels is None:
+            raise ValueError("--run and --qrels belong together: give both")
+        q, figures = _of_run(trec_run, qrels, measures)
+        files = {"file": trec_run.name, "qrels": qrels.name}
+    elif file is None:
         raise ValueError(
             "the judgments are missing: give FILE with --scores or --model, or --run with --qrels"
         )
-    if (scores_path is None) == (model_path is None):
-        raise ValueError("give either --scores SCORES or --model MODEL")
-    measures = parse_measures(measure_texts)
-    model = None if model_path is None else model_file.load(model_path, options)
-    columns = options if model is None else model.columns
-    check_measures(measures, columns)
-    with ERR.status("reading …"):
-        data = columns.opened(file)
-        q = columns.queries(data)
-    if model is not None:
-        scores: NDArray[np.floating] = model.scores(data)
     else:
-        assert scores_path is not None
-        scores = data.as_grouped(read_scores(scores_path, q.n_documents, file))
-    figures = figures_of(measures or default_measures(q), scores, q, seed)
+        q, figures = _of_file(file, scores, model, measures, columns, seed)
+        files = {"file": file.name}
     if as_json:
-        print_json(
-            {
-                "file": file.name,
-                "queries": q.n_queries,
-                "documents": q.n_documents,
-                "measures": json_figures(figures),
-            }
-        )
-        return
-    OUT.print(figures_table({file.name: figures}))
-    tell(remark(file.name, q))
+        sizes = {"queries": q.n_queries, "documents": q.n_documents}
+        found = files | sizes | {"measures": json_figures(figures)}
+        print(json.dumps(found, indent=2, allow_nan=False))
+    else:
+        print_table(figures_table({files["file"]: figures}))
+        tell(remark(files["file"], q))
 
 
-def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
-    """Read one finite score per line, one for each of the `n` documents."""
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    if len(lines) != n:
-        raise ValueError(
-            f"{path} has {len(lines)} lines, {of} has {n} documents: give one score per line, one for each document"
-        )
-    scores = np.empty(n)
-    for i, line in enumerate(lines):
-        try:
-            scores[i] = float(line)
-        except ValueError:
-            scores[i] = np.nan
-        if not np.isfinite(scores[i]):
-            raise ValueError(f"{path}:{i + 1}: {line[:40]!r} is not a finite number; give one score per line")
-    return scores
+def _of_run(run: Path, qrels: Path, measures: tuple[Measure, ...]) -> tuple[Queries, Figures]:
+    check_columns(measures, Columns())
+    with ERR.status("reading …"):
+        scores, q, _ = from_run(read_trec_qrels(qrels), read_trec_run(run))
+    # Not shuffled: rows are in the order in which trec_eval ranks ties.
+    return q, {repr(measure): float(measure(scores, q)) for measure in measures or default_measures(q)}
+
+
+def _of_file(
+    file: Path,
+    scores: Path | None,
+    model: Path | None,
+    measures: tuple[Measure, ...],
+    options: Columns,
+    seed: int,
+) -> tuple[Queries, Figures]:
+    if (scores is None) == (model is None):
+        raise ValueError("give either --scores SCORES or --model MODEL")
+    models = [] if model is None else [model_file.load(model, options)]
+    with ERR.status("reading …"):
+        columns, data = model_file.label_columns(options, models, file)
+        check_columns(measures, columns)
+        q = columns.queries(data)
+    if scores is None:
+        s = models[0].scores(models[0].matrix(data))
+    else:
+        s = as_grouped(data, read_scores(scores, q.n_documents, file))
+    with data.naming_rows(q.shuffled_rows(seed)):
+        return q, figures_of(measures or default_measures(q), s, q, seed)

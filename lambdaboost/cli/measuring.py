@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
+from lambdaboost._words import counted, shown
 from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.data_file import DataFile
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.job import check_read_positions
 from lambdaboost.evaluation import Measure, parse
+from lambdaboost.evaluation.comparison.table import Cell, Table
+
+Figures = dict[str, float]  # by measure
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
@@ -22,40 +30,42 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
         try:
             measures.append(parse(text))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"--measure {text!r}: {error}") from None
+            raise ValueError(f"--measure {shown(text)}: {error}") from None
     return tuple(dict.fromkeys(measures))
 
 
-def check_measures(measures: Sequence[Measure], columns: Columns) -> None:
-    """Raise if a measure needs a label source that is not given."""
+def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any = None) -> None:
+    """Raise if the objective or a measure needs a label source or positions, and no column is given for them."""
     known = ["relevance", *(source.name for source in columns.sources)]
-    check_sources({source: f"--measure {m!r}" for m in measures for source in m.sources}, known)
-    check_position([f"--measure {m!r}" for m in measures if m.reads_positions], columns)
-
-
-def check_position(askers: Sequence[str], columns: Columns) -> None:
-    """Raise if there is an option that needs positions, of `askers`, and no column of positions is given."""
-    if askers and columns.position is None:
-        raise ValueError(
-            f"{askers[0]} needs positions: give the column with the rank at which each row was shown, such as "
-            "--position rank"
-        )
-
-
-def check_sources(wanted: Mapping[str, str], known: Iterable[str]) -> None:
-    """Raise if a label source is not given; `wanted` maps label sources to the options that need them."""
-    known = tuple(known)
-    for source, asker in wanted.items():
-        if source not in known:
+    askers = {} if objective is None else {f"--objective {objective!r}": objective}
+    for option, asker in (askers | {f"--measure {measure!r}": measure for measure in measures}).items():
+        for source in asker.sources:
+            if source not in known:
+                raise ValueError(
+                    f"{option} needs the label source {source!r}, but there is only {', '.join(known)}: "
+                    f"give its column, such as --source {source}=134"
+                )
+        if getattr(asker, "reads_positions", False) and columns.position is None:
             raise ValueError(
-                f"{asker} needs the label source {source!r}, but there is only {', '.join(known)}: "
-                f"give its column, such as --source {source}=134"
+                f"{option} needs positions: give the column with the rank at which each row was shown, such as "
+                "--position rank"
             )
 
 
-def figures_of(
-    measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int
-) -> dict[str, float]:
+def check_evaluated(option: str, q: Queries, file: DataFile, measures: Iterable[Measure]) -> None:
+    """Raise before a training if a measure refuses the labels or the positions of a file."""
+    for measure in dict.fromkeys(measures):
+        try:
+            for source in measure.sources:
+                q.source(source, allow_negative=measure.allows_negative)
+            check_read_positions([measure], q)
+            with file.naming_rows():
+                measure(np.zeros(q.n_documents), q)
+        except ValueError as error:
+            raise ValueError(f"{option} with --measure {measure!r}: {error}") from None
+
+
+def figures_of(measures: Sequence[Measure], scores: NDArray[np.floating], q: Queries, seed: int) -> Figures:
     """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage."""
     rows = q.shuffled_rows(seed)
     shuffled = q.reordered(rows)
@@ -67,20 +77,33 @@ def json_figures(figures: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(figure) else figure for name, figure in figures.items()}
 
 
-def figures_table(figures: Mapping[str, Mapping[str, float]]) -> Table:
+def figures_table(figures: Mapping[str, Figures]) -> Table:
     """A table of measures (rows) by parts (columns)."""
-    table = Table("measure", *(f"[bold]{part}" for part in figures))
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for measure in next(iter(figures.values())):
-        table.add_row(measure, *(f"{of_part[measure]:.4f}" for of_part in figures.values()))
-    return table
+    measures = next(iter(figures.values()))
+    rows = [(Cell(m), *(Cell(f"{of_part[m]:.4f}") for of_part in figures.values())) for m in measures]
+    return Table(("measure", *figures), tuple(rows), "")
+
+
+def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
+    """Read one finite score per line, one for each of the `n` documents."""
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    if len(lines) != n:
+        raise ValueError(
+            f"{path} has {len(lines)} lines, {of} has {n} documents: give one score per line, one for each document"
+        )
+    scores = np.full(n, np.nan)
+    for i, line in enumerate(lines):
+        with contextlib.suppress(ValueError):
+            scores[i] = float(line)
+        if not np.isfinite(scores[i]):
+            raise ValueError(f"{path}:{i + 1}: {shown(line)} is not a finite number; give one score per line")
+    return scores
 
 
 def remark(part: str, q: Queries) -> str:
     """The number of queries, and how those without a relevant document count."""
     empty = int((np.fmax.reduceat(np.nan_to_num(q.labels[RELEVANCE]), q.offsets[:-1]) <= 0).sum())
-    text = f"{part}: {q.n_queries} queries"
+    text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     if empty:
-        text += f"; {empty} have no relevant document and count as 0, unless a measure says empty="
+        text += f"; {empty} without a relevant document count as 0, unless a measure says empty="
     return text

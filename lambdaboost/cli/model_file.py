@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,16 @@ class LoadedModel:
     """A model with its columns and the contents of its description, `about`."""
 
     path: Path
-    engine: Engine
     booster: Any
     columns: Columns
     about: Mapping[str, Any]
 
-    def scores(self, file: DataFile) -> NDArray[np.floating]:
-        """Scores of the documents of a file, shape (n_documents,)."""
-        return self.scores_of(self.matrix(file))
+    @property
+    def engine(self) -> Engine:
+        """Its engine."""
+        return engine_named(self.about["engine"])
 
-    def scores_of(self, features: Any) -> NDArray[np.floating]:
+    def scores(self, features: Any) -> NDArray[np.floating]:
         """Scores, shape (n_documents,)."""
         scores = self.engine.scores(self.booster, features)
         if scores.ndim != 1:
@@ -50,11 +50,8 @@ class LoadedModel:
         columns = self.columns_in(file)
         n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))
         if found != n:
-            used = (
-                ""
-                if self.columns == Columns()
-                else ", without those of --drop, --source, --position, --query and --label,"
-            )
+            options = "--drop, --source, --position, --query and --label"
+            used = "" if self.columns == Columns() else f", without those of {options},"
             raise ValueError(
                 f"{file.path}{used} has {found} features, {self.path} needs {n}: give a file of the same data, "
                 "or exclude other columns with --drop"
@@ -65,18 +62,17 @@ class LoadedModel:
         """The columns in a file: for a plain model by name if both have names, else in order."""
         if "columns" in self.about:
             return self.columns
-        if not isinstance(file, LetorFile):
-            names = self.engine.feature_names(self.booster)
-            if names is None and set(default := default_names(self.engine, self.booster)) <= set(file.names):
-                names = default
-            if names is not None:
-                names = self.engine.named_columns(names, file.names)
-            return replace(self.columns, features=names)
-        # The last features may not occur in LETOR text.
-        lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
-        if lacking > 0 and isinstance(file, LetorFile):
-            return replace(self.columns, n_features=len(file.names) + lacking)
-        return self.columns
+        if isinstance(file, LetorFile):  # in which the last features may not occur
+            lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
+            return (
+                replace(self.columns, n_features=len(file.names) + lacking) if lacking > 0 else self.columns
+            )
+        names = self.engine.feature_names(self.booster)
+        default = default_names(self.engine, self.booster)
+        if names is None and set(default) <= set(file.names):
+            names = default
+        features = None if names is None else self.engine.named_columns(names, file.names)
+        return replace(self.columns, features=features)
 
 
 def default_names(engine: Engine, booster: Any) -> tuple[str, ...]:
@@ -84,13 +80,8 @@ def default_names(engine: Engine, booster: Any) -> tuple[str, ...]:
     return tuple(map(DEFAULT_NAMES[engine.name].format, range(engine.n_features(booster))))
 
 
-def described(columns: Columns) -> dict[str, Any]:
-    """The entries of the description about columns."""
-    return {"columns": asdict(columns)}
-
-
 def load(path: Path, options: Columns) -> LoadedModel:
-    """Load a model; `options` are the columns given on the command line.
+    """Load a model; `options` are the columns given on the command line, whose labels are no matter of the model.
 
     Raises
     ------
@@ -103,26 +94,50 @@ def load(path: Path, options: Columns) -> LoadedModel:
     if not saving.beside(path).exists():
         return _plain(path, options)
     saved = saving.load(path)
-    if options.sources or options.dropped or options.position:
+    if options.dropped:
         raise ValueError(
-            f"--source, --position and --drop do not apply to {path}: {saving.beside(path).name} records its columns; "
-            "omit them"
+            f"--drop does not apply to {path}: {saving.beside(path).name} records its columns; omit --drop"
         )
-    engine = engine_named(saved.about["engine"])
     columns = saved.about.get("columns")
     if columns is None:  # written by lambdaboost.save
-        return LoadedModel(path, engine, saved.booster, options, saved.about)
+        return LoadedModel(path, saved.booster, options, saved.about)
     lists = {name: tuple(columns[name]) for name in ("dropped", "features") if columns[name] is not None}
     sources = tuple(Source(**source) for source in columns["sources"])
     read = Columns(**{**columns, **lists, "sources": sources})
     read = replace(read, query=options.query or read.query, label=options.label or read.label)
-    return LoadedModel(path, engine, saved.booster, read, saved.about)
+    return LoadedModel(path, saved.booster, read, saved.about)
+
+
+def label_columns(options: Columns, models: Sequence[LoadedModel], file: Path) -> tuple[Columns, DataFile]:
+    """The columns of labels in a file, and the file: those of the options, else those of the models' training."""
+    found: dict[str, tuple[Source, LoadedModel]] = {}
+    for model in models:
+        own = model.columns
+        options = replace(
+            options,
+            query=options.query or own.query,
+            label=options.label or own.label,
+            n_features=max(options.n_features or 0, own.n_features or 0) or None,
+        )
+        for source in own.sources if not options.sources else ():
+            other, of = found.setdefault(source.name, (source, model))
+            if other != source:
+                raise ValueError(
+                    f"--model {model.path} was trained with {source}, --model {of.path} with {other}: "
+                    f"choose one for the evaluation, such as --source {source}"
+                )
+    recorded = tuple(source for source, _ in found.values() if source.column != options.label)
+    columns = replace(options, sources=options.sources or recorded)
+    data = columns.opened(file)
+    if options.position is None:  # models of clicks may be tested on graded data, without positions
+        positions = [model.columns.position for model in models if model.columns.position in data.names]
+        columns = replace(columns, position=next(iter(positions), None))
+    return columns, data
 
 
 def _plain(path: Path, options: Columns) -> LoadedModel:
     content = path.read_bytes()
-    name = "lightgbm" if content.lstrip().startswith(b"tree") else "xgboost"
-    engine = engine_named(name)
+    engine = engine_named("lightgbm" if content.lstrip().startswith(b"tree") else "xgboost")
     try:
         booster = engine.read(content)
     except Exception as error:
@@ -132,11 +147,11 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
             f"{path} is not a model: neither LightGBM's text nor XGBoost's JSON or UBJSON; give what the engine's "
             "save_model wrote"
         ) from None
-    first = default_names(engine, booster)[0]
-    how = f"by name from a table{'' if engine.feature_names(booster) else f' with {first}, …'}, else in order"
+    names = default_names(engine, booster)
+    how = f"by name from a table{'' if engine.feature_names(booster) else f' with {names[0]}, …'}, else in order"
     note(
-        f"{path} is a plain {name} model, without {saving.beside(path).name}: its {engine.n_features(booster)} "
+        f"{path} is a plain {engine.name} model, without {saving.beside(path).name}: its {len(names)} "
         f"features are taken {how}; in order, --drop excludes columns"
     )
-    about = {"engine": name, "model_sha256": hashlib.sha256(content).hexdigest()}
-    return LoadedModel(path, engine, booster, options, about)
+    about = {"engine": engine.name, "model_sha256": hashlib.sha256(content).hexdigest()}
+    return LoadedModel(path, booster, options, about)

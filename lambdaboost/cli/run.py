@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import Any
 import typer
 
 from lambdaboost.cli.app import app
-from lambdaboost.cli.console import StoppedButWrote
+from lambdaboost.cli.console import StoppedButWrote, note
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
 
@@ -33,23 +32,21 @@ def run(args: Sequence[str]) -> int:
             code = command.main([a for a in args if a != "--debug"], "lambdaboost", standalone_mode=False)
     except StoppedButWrote:
         code, wrote = STOPPED, True
-    except KeyboardInterrupt:
-        code = STOPPED
-    except typer.Abort:
+    except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     except Exception as error:
         if debug:
             traceback.print_exc()
         code, message = _described(error)
-        print(f"lambdaboost: {' '.join(message.split())}", file=sys.stderr)
+        note(f"lambdaboost: {message}")
     if code == STOPPED and not wrote:
-        print("lambdaboost: stopped, nothing written", file=sys.stderr)
+        note("lambdaboost: stopped, nothing written")
     return code if isinstance(code, int) else OK
 
 
 def _show_warning(message: Warning | str, *place: Any, **further: Any) -> None:
     """Print a warning in one line, without its source line."""
-    print(f"lambdaboost: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    note(f"lambdaboost: warning: {message}")
 
 
 def _described(error: Exception) -> tuple[int, str]:
@@ -60,19 +57,16 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_USAGE, f"{said}{'' if said.endswith(('.', '?')) else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, _of_file(error)
-    if isinstance(error, ValueError) or _lacks_package(error):
+    if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
         return BAD_INPUT, str(error)
     engine = type(error).__module__.partition(".")[0]
     if engine in ("lightgbm", "xgboost"):
-        return BAD_INPUT, f"{engine} reports: {_reason(str(error))}; correct --param or the data"
+        # Without stack trace and source locations.
+        reason = re.sub(r" at \S+, line \d+", "", str(error).partition("Stack trace")[0]).strip(" .\n")
+        return BAD_INPUT, f"{engine} reports: {reason}; correct --param or the data"
     return DEFECT, (
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug"
     )
-
-
-def _lacks_package(error: Exception) -> bool:
-    """Whether the error names what to install."""
-    return isinstance(error, ImportError) and "pip install" in str(error)
 
 
 def _of_file(error: OSError) -> str:
@@ -84,8 +78,3 @@ def _of_file(error: OSError) -> str:
         "IsADirectoryError": "give a file",
     }
     return f"{error.filename}: {error.strerror}; {remedy.get(type(error).__name__, 'check the disk')}"
-
-
-def _reason(text: str) -> str:
-    """The message of an engine's error, without stack trace and source locations."""
-    return re.sub(r" at \S+, line \d+", "", text.partition("Stack trace")[0]).strip(" .\n")

@@ -2,72 +2,81 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
+from lambdaboost._files import replacing
 from lambdaboost._installed import first_installed
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.console import ERR, OUT, StoppedButWrote, note, print_json, tell
-from lambdaboost.cli.measuring import parse_measures
-from lambdaboost.cli.model_file import described
-from lambdaboost.cli.reading import reading_of
-from lambdaboost.cli.train import parse_params
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets._files import check_no_input, check_place, replacing, sha256
-from lambdaboost.engines.engine import Engine, engine_named
+from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
+from lambdaboost.cli.measuring import check_evaluated, parse_measures
+from lambdaboost.cli.train import data_facts, parse_params, read_parts
+from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
-from lambdaboost.tuning import Tuned, tune
-from lambdaboost.tuning.choice import OPTIMISM
-from lambdaboost.tuning.tune import Stopped
+from lambdaboost.tuning import Stopped, Tuned
+from lambdaboost.tuning import tune as search_for
+from lambdaboost.tuning.page import table_of
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of the command; those in `search` are arguments of `lambdaboost.tune`."""
+def run(
+    train: Path,
+    valid: Path | None,
+    out: Path,
+    report: Path | None,
+    measure: tuple[str, ...],
+    objective: tuple[str, ...],
+    param: tuple[str, ...],
+    columns: Columns,
+    early_stopping: int,
+    as_json: bool,
+    **search: Any,
+) -> None:
+    """Search, and write the model, its description and its script; at Ctrl-C those of the best so far.
 
-    train: Path
-    valid: Path | None
-    out: Path
-    report: Path | None
-    measures: tuple[str, ...]
-    objectives: tuple[str, ...]
-    params: tuple[str, ...]
-    columns: Columns
-    search: Mapping[str, Any]
-
-
-def run_tune(request: Request, as_json: bool) -> None:
-    """Search, and write the model, its description and its script; at Ctrl-C those of the best so far."""
-    check_place("--out", request.out)
-    check_no_input("--out", request.out, (request.train, request.valid))
-    check_place("--out", script_of(request.out))
-    if request.report is not None:
-        check_place("--report", request.report)
-        check_no_input("--report", request.report, (request.train, request.valid))
-    measures = parse_measures(request.measures) or (NDCG(10),)
-    params = parse_params(request.params, _engine_of(request))
+    `search` are further arguments of `lambdaboost.tune`.
+    """
+    if search["trainings"] is None and search["minutes"] is None:
+        search["trainings"] = 40
+    measures = parse_measures(measure) or (NDCG(10),)
+    params = parse_params(param, engine_named(search["engine"] or first_installed()))
+    paths = {"train": train} | ({} if valid is None else {"valid": valid})
     with ERR.status("reading …"):
-        train, valid, columns = _read(request)
+        parts, columns, files = read_parts(paths, columns)
+        for name, option in (("train", "TRAIN"), ("valid", "--valid")):
+            if name in parts:
+                check_evaluated(option, parts[name].queries, files[name], measures)
+
+    def write(tuned: Tuned) -> None:
+        data = {name: data_facts(path, parts[name]) for name, path in paths.items()}
+        further = {"columns": asdict(columns), "data": data, "seed": search["seed"]}
+        tuned.save(out, about=further)
+        with replacing(script_of(out)) as file:
+            file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
+        if report is not None:
+            tuned.page(report)
+        if as_json:
+            print(beside(out).read_text(encoding="utf-8"), end="")
+        else:
+            _tell(tuned)
+        note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(out)} trains it again")
+
     try:
-        tuned = tune(
-            train,
-            valid,
+        tuned = search_for(
+            parts["train"],
+            parts.get("valid"),
             measure=measures,
-            objectives=request.objectives or None,
+            objectives=objective or None,
             params=params,
-            **request.search,
+            patience=early_stopping,
+            **search,
         )
     except Stopped as stopped:
-        note(f"lambdaboost: {stopped}; {request.out} becomes the best so far")
-        _write(request, stopped.finish(), columns, as_json)
+        note(f"lambdaboost: {stopped}; {out} becomes the best so far")
+        write(stopped.finish())
         raise StoppedButWrote from None
-    _write(request, tuned, columns, as_json)
+    write(tuned)
 
 
 def script_of(out: Path) -> Path:
@@ -75,72 +84,21 @@ def script_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.py")
 
 
-def _engine_of(request: Request) -> Engine:
-    """The engine whose parameters are given; the first that is installed where none is named."""
-    return engine_named(request.search["engine"] or first_installed())
+def reading_of(paths: dict[str, Path], columns: Columns) -> str:
+    """Python that reads the files as the command read them."""
+    lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items()]
+    return f"from lambdaboost.cli.columns import Columns, Source\n\ncolumns = {columns!r}\n{''.join(lines)}"
 
 
-def _read(request: Request) -> tuple[Collection, Collection | None, Columns]:
-    file = request.columns.opened(request.train)
-    train = request.columns.collection(file)
-    columns = request.columns.fixed_by(file, train)
-    valid = None if request.valid is None else columns.collection(columns.opened(request.valid))
-    return train, valid, columns
-
-
-def _write(request: Request, tuned: Tuned, columns: Columns, as_json: bool) -> None:
-    paths = {"train": request.train, "valid": request.valid}
-    data = {
-        name: {"file": path.name, "sha256": sha256(path)} for name, path in paths.items() if path is not None
-    }
-    tuned.save(request.out, about={**described(columns), "data": data, "seed": request.search["seed"]})
-    with replacing(script_of(request.out)) as file:
-        file.write(_script(request, tuned, columns).encode())
-    if request.report is not None:
-        tuned.page(request.report)
-    if as_json:
-        print_json(json.loads(beside(request.out).read_text(encoding="utf-8")))
-    else:
-        OUT.print(_finalists(tuned))
-        if tuned.trade_off is not None:
-            OUT.print(_front(tuned))
-            if tuned.trade_off.loss:
-                tell(f"Bold: no significant loss of {tuned.measures[0]!r}; {tuned.trade_off.loss}")
-        tell(tuned.verdict)
-        tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
-        tell(OPTIMISM)
-        if tuned.held_out is not None:
-            tell(f"The whole search: {tuned.held_out}.")
-    note(
-        f"{request.out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(request.out)} trains it again"
-    )
-
-
-def _script(request: Request, tuned: Tuned, columns: Columns) -> str:
-    """The script, with the files read as the command read them."""
-    files = {"train": request.train, "valid": request.valid}
-    read = reading_of({name: path for name, path in files.items() if path is not None}, columns)
-    return tuned.script(read, f"again-{request.out.name}")
-
-
-def _finalists(tuned: Tuned) -> Table:
-    table = Table("candidate", "objective", repr(tuned.measures[0]), "difference", "p", title="finalists")
-    for at, column in enumerate(table.columns):
-        column.justify, column.overflow = "right" if at > 1 else "left", "fold"
-    shown: Callable[[float], str] = lambda p: "" if p != p else f"{p:.2g}"  # noqa: E731
-    for row in tuned.finalists.to_dict("records"):
-        mean = f"{100 * row[repr(tuned.measures[0])]:.2f}"
-        cells = row["candidate"], row["objective"], mean, f"{100 * row['difference']:+.2f}", shown(row["p"])
-        table.add_row(*cells)
-    return table
-
-
-def _front(tuned: Tuned) -> Table:
-    """The trade-off of several measures; the trial without a significant loss of the first one is bold."""
-    table = Table("candidate", *map(repr, tuned.measures), title="trade-off")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in tuned.front.to_dict("records"):
-        means = (f"{100 * row[repr(measure)]:.2f}" for measure in tuned.measures)
-        table.add_row(row["candidate"], *means, style="bold" if row["no significant loss"] else "")
-    return table
+def _tell(tuned: Tuned) -> None:
+    """Print the finalists, the trade-off of several measures, and how sure the choice is."""
+    names = list(map(repr, tuned.measures))
+    print_table(table_of(tuned.finalists[["candidate", names[0], "difference", "p", "objective"]]))
+    if tuned.trade_off is not None:
+        print_table(table_of(tuned.front[["candidate", *names, "no significant loss"]]))
+        tell(tuned.trade_off.loss)
+    tell(tuned.verdict)
+    tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
+    tell(tuned.choice.caveat)
+    if tuned.held_out is not None:
+        tell(f"The whole search: {tuned.held_out}.")

@@ -1,26 +1,45 @@
-"""`warm_up`: compile kernels before timing."""
+"""``lambdaboost warm-up`` compiles what most users call, for an image or a wheel."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-
 import numpy as np
 
+from lambdaboost._kernel_cache import folder_to_write
+from lambdaboost.cli.console import ERR, tell
 from lambdaboost.datasets import Queries
-from lambdaboost.engines.constraint import lacks_reference, referenced
-from lambdaboost.evaluation import Measure
-from lambdaboost.objectives import Objective
+from lambdaboost.evaluation import parse
+from lambdaboost.objectives import parse as parse_objective
+
+OBJECTIVES = (
+    "LambdaRank()",
+    "LambdaRank(NDCG(k=10))",
+    "graded(0.1)",
+    "RankNet()",
+    "XENDCG()",
+    "LambdaLoss()",
+    "GradientStep(LambdaRank())",
+    "GradientStep(LambdaRank(NDCG(k=10)))",
+    "iteration_dependent()",
+)
+MEASURES = ("NDCG()", "NDCG(k=10)", "MAP()", "MAP(k=10)", "MRR()", "MRR(k=10)", "CNDCG(k=10)")
+# Lengths of lists: each way through the kernels, and all in one data set.
+LENGTHS = ((5,) * 40, (10,) * 20, (30,) * 7, (120,) * 3, (1200,), (5000,), (3, 25, 120, 1200))
 
 
-def warm_up(q: Queries, objectives: Iterable[Objective], measures: Iterable[Measure]) -> float:
-    """Compile the kernels that training on `q` needs; return the seconds it took."""
-    start = time.perf_counter()
-    scores = np.zeros(q.n_documents)
-    for objective in objectives:
-        # What the training will measure does not matter here.
-        known = referenced(objective, (1.0,)) if lacks_reference(objective) else objective
-        known.gradient(scores, q)
-    for measure in measures:
-        measure(scores, q)
-    return time.perf_counter() - start
+def run() -> None:
+    """Compile the kernels for lists of every length, with and without weights, and scores of either engine's type."""
+    rng = np.random.default_rng(0)
+    with ERR.status("compiling …"):
+        for sizes in LENGTHS:
+            n = sum(sizes)
+            labels, clicks = rng.integers(0, 5, n), rng.random(n)
+            for weight in (None, rng.random(len(sizes)) + 0.5):
+                q = Queries(labels, sizes=sizes, clicks=clicks, weight=weight)
+                for scores in (rng.normal(size=n), rng.normal(size=n).astype(np.float32)):
+                    for text in OBJECTIVES:
+                        parse_objective(text).gradient(scores, q)
+                    for text in MEASURES:
+                        parse(text)(scores, q)
+    folder = folder_to_write()
+    where = "; no folder for kernels can be written" if folder is None else f" in {folder.parent}"
+    tell(f"Compiled{where}.")

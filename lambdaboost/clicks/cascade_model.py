@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaboost.clicks._click_model import ClickModel, Floats, check_model_log
-from lambdaboost.clicks._session_lists import SessionLists
-from lambdaboost.clicks.click_log import ClickLog
-from lambdaboost.clicks.counts import checked_smoothing
+from lambdaboost.clicks._click_model import ClickModel, SessionLists
+from lambdaboost.clicks._curves import Floats
+from lambdaboost.clicks.click_log import ClickLog, checked_smoothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,12 +38,6 @@ class CascadeModel(ClickModel):
 
     """
 
-    log: ClickLog
-    attraction: Floats
-
-    def __repr__(self) -> str:
-        return f"CascadeModel({self.attraction.size} documents)"
-
     @classmethod
     def fit(cls, log: ClickLog, smoothing: tuple[float, float] = (1.0, 1.0)) -> Self:
         """Fit to a log with sessions: r = (first clicks + a) / (times read + a + b), for the pair `smoothing` = (a, b).
@@ -59,25 +51,21 @@ class CascadeModel(ClickModel):
 
         """
         a, b = checked_smoothing(smoothing)
-        lists = check_model_log(log)
-        read = lists.by_document(_read(lists), log.n_documents)
-        first = lists.clicked & (_read(lists) > 0)
-        clicks = lists.by_document(first.astype(np.float64), log.n_documents)
+        lists = SessionLists.of(log)
+        read = _read(lists)
+        clicks = lists.by_document(lists.clicked * read, log.n_documents)
         with np.errstate(invalid="ignore"):
-            attraction = (clicks + a) / (read + a + b)
-        attraction.flags.writeable = False
-        return cls(log, attraction)
+            return cls(log, (clicks + a) / (lists.by_document(read, log.n_documents) + a + b))
 
     @property
     def relevance(self) -> Floats:
         """The attraction of each of ``log.documents``."""
         return self.attraction
 
-    def _examined(self, lists: SessionLists, known: NDArray[np.int64]) -> Floats:
+    def _examined(self, lists: SessionLists) -> Floats:
         return _read(lists)
 
 
 def _read(lists: SessionLists) -> Floats:
     """1 up to the first click, 0 below it."""
-    above: NDArray[np.int64] = np.cumsum(lists.clicked, axis=1) - lists.clicked
-    return (above == 0).astype(np.float64)
+    return (np.cumsum(lists.clicked, axis=1) - lists.clicked == 0).astype(np.float64)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._keys import Keys, codes_of, index_of
+from lambdaboost._checks import refuse_labels
+from lambdaboost._words import counted, shown
+from lambdaboost.clicks.affine_bias import AffineBias
 from lambdaboost.clicks.counts import Counts
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._given import numbers, query_ids, weights_of
+from lambdaboost.datasets.arrays import chosen_of, codes_of, numbers, query_ids, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.tables import Table
 
 Smoothing = tuple[float, float]
+COLUMNS = ("query", "document", "clicked", "weight", "session")
 
 
 class Sessions(NamedTuple):
@@ -62,8 +66,6 @@ class ClickLog:
 
     """
 
-    __slots__ = ("__weakref__", "_memo", "clicked", "document", "positions", "query", "session", "weight")
-
     query: NDArray[Any]
     document: NDArray[Any]
     positions: Positions
@@ -80,14 +82,13 @@ class ClickLog:
         weight: ArrayLike | None = None,
         session: ArrayLike | None = None,
     ) -> None:
+        keys = {"query": query, "document": document, "session": session}
         columns: dict[str, Any] = {
-            "query": query_ids("query", query).copy(),
-            "document": query_ids("document", document, "document").copy(),
-            "positions": positions_of("position", position),
-            "clicked": _clicked(clicked),
-            "weight": None if weight is None else weights_of("weight", weight),
-            "session": None if session is None else query_ids("session", session, "session").copy(),
+            name: None if key is None else query_ids(name, key, name).copy() for name, key in keys.items()
         }
+        positions = positions_of("position", position)
+        columns |= {"position": positions.codes, "clicked": _clicked(clicked)}
+        columns["weight"] = None if weight is None else weights_of("weight", weight)
         if columns["query"].ndim != 1:
             raise ValueError(
                 f"query has shape {columns['query'].shape}, expected one dimension: one value for each row"
@@ -96,47 +97,37 @@ class ClickLog:
         if n == 0:
             raise ValueError("query is empty: a log needs at least one impression")
         for name, column in columns.items():
-            given = column.codes if isinstance(column, Positions) else column
-            if given is not None and given.shape != (n,):
-                called = "position" if name == "positions" else name
+            if column is not None and column.shape != (n,):
                 raise ValueError(
-                    f"{called} has shape {given.shape}, query has {n} rows: give one value for each row"
+                    f"{name} has shape {column.shape}, query has {n} rows: give one value for each row"
                 )
-        codes = columns["positions"].codes
-        if not codes.all():
-            row = int(np.argmin(codes))
+        if not positions.codes.all():
+            row = int(np.argmin(positions.codes))
             raise ValueError(
                 f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
-        self._set(columns)
+        del columns["position"]
+        self._set({**columns, "positions": positions})
 
-    def _set(self, columns: dict[str, Any]) -> None:
-        set_ = object.__setattr__
-        for name, column in columns.items():
+    def _set(self, columns: dict[str, Any]) -> Self:
+        for column in columns.values():
             if isinstance(column, np.ndarray):
-                column = column.view()
                 column.flags.writeable = False
-            set_(self, name, column)
-        set_(self, "_memo", {})
+        self.__dict__.update(columns)
+        return self
+
+    __setstate__ = _set  # of a copy that is unpickled
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ClickLog is immutable: make a new one to set {name}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self.query, self.document, self.positions, self.clicked, self.weight, self.session
-        )  # fmt: skip
-
     def __repr__(self) -> str:
-        def count(n: float, of: str, more: str) -> str:
-            return f"{n:.0f} {of if n == 1 else more}"
-
         counts = self.counts()
         return (
-            f"ClickLog({count(counts.impressions.sum(), 'impression', 'impressions')} of "
-            f"{count(self.n_documents, 'document', 'documents')} in {count(self.n_queries, 'query', 'queries')} at "
-            f"{count(np.unique(counts.position).size, 'position', 'positions')}; "
-            f"{count(counts.clicks.sum(), 'click', 'clicks')})"
+            f"ClickLog({counted(round(counts.impressions.sum()), 'impression')} of "
+            f"{counted(self.n_documents, 'document')} in {counted(self.n_queries, 'query', 'queries')} at "
+            f"{counted(np.unique(counts.position).size, 'position')}; "
+            f"{counted(round(counts.clicks.sum()), 'click')})"
         )
 
     @classmethod
@@ -151,56 +142,32 @@ class ClickLog:
         weight: str | None = None,
         session: str | None = None,
     ) -> Self:
-        """A log from the columns of a pandas or polars frame, by their names.
+        """A log from the columns of a pandas, polars or pyarrow table, by their names.
 
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"q": ["a", "a"], "url": ["x", "y"], "rank": [1, 2], "click": [True, False]})
         >>> ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
         ClickLog(2 impressions of 2 documents in 1 query at 2 positions; 1 click)
         """
-        if type(frame).__name__ != "DataFrame" or not hasattr(frame, "columns"):
-            raise TypeError(
-                f"frame must be a pandas or polars DataFrame, got {type(frame).__name__}: collect or convert it first"
-            )
+        table = Table.of(frame)
         names = {
             "query": query, "document": document, "position": position, "clicked": clicked, "weight": weight,
             "session": session,
         }  # fmt: skip
-        known = list(frame.columns)
-        for argument, name in names.items():
-            if name is not None and name not in known:
-                raise ValueError(
-                    f"{argument}={name!r}: the frame has no such column; choose among {', '.join(map(str, known))}"
-                )
-        return cls(**{argument: frame[name] for argument, name in names.items() if name is not None})
+        chosen = {argument: name for argument, name in names.items() if name is not None}
+        for argument, name in chosen.items():
+            table.check(name, f"{argument}={name!r}")
+        return cls(**{argument: table.column(name) for argument, name in chosen.items()})
 
     def take(self, rows: ArrayLike) -> Self:
         """The log of some rows, given by index or mask, such as those of one week."""
-        kept = type(self).__new__(type(self))
         given = np.asarray(rows)
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
-        try:
-            chosen = np.arange(self.n_rows)[given.reshape(-1) if given.ndim == 0 else given]
-        except IndexError as error:
-            raise ValueError(
-                f"rows does not fit the {self.n_rows} rows of the log, give their indices or a mask: {error}"
-            ) from None
-        if chosen.ndim != 1:
-            raise ValueError(
-                f"rows has shape {given.shape}, expected one dimension: indices of rows or a mask"
-            )
-        kept._set(
-            {
-                "query": self.query[chosen],
-                "document": self.document[chosen],
-                "positions": self.positions.take(chosen),
-                "clicked": self.clicked[chosen],
-                "weight": None if self.weight is None else self.weight[chosen],
-                "session": None if self.session is None else self.session[chosen],
-            }
-        )
-        return kept
+        chosen = chosen_of("rows", given, self.n_rows, "rows of the log")
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        taken = {name: None if column is None else column[chosen] for name, column in columns.items()}
+        return type(self).__new__(type(self))._set({**taken, "positions": self.positions.take(chosen)})
 
     @property
     def n_rows(self) -> int:
@@ -226,47 +193,71 @@ class ClickLog:
     @property
     def n_queries(self) -> int:
         """Number of different queries."""
-        return self._keys.n_queries
+        return int(self.query_of_row.max()) + 1
 
     @property
     def n_documents(self) -> int:
         """Number of different documents; a document of two queries counts twice."""
-        return self._keys.query.size
+        return self._first_row.size
 
     @property
     def documents(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The query and the document of each of the ``n_documents`` documents, in order of first appearance."""
-        return self.query[self._keys.first_row], self.document[self._keys.first_row]
+        return self.query[self._first_row], self.document[self._first_row]
 
     @property
     def document_of_row(self) -> NDArray[np.int64]:
         """Index of each row's document in `documents`, shape (n_rows,)."""
-        return self._keys.of_row
+        return self._numbered[0]
 
-    @property
+    @cached_property
     def query_of_row(self) -> NDArray[np.int64]:
         """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
-        return self._keys.query_of_row
+        return codes_of(self.query)[0]
 
     @property
-    def _keys(self) -> Keys:
-        return self._remembered("keys", lambda: Keys.of(self.query, self.document))
+    def _first_row(self) -> NDArray[np.int64]:
+        """The first row of each of `documents`."""
+        return self._numbered[1]
 
-    def _remembered(self, name: str, build: Callable[[], Any]) -> Any:
-        memo: dict[str, Any] = self._memo  # type: ignore[attr-defined]
-        return memo[name] if name in memo else memo.setdefault(name, build())
+    @cached_property
+    def _numbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The number of each row's document, one of two queries being two, and the first row of each."""
+        of_row, first = codes_of(self.document)
+        return codes_of(self.query_of_row * first.size + of_row)
 
     def counts(self) -> Counts:
         """Impressions and clicks of each document at each position where it was shown."""
-        return self._remembered(
-            "counts",
-            lambda: Counts.of(
-                self._keys, self.query, self.document, self.positions, self.clicked, self.weight
-            ),
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> Counts:
+        import pandas as pd
+
+        # By hash, which is several times as fast as sorting all rows.
+        place, cells = pd.factorize(self.document_of_row * self.n_positions + self.position - 1, sort=False)
+        order = np.argsort(cells, kind="stable")
+        weight = self.impressions_of_row()
+        impressions, clicks = (
+            np.bincount(place, values, minlength=cells.size)[order].astype(np.float64)
+            for values in (weight, np.where(self.clicked, weight, 0.0))
+        )
+        index, at = np.divmod(np.asarray(cells)[order], self.n_positions)
+        query, document = (keys[index] for keys in self.documents)
+        return Counts(
+            query,
+            document,
+            (at + 1).astype(np.int32),
+            impressions,
+            clicks,
+            index,
+            self.query_of_row[self._first_row],
+            self.n_positions,
+            self.position_names,
         )
 
     def rates(
-        self, smoothing: Smoothing = (0.0, 0.0), propensities: Propensities | None = None
+        self, smoothing: Smoothing = (0.0, 0.0), propensities: Propensities | AffineBias | None = None
     ) -> NDArray[np.float64]:
         """The click rate of each document, float64 (n_documents,), in the order of `documents`.
 
@@ -276,37 +267,36 @@ class ClickLog:
         Parameters
         ----------
         smoothing : pair of float
-            a and b ≥ 0 of a Beta prior: clicks, and looks without a click, added to every document.
-        propensities : Propensities, optional
-            The probability that an impression at each position is looked at.
-
-        Returns
-        -------
-        float64 array of shape (n_documents,)
-            Rates in [0, 1]; NaN for a document whose rows all have weight 0.
+            a and b, each ≥ 0: clicks, and looks without a click, that are added to every document. Without them,
+            documents of weight 0 have NaN.
+        propensities : Propensities or AffineBias, optional
+            The curve to divide by. With an `AffineBias`, looks are the sum of α over the impressions, and the sum of β
+            over them is subtracted from the clicks; the rate then estimates that at position 1.
 
         """
-        return self.counts().rates(smoothing, propensities)
+        a, b = checked_smoothing(smoothing)
+        counts = self.counts()
+        looks, clicks = counts.impressions, counts.clicks
+        positions = Positions(counts.position, counts.names)
+        if isinstance(propensities, AffineBias):
+            alpha, beta = propensities.at_positions(positions)
+            clicks, looks = clicks - looks * beta, looks * alpha
+        elif isinstance(propensities, Propensities):
+            looks = looks * propensities.at_positions(positions)
+        elif propensities is not None:
+            raise TypeError(f"propensities is {propensities!r}, expected Propensities([1, 0.5, …])")
+        with np.errstate(invalid="ignore"):
+            rate = (counts.by_document(clicks) + a) / (counts.by_document(looks) + a + b)
+        return np.clip(rate, 0.0, 1.0)
 
     def labels(
         self,
         query: ArrayLike,
         document: ArrayLike,
         smoothing: Smoothing = (0.0, 0.0),
-        propensities: Propensities | None = None,
+        propensities: Propensities | AffineBias | None = None,
     ) -> NDArray[np.float64]:
-        """The click rates as a label of the rows of a data set, NaN for documents that were never shown.
-
-        Parameters
-        ----------
-        query, document : array of shape (n,)
-            The keys of the rows of the data set.
-        smoothing, propensities
-            As of `rates`.
-
-        Returns
-        -------
-        float64 array of shape (n,)
+        """The click rates, as of `rates`, of the rows of a data set; NaN for documents that were never shown.
 
         Examples
         --------
@@ -317,36 +307,36 @@ class ClickLog:
         """
         return self.aligned(self.rates(smoothing, propensities), query, document)
 
-    def aligned(
-        self, values: ArrayLike, query: ArrayLike, document: ArrayLike, missing: float = np.nan
-    ) -> NDArray[np.float64]:
-        """Values of `documents`, (n_documents,), for the rows of a data set; `missing` where the log has none."""
+    def aligned(self, values: ArrayLike, query: ArrayLike, document: ArrayLike) -> NDArray[np.float64]:
+        """Values of `documents`, (n_documents,), for the rows of a data set; NaN where the log has none."""
         of_document = np.asarray(values, dtype=np.float64)
         if of_document.shape != (self.n_documents,):
             raise ValueError(
                 f"values has shape {of_document.shape}, expected ({self.n_documents},): one for each of documents"
             )
         found = self.find(query, document)
-        return np.where(found >= 0, of_document[found], missing)
+        return np.where(found >= 0, of_document[found], np.nan)
 
     def find(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """Index in `documents` of each (query, document), int64 (n,); −1 where it was never shown."""
-        of_query, of_document = query_ids("query", query), query_ids("document", document, "document")
-        if of_query.shape != of_document.shape or of_query.ndim != 1:
+        import pandas as pd
+
+        sought = query_ids("query", query), query_ids("document", document, "document")
+        if sought[0].shape != sought[1].shape or sought[0].ndim != 1:
             raise ValueError(
-                f"query has shape {of_query.shape}, document {of_document.shape}: give one of each for every row"
+                f"query has shape {sought[0].shape}, document {sought[1].shape}: give one of each for every row"
             )
-        known = self.documents
-        for name, keys, here in zip(("query", "document"), (of_query, of_document), known, strict=True):
+        for name, keys, here in zip(("query", "document"), sought, self.documents, strict=True):
             if keys.size and {_is_text(keys), _is_text(here)} == {True, False}:
                 given, logged = (
-                    f"text, such as {a[0]!r}" if _is_text(a) else f"no text, such as {a[0]}"
+                    f"text, such as {shown(a[0])}" if _is_text(a) else f"no text, such as {a[0]}"
                     for a in (keys, here)
                 )
                 raise TypeError(
                     f"{name} is {given}, and in the log {logged}, so that none matches: give the same type in both"
                 )
-        return index_of(known, of_query, of_document)
+        known = pd.MultiIndex.from_arrays(self.documents)
+        return known.get_indexer(pd.MultiIndex.from_arrays(sought)).astype(np.int64)
 
     def rows_of(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """The row of a data set that holds each of `documents`, int64 (n_documents,), to take its features.
@@ -382,21 +372,36 @@ class ClickLog:
             If the log has no sessions, or a session has two queries or shows two documents at one position.
 
         """
-        return self._remembered("session", self._checked_sessions)
+        return self._session_of_row
+
+    @cached_property
+    def _session_of_row(self) -> NDArray[np.int64]:
+        if self.session is None:
+            raise ValueError(
+                "the log has no sessions: give session= to tell which rows one user saw together"
+            )
+        code, first = codes_of(self.session)
+        query = self.query_of_row
+        if (other := query != query[first][code]).any():
+            row = int(np.argmax(other))
+            raise ValueError(
+                f"session {self.session[row]!s} has two queries, {self.query[first][code[row]]!s} and "
+                f"{self.query[row]!s}: give one session id for each list that was shown"
+            )
+        place = code * (self.n_positions + 1) + self.position
+        order = np.argsort(place, kind="stable")
+        if (again := place[order][1:] == place[order][:-1]).any():
+            row = int(order[1:][again].min())
+            raise ValueError(
+                f"session {self.session[row]!s} has two rows at position {self.position[row]}: a session is one list"
+            )
+        return code
 
     def sessions(self) -> Sessions:
-        """Each session as a list of its own, to train on single clicks.
+        """Each session as a list of its own, to train on single clicks; raises as `session_of_row`.
 
-        Returns
-        -------
-        Sessions
-            ``queries`` with positions, the clicks as relevance and as label source ``clicks``, and the weights; the id
-            of a list is its session's number. ``query`` and ``document`` are the keys of its rows.
-
-        Raises
-        ------
-        ValueError
-            If the log has no sessions, or they are not lists.
+        The queries have positions, the clicks as relevance and as label source ``clicks``, and the weights; the id of
+        a list is its session's number.
 
         Examples
         --------
@@ -420,33 +425,24 @@ class ClickLog:
         )
         return Sessions(queries, self.query[order], self.document[order])
 
-    def _checked_sessions(self) -> NDArray[np.int64]:
-        if self.session is None:
-            raise ValueError(
-                "the log has no sessions: give session= to tell which rows one user saw together"
-            )
-        code, first = codes_of(self.session)
-        query = self._keys.query_of_row
-        if (other := query != query[first][code]).any():
-            row = int(np.argmax(other))
-            raise ValueError(
-                f"session {self.session[row]!s} has two queries, {self.query[first][code[row]]!s} and "
-                f"{self.query[row]!s}: give one session id for each list that was shown"
-            )
-        place = code * (self.n_positions + 1) + self.position
-        order = np.argsort(place, kind="stable")
-        if (again := place[order][1:] == place[order][:-1]).any():
-            row = int(order[1:][again].min())
-            raise ValueError(
-                f"session {self.session[row]!s} has two rows at position {self.position[row]}: a session is one list"
-            )
-        return code
-
 
 def check_log(log: object) -> None:
     """Raise TypeError where `log` is not a log."""
     if not isinstance(log, ClickLog):
         raise TypeError(f"log is {type(log).__name__}, expected ClickLog(…) or ClickLog.from_frame(frame, …)")
+
+
+def checked_smoothing(smoothing: Smoothing) -> Smoothing:
+    """A pair of numbers ≥ 0."""
+    try:
+        a, b = (float(part) for part in smoothing)
+        if not (0 <= a < np.inf and 0 <= b < np.inf):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 1): clicks, and looks without a click"
+        ) from None
+    return a, b
 
 
 def _is_text(keys: NDArray[Any]) -> bool | None:
@@ -461,9 +457,6 @@ def _clicked(given: Any) -> NDArray[np.bool_]:
     if getattr(given, "dtype", None) == np.bool_:
         return np.array(given, dtype=np.bool_)
     a = numbers("clicked", given)
-    if (bad := ~((a == 0) | (a == 1))).any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"clicked[{row}] is {a[row]:g}: give 0 or 1; for counts of clicks give rows with a weight"
-        )
+    bad = ~((a == 0) | (a == 1))
+    refuse_labels("clicked", a, bad, "give 0 or 1; for counts of clicks give rows with a weight")
     return a == 1

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.clicks._click_model import ClickModel, Floats, check_model_log
-from lambdaboost.clicks._session_lists import SessionLists
-from lambdaboost.clicks.click_log import ClickLog
-from lambdaboost.clicks.counts import checked_smoothing
+from lambdaboost._checks import check_number
+from lambdaboost._warn import warn
+from lambdaboost.clicks._click_model import ClickModel, SessionLists
+from lambdaboost.clicks._curves import Floats
+from lambdaboost.clicks.click_log import ClickLog, checked_smoothing
+from lambdaboost.datasets.click_models import CONTINUATION
 
 STEPS = 200
 TOLERANCE = 1e-4  # of every probability
@@ -48,13 +50,8 @@ class DynamicBayesian(ClickModel):
 
     """
 
-    log: ClickLog
-    attraction: Floats
     satisfaction: Floats
     continuation: float
-
-    def __repr__(self) -> str:
-        return f"DynamicBayesian({self.attraction.size} documents; continuation={self.continuation:.4g})"
 
     @classmethod
     def fit(
@@ -81,11 +78,9 @@ class DynamicBayesian(ClickModel):
 
         """
         a, b = checked_smoothing(smoothing)
-        if continuation is not None and not (
-            isinstance(continuation, int | float | np.number) and 0 < continuation <= 1
-        ):
-            raise ValueError(f"continuation is {continuation!r}: give a probability above 0 and at most 1")
-        lists = check_model_log(log)
+        if continuation is not None:
+            check_number("continuation", continuation, 0, 1, above=0, remedy=CONTINUATION)
+        lists = SessionLists.of(log)
         clicked = lists.clicked & (lists.times > 0)[:, None]
         if not clicked.any():
             raise ValueError("no session has a click, so nothing can be estimated: give more sessions")
@@ -100,22 +95,20 @@ class DynamicBayesian(ClickModel):
         for _ in range(STEPS):
             expected = _expected(lists, attraction, satisfaction, gamma)
             read, satisfied = (lists.by_document(e, n) for e in (expected.read, expected.satisfied))
-            with np.errstate(invalid="ignore"):
-                new_a = (clicks + a) / (read + a + b)
-                new_s = (satisfied + a) / (clicks + a + b)
-            # Without a prior, nothing determines the satisfaction of a document that was never clicked.
-            new_s = np.where(clicks + a + b > 0, new_s, 0.5)
+            # Without a prior, nothing determines what was never read or clicked: it stays as it is.
+            new_a = _ratio(clicks + a, read + a + b, attraction)
+            new_s = _ratio(satisfied + a, clicks + a + b, satisfaction)
             new_gamma = expected.continued / expected.could_continue if continuation is None else gamma
-            moved = max(
-                np.abs(new_a - attraction).max(),
-                np.abs(new_s - satisfaction).max(),
-                abs(new_gamma - gamma),
-            )
+            changes = new_a - attraction, new_s - satisfaction, new_gamma - gamma
+            moved = max(np.abs(change).max() for change in changes)
             attraction, satisfaction, gamma = new_a, new_s, float(new_gamma)
             if moved < TOLERANCE:
                 break
-        for column in (attraction, satisfaction):
-            column.flags.writeable = False
+        else:
+            warn(
+                f"DynamicBayesian.fit stopped after {STEPS} steps while a probability still moved by {moved:.2g}: the "
+                "log says little about some documents; give smoothing=(1, 1) or more, continuation=, or more sessions"
+            )
         return cls(log, attraction, satisfaction, gamma)
 
     @property
@@ -123,12 +116,16 @@ class DynamicBayesian(ClickModel):
         """Attraction · satisfaction of each of ``log.documents``: P(a user who reads it is satisfied)."""
         return self.attraction * self.satisfaction
 
-    def _examined(self, lists: SessionLists, known: NDArray[np.int64]) -> Floats:
-        return _expected(lists, self.attraction[known], self.satisfaction[known], self.continuation).read
+    def _examined(self, lists: SessionLists) -> Floats:
+        return _expected(lists, self.attraction, self.satisfaction, self.continuation).read
 
 
-@dataclass(frozen=True, eq=False)
-class _Expected:
+def _ratio(counts: Floats, trials: Floats, otherwise: Floats) -> Floats:
+    """Counts / trials, or another value where there were no trials."""
+    return np.divide(counts, trials, out=otherwise.copy(), where=trials > 0)
+
+
+class _Expected(NamedTuple):
     """Expectations given the clicks: P(read) and P(satisfied) at each place, and the sums that estimate γ."""
 
     read: Floats
@@ -150,9 +147,8 @@ def _expected(lists: SessionLists, attraction: Floats, satisfaction: Floats, gam
     silent = np.ones((n, length + 1))
     for i in reversed(range(length)):
         silent[:, i] = np.where(filled[:, i], (1 - a[:, i]) * (1 - gamma + gamma * silent[:, i + 1]), 1.0)
-    below: NDArray[np.int64] = (
-        np.cumsum(clicked[:, ::-1], axis=1)[:, ::-1] - clicked
-    )  # clicks below each place
+    # Clicks below each place.
+    below: NDArray[np.int64] = np.cumsum(clicked[:, ::-1], axis=1)[:, ::-1] - clicked
     read = np.where(filled & (below + clicked > 0), 1.0, 0.0)
     read[:, 0] = filled[:, 0]
     satisfied = np.zeros((n, length))
@@ -160,9 +156,9 @@ def _expected(lists: SessionLists, attraction: Floats, satisfaction: Floats, gam
     for i in range(length):
         last = clicked[:, i] & (below[:, i] == 0)
         quiet = 1 - gamma + gamma * silent[:, i + 1]  # P(no click below | read, not satisfied)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            satisfied[:, i] = np.where(last, s[:, i] / (s[:, i] + (1 - s[:, i]) * quiet), 0.0)
-            reads_on = np.where(below[:, i] > 0, 1.0, gamma * silent[:, i + 1] / quiet)
+        none = np.zeros(n)
+        satisfied[:, i] = np.where(last, _ratio(s[:, i], s[:, i] + (1 - s[:, i]) * quiet, none), 0.0)
+        reads_on = np.where(below[:, i] > 0, 1.0, _ratio(gamma * silent[:, i + 1], quiet, none))
         # Not satisfied: could have read on.
         open_ = read[:, i] * (1 - satisfied[:, i])
         if i + 1 < length:

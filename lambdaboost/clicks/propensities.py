@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._checks import check_number, check_whole
+from lambdaboost._files import check_place, reading, replacing
 from lambdaboost._value import Value
+from lambdaboost._words import counted, listed, shown
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._files import check_place, reading, replacing
-from lambdaboost.datasets.positions import Positions
+from lambdaboost.datasets.positions import Positions, positions_of
 
 FIELDS = ("values", "low", "high", "names")
+ALL_SHOWN = 5  # positions of a curve whose `repr` shows all
 
 
-@dataclass(frozen=True, repr=False)
+class PowerFit(NamedTuple):
+    """The curve 1/rank^η that fits a curve best, with the 95 % interval of η."""
+
+    eta: float
+    low: float
+    high: float
+
+
 class Propensities(Value):
     """The probability that a user looks at each position, relative to the best position.
 
@@ -31,7 +40,7 @@ class Propensities(Value):
     Parameters
     ----------
     values : sequence of float
-        One value in (0, 1] for each position, position 1 first.
+        One value in (0, 1] for each position, position 1 first; None or masked where unknown, see `extended`.
     low, high : sequence of float, optional
         An interval for each value, both or neither; `high` may exceed 1, since the curve is relative.
     names : sequence of str, optional
@@ -55,49 +64,47 @@ class Propensities(Value):
 
     """
 
-    values: tuple[float, ...]
-    low: tuple[float, ...] | None = None
-    high: tuple[float, ...] | None = None
+    values: tuple[float | None, ...]
+    low: tuple[float | None, ...] | None = None
+    high: tuple[float | None, ...] | None = None
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "values", _numbers("values", self.values))
-        if not self.values:
+        for field in ("values", "low", "high"):
+            if (given := getattr(self, field)) is not None:
+                object.__setattr__(self, field, _numbers(field, given))
+        n = len(self.values)
+        if not n:
             raise ValueError("values is empty: give one propensity for each position")
+        if set(self.values) == {None}:
+            raise ValueError("values is None at all positions: give the propensity of at least one")
         for at, value in enumerate(self.values):
-            if not 0 < value <= 1:
+            if value is not None and not 0 < value <= 1:
                 raise ValueError(
                     f"values[{at}] is {value:g}: the propensity of position {at + 1} must be above 0 and at most 1"
                 )
         if (self.low is None) != (self.high is None):
             raise ValueError("give both ends of the intervals, low and high, or neither")
-        if self.low is not None and self.high is not None:
-            set_(self, "low", _numbers("low", self.low))
-            set_(self, "high", _numbers("high", self.high))
-            self._check_intervals(self.low, self.high)
-        if self.names is not None:
-            named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
-            if not named or not all(isinstance(name, str) for name in self.names):
-                raise TypeError(
-                    f"names must be a sequence of strings, one for each position, got {self.names!r}"
-                )
-            set_(self, "names", tuple(map(str, self.names)))
-            if len(self.names) != len(self.values) or len(set(self.names)) != len(self.names):
-                raise ValueError(
-                    f"names has {len(set(self.names))} different names, but there are {len(self.values)} values"
-                )
-
-    def _check_intervals(self, low: tuple[float, ...], high: tuple[float, ...]) -> None:
-        if len(low) != len(self.values) or len(high) != len(self.values):
+        low, high = self.low or self.values, self.high or self.values
+        if (len(low), len(high)) != (n, n):
             raise ValueError(
-                f"low and high have {len(low)} and {len(high)} ends, values has {len(self.values)}: give one for each"
+                f"low and high have {len(low)} and {len(high)} ends, values has {n}: give one for each"
             )
-        for at, (least, most) in enumerate(zip(low, high, strict=True)):
-            if not 0 <= least <= most < math.inf:
+        for at, (value, least, most) in enumerate(zip(self.values, low, high, strict=True)):
+            if (value is None, value is None) != (least is None, most is None):
+                raise ValueError(f"low[{at}], high[{at}] and values[{at}]: give None in all three or in none")
+            if least is not None and most is not None and not 0 <= least <= most < math.inf:
                 raise ValueError(
                     f"low[{at}] is {least:g} and high[{at}] {most:g}: give finite ends with 0 ≤ low ≤ high"
                 )
+        if self.names is None:
+            return
+        named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
+        if not named or not all(isinstance(name, str) for name in self.names):
+            raise TypeError(f"names must be a sequence of strings, one for each position, got {self.names!r}")
+        object.__setattr__(self, "names", tuple(map(str, self.names)))
+        if not len(set(self.names)) == len(self.names) == n:
+            raise ValueError(f"names has {len(set(self.names))} different names, but there are {n} values")
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
@@ -106,11 +113,8 @@ class Propensities(Value):
         >>> Propensities.power(1.0, 4).values
         (1.0, 0.5, 0.3333333333333333, 0.25)
         """
-        if not (isinstance(eta, int | float | np.number) and 0 <= eta < math.inf):
-            raise ValueError(f"eta is {eta!r}: give a finite number ≥ 0; 0 is no bias")
-        if not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k is {k!r}: give the number of positions, a whole number ≥ 1")
-        return cls(tuple((1.0 / np.arange(1, int(k) + 1) ** float(eta)).tolist()))
+        check_number("eta", eta, 0, remedy="give a finite number ≥ 0; 0 is no bias")
+        return cls(tuple((1.0 / np.arange(1, check_whole("k", k) + 1) ** float(eta)).tolist()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -138,17 +142,84 @@ class Propensities(Value):
     def __len__(self) -> int:
         return len(self.values)
 
+    def __repr__(self) -> str:
+        n = len(self)
+        if n <= ALL_SHOWN and self.low is None:
+            return super().__repr__()
+        first = self.values[: n if n <= ALL_SHOWN else 2]
+        words = ["None" if value is None else f"{value:.2g}" for value in (*first, self.values[-1])]
+        words[-1:] = ["…", words[-1]] if n > ALL_SHOWN else []
+        return f"{type(self).__name__}({counted(n, 'position')}: {', '.join(words)})"
+
+    def fit_power(self) -> PowerFit:
+        """The η of the curve c/rank^η that is closest to the values, and its 95 % interval.
+
+        Least squares of log value on log rank, where positions count by the width of their intervals; at least three
+        must be known.
+
+        >>> Propensities.power(0.7, 10).fit_power().eta.__round__(6)
+        0.7
+        """
+        line, covariance, t = self._power_line()
+        spread = t * math.sqrt(covariance[0, 0])
+        return PowerFit(float(-line[0]), float(-line[0] - spread), float(-line[0] + spread))
+
+    def extended(self, n: int | None = None) -> Self:
+        """The curve of `n` positions, by default as many as here, with unknown ones from the curve of `fit_power`.
+
+        So are their intervals, if this curve has intervals. Known values stay, relative to the best.
+
+        >>> np.round(Propensities([1, None, 1 / 3, 1 / 4]).extended(5).values, 3).tolist()
+        [1.0, 0.5, 0.333, 0.25, 0.2]
+        """
+        n = len(self) if n is None else check_whole("n", n)
+        if n < len(self):
+            raise ValueError(f"n is {n}, but the curve has {len(self)} positions: give as many or more")
+        line, covariance, t = self._power_line()
+        x = np.stack([np.log(np.arange(1, n + 1)), np.ones(n)], axis=1)
+        spread = t * np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x))
+        fitted = {
+            "values": np.exp(x @ line),
+            "low": np.exp(x @ line - spread),
+            "high": np.exp(x @ line + spread),
+        }
+        for field, curve in fitted.items():
+            here = np.array(getattr(self, field) or self.values, dtype=np.float64)
+            np.copyto(curve[: len(self)], here, where=~np.isnan(here))
+        best = fitted["values"].max()
+        return type(self)(**{f: c / best for f, c in fitted.items() if f == "values" or self.low is not None})
+
+    def _power_line(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Slope and intercept of log value by log rank, their covariance, and the 97.5 % quantile of their errors."""
+        from scipy import stats
+
+        if self.names is not None:
+            raise ValueError(
+                "the curve is of named positions, which have no order: a power curve needs ranks"
+            )
+        value = np.array(self.values, dtype=np.float64)
+        weight = np.ones(len(self))
+        if self.low is not None and self.high is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                width = (
+                    np.log(np.array(self.high, dtype=np.float64) / np.array(self.low, dtype=np.float64)) / 4
+                )
+            # The best position, whose interval is a point, counts as the next best known one.
+            weight = 1 / np.maximum(width, np.min(width, where=width > 0, initial=1.0))
+        known = np.flatnonzero(weight * ~np.isnan(value) > 0)
+        if known.size < 3:
+            raise ValueError(
+                f"the curve has {counted(known.size, 'known position')}, too few for a power curve, which needs 3: "
+                "give more sessions, or a curve such as Propensities.power(1.0, 10)"
+            )
+        x, y, w = np.log(known + 1), np.log(value[known]), weight[known]
+        line, covariance = np.polyfit(x, y, 1, w=w, cov="unscaled")
+        misfit = float((((y - np.polyval(line, x)) * w) ** 2).sum() / (known.size - 2))
+        covariance *= misfit if self.low is None else max(misfit, 1.0)
+        return line, covariance, float(stats.t.ppf(0.975, known.size - 2))
+
     def at(self, position: ArrayLike) -> NDArray[np.float64]:
-        """The value at each position.
-
-        Parameters
-        ----------
-        position : array of int, or of str
-            Positions from 1; names if the curve has names.
-
-        Returns
-        -------
-        float64 array of the same shape
+        """The value at each position, from 1 or by name; float64 of the same shape, NaN where a position is missing.
 
         Raises
         ------
@@ -157,35 +228,9 @@ class Propensities(Value):
 
         """
         given = np.asarray(position)
-        if given.dtype.kind in "UO":
-            return self._named(given)
-        whole = given.astype(np.float64) if given.dtype.kind in "iuf" else None
-        if whole is None:
-            raise TypeError(f"position must be whole numbers from 1, got {given.dtype}")
-        if (bad := ~((whole >= 1) & (whole == np.floor(whole)))).any():
-            raise ValueError(
-                f"position {whole[bad].flat[0]:g} has no propensity: positions are whole numbers from 1; "
-                "leave out documents that were not shown"
-            )
-        if (bad := whole > len(self.values)).any():
-            raise ValueError(
-                f"position {whole[bad].max():.0f} is past the curve, whose last position is {len(self.values)}: "
-                "give a longer curve or leave out these documents"
-            )
-        return np.array(self.values)[whole.astype(np.intp) - 1]
-
-    def _named(self, given: NDArray[Any]) -> NDArray[np.float64]:
-        if self.names is None:
-            raise TypeError("position must be whole numbers from 1: this curve has no names")
-        by_name = dict(zip(self.names, self.values, strict=True))
-        found = [by_name.get(name) for name in given.ravel().tolist()]
-        if None in found:
-            unknown = given.ravel().tolist()[found.index(None)]
-            raise ValueError(
-                f"position {unknown!r} is not on the curve, whose names are {', '.join(self.names)}: "
-                "give a curve with all names or leave out these documents"
-            )
-        return np.array(found, dtype=np.float64).reshape(given.shape)
+        positions = positions_of("position", given.ravel())
+        curve = type(self)(self.values) if positions.names is None else self  # codes of names count as ranks
+        return curve.at_positions(positions).reshape(given.shape)
 
     def of(self, q: Queries) -> NDArray[np.float64]:
         """The value at the position of each document, float64 (n_documents,); NaN where it was not shown.
@@ -198,49 +243,56 @@ class Propensities(Value):
         """
         return self.at_positions(Positions(q.required_position(), q.position_names))
 
-    def at_positions(self, positions: Positions) -> NDArray[np.float64]:
-        """The value of each row, NaN where it was not shown; categories are matched by name."""
+    def at_positions(self, positions: Positions, values: ArrayLike | None = None) -> NDArray[np.float64]:
+        """The value of each row, NaN where it was not shown; categories are matched by name.
+
+        `values` are other values for the positions of the curve.
+        """
+        value = np.array(self.values if values is None else values, dtype=np.float64)
+        found = np.append(np.nan, value)[self._places(positions)]
+        if (unknown := np.isnan(found) & (positions.codes > 0)).any():
+            code = int(positions.codes[np.argmax(unknown)])
+            which = code if positions.names is None else shown(positions.names[code - 1])
+            raise ValueError(
+                f"position {which} has no propensity on the curve: fill it by extended(), a power curve, or leave out "
+                "these documents"
+            )
+        return found
+
+    def _places(self, positions: Positions) -> NDArray[np.int64]:
+        """The place of each row's position on the curve from 1, 0 where it was not shown."""
         names, code = positions.names, positions.codes
         if names is not None and self.names is None:
             raise ValueError(
-                f"positions are categories ({', '.join(names[:3])}, …), but the curve has no names: "
-                "give names= to Propensities"
+                f"positions are categories ({listed(names, 3)}), but the curve has no names: give names= to "
+                "Propensities"
             )
         if names is None and self.names is not None:
             raise ValueError(
                 "the curve is of named positions, but those of the data are ranks: give the names as position, or a "
                 "curve without names"
             )
-        shown = code > 0
-        result = np.full(code.shape, np.nan)
         if names is None:
-            result[shown] = self.at(code[shown])
-        else:
-            used = np.unique(code[shown])  # a category that no row has may be unknown
-            value = np.full(len(names) + 1, np.nan)
-            value[used] = self.at(np.array([names[at - 1] for at in used], dtype=np.str_))
-            result[shown] = value[code[shown]]
-        return result
-
-    def scaled(self) -> Self:
-        """The same curve relative to its largest value, which becomes 1.
-
-        >>> Propensities([0.2, 0.4]).scaled()
-        Propensities(values=(0.5, 1.0))
-        """
-        largest = max(self.values)
-
-        def part(ends: tuple[float, ...] | None) -> tuple[float, ...] | None:
-            return None if ends is None else tuple(end / largest for end in ends)
-
-        return type(self)(
-            tuple(v / largest for v in self.values), part(self.low), part(self.high), self.names
-        )
+            if (last := int(code.max(initial=0))) > len(self.values):
+                raise ValueError(
+                    f"position {last} is past the curve, whose last position is {len(self.values)}: give a longer "
+                    "curve, such as its extended(n), or leave out these documents"
+                )
+            return code.astype(np.int64)
+        by_name = {name: at for at, name in enumerate(self.names or (), 1)}
+        # A category that no row has may be unknown.
+        if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
+            raise ValueError(
+                f"position {shown(unknown[0])} is not on the curve, whose names are {listed(by_name)}: give a curve "
+                "with all names or leave out these documents"
+            )
+        return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
 
     def covers(self, other: Propensities) -> NDArray[np.bool_]:
         """Whether the interval of each position contains the value of another curve, such as the true one.
 
-        The other curve is first scaled to agree at the best position of this one, to which the intervals refer.
+        The other curve is first scaled to agree at the best position of this one, to which the intervals refer. Unknown
+        positions are False.
 
         >>> Propensities([1, 0.5], [1, 0.4], [1, 0.6]).covers(Propensities([0.5, 0.2]))
         array([ True,  True])
@@ -251,10 +303,14 @@ class Propensities(Value):
             raise ValueError(
                 f"the other curve has {len(other)} positions, this one {len(self)}: give one of the same positions"
             )
-        best = int(np.argmax(self.values))
-        value = np.array(other.values[: len(self)]) * (self.values[best] / other.values[best])
+        here, low, high, value = (
+            np.array(curve[: len(self)], dtype=np.float64)
+            for curve in (self.values, self.low, self.high, other.values)
+        )
+        best = int(np.nanargmax(here))
+        value *= here[best] / value[best]
         slack = 1e-9  # an interval of one point contains that point
-        return (np.array(self.low) - slack <= value) & (value <= np.array(self.high) + slack)
+        return (low - slack <= value) & (value <= high + slack)
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
         """Draw the curve with its intervals on matplotlib Axes, by default on a new figure; returns the Axes.
@@ -266,36 +322,37 @@ class Propensities(Value):
 
             ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
         x = np.arange(1, len(self) + 1)
-        error = None
-        if self.low is not None and self.high is not None:
-            value = np.array(self.values)
-            # Percentiles may lie on one side of the value; such an end is drawn at the value.
-            error = np.maximum([value - np.array(self.low), np.array(self.high) - value], 0)
-        ax.errorbar(x, self.values, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
+        value, low, high = (
+            np.array(c or self.values, dtype=np.float64) for c in (self.values, self.low, self.high)
+        )
+        # Percentiles may lie on one side of the value; such an end is drawn at the value.
+        error = None if self.low is None else np.maximum([value - low, high - value], 0)
+        ax.errorbar(x, value, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
         ax.set_xlabel("Position")
         ax.set_ylabel("Propensity, relative to the best position")
         ax.set_ylim(bottom=0)
-        ax.set_xticks(x if len(self) <= 20 or self.names else x[:: math.ceil(len(self) / 10)], self._ticks(x))
+        names = None if self.names is None else [name.replace("$", r"\$") for name in self.names]
+        ax.set_xticks(x if len(self) <= 20 or names else x[:: math.ceil(len(self) / 10)], names)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25)
         return ax
 
-    def _ticks(self, x: NDArray[np.int64]) -> Sequence[str] | None:
-        if self.names is None:
-            return None
-        return [name.replace("$", r"\$") for name in self.names]
 
-
-def _numbers(field: str, given: Any) -> tuple[float, ...]:
-    """A field as floats, from any sequence or array of numbers."""
+def _numbers(field: str, given: Any) -> tuple[float | None, ...]:
+    """A field as floats, from any sequence or array of numbers; None in a list or tuple stays."""
+    unknown: set[int] = set()
     try:
         if isinstance(given, str | bytes):
             raise TypeError("got text")
-        a = given.filled(np.nan) if np.ma.isMaskedArray(given) else np.asarray(given)
+        if isinstance(given, list | tuple):
+            unknown = {at for at, number in enumerate(given) if number is None}
+            given = [1.0 if number is None else number for number in given]
+        a = np.asarray(given)
         if a.dtype.kind not in "iuf" and a.size:
             raise TypeError(f"got {a.dtype}")
     except (TypeError, ValueError) as error:
         raise TypeError(f"{field} must be numbers, one for each position: {error}") from None
     if a.ndim != 1:
         raise ValueError(f"{field} has shape {a.shape}, expected one dimension: one number for each position")
-    return tuple(a.astype(np.float64).tolist())
+    numbers = a.astype(np.float64).tolist()
+    return tuple(None if at in unknown else number for at, number in enumerate(numbers))

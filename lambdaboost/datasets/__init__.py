@@ -8,24 +8,22 @@ if __name__ != "lambdaboost.datasets":
         "import lambdaboost.datasets, not the folder 'datasets': numba would cache its kernels twice"
     )
 
-from lambdaboost.datasets._fetch import fetch
 from lambdaboost.datasets.click_rates import click_rate
 from lambdaboost.datasets.collection import Collection
-from lambdaboost.datasets.frame import from_frame
-from lambdaboost.datasets.letor import read_letor
-from lambdaboost.datasets.letor_writer import write_letor
+from lambdaboost.datasets.columns import rows_of_worker
+from lambdaboost.datasets.letor import read_letor, write_letor
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.synthetic import cubic_polynomial, web_search_log
-from lambdaboost.datasets.workers import rows_of_worker
+from lambdaboost.datasets.tables import from_frame, read_table
 
 __all__ = [
     "Collection",
     "Queries",
     "click_rate",
     "cubic_polynomial",
-    "fetch",
     "from_frame",
     "read_letor",
+    "read_table",
     "rows_of_worker",
     "web_search_log",
     "write_letor",

@@ -1,108 +1,197 @@
-"""Click models: the probability that each shown document is the last one clicked in a session.
+"""How users click on a list: position-based, cascade and trust bias.
 
-Svore, Volkovs & Burges (2011, section 6) count last clicks only, since a user who stops after a document was
-probably satisfied with it. Their distribution over the positions of a result page has a closed form in both
-models here, so all sessions of a query are one multinomial draw instead of a loop over users.
-
-Arrays have shape (n_queries, n_positions), best position first; attraction 0 marks an empty position.
+Arrays have one row for each list and one column for each position, the best first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Probability = NDArray[np.float64]
+from lambdaboost._checks import check_number
+from lambdaboost._value import Value
 
-# Probability that a user who is not yet satisfied reads the next document.
-PERSISTENCE = 0.95
+Floats = NDArray[np.float64]
+CONTINUATION = "give a probability above 0 and at most 1"
 
 
-def cascade(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(last click) of users who read down the page until satisfied.
+class UserModel(Protocol):
+    """How users click on a list."""
 
-    The dynamic Bayesian network of Chapelle & Zhang (2009), the cascade of Craswell et al. (2008) with
-    satisfaction: a document that is read is clicked with its attraction, a clicked one satisfies with its
-    satisfaction and ends the session; otherwise the user reads on with probability 0.95.
+    def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Clicks on lists with such documents, shape (n_sessions, n_positions); gain is NaN past the last one."""
 
-    Parameters
-    ----------
-    attraction, satisfaction : float64 arrays of shape (n_queries, n_positions)
-        Probabilities in [0, 1].
 
-    Returns
-    -------
-    float64 array of shape (n_queries, n_positions)
-        P(last click here); a row sums to P(any click) ≤ 1.
+def attraction(gain: Floats, noise: float) -> Floats:
+    """P(click | looked at) = ε + (1 − ε) gain for the gain (2^l − 1) / (2^max − 1) (Ai et al. 2018); 0 past the end."""
+    return np.where(np.isnan(gain), 0.0, noise + (1 - noise) * gain)
 
-    Examples
-    --------
-    >>> cascade(np.array([[0.5, 0.5]]), np.array([[1.0, 1.0]]))  # one click at most
-    array([[0.5   , 0.2375]])
 
+def result_pages(score: Floats, sizes: NDArray[np.int64], shown: int) -> NDArray[np.int64]:
+    """Rows of each query's best documents, best first, (n_queries, shown); −1 past the last document.
+
+    >>> result_pages(np.array([0.1, 0.7, 0.5]), np.array([2, 1]), 3)
+    array([[ 1,  0, -1],
+           [ 2, -1, -1]])
     """
-    reads = _reading_probability(attraction, satisfaction)
-    last = np.empty_like(attraction)
-    silent = np.ones(len(attraction))  # P(no click from here on)
-    for r in reversed(range(attraction.shape[1])):
-        a, s = attraction[:, r], satisfaction[:, r]
-        silent_below = 1 - PERSISTENCE + PERSISTENCE * silent
-        last[:, r] = reads[:, r] * a * (s + (1 - s) * silent_below)
-        silent = (1 - a) * silent_below
-    return last
+    query_of_row = np.repeat(np.arange(sizes.size), sizes)
+    ranking = np.lexsort((-score, query_of_row))
+    position = np.arange(score.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    top = position < shown
+    page = np.full((sizes.size, shown), -1)
+    page[query_of_row[top], position[top]] = ranking[top]
+    return page
 
 
-def _reading_probability(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(the user reads this position): no document above has satisfied or stopped the user."""
-    goes_on = PERSISTENCE * (1 - attraction * satisfaction)
-    reads = np.ones_like(attraction)
-    np.cumprod(goes_on[:, :-1], axis=1, out=reads[:, 1:])
-    return reads
-
-
-def position_based(attraction: Probability, satisfaction: Probability) -> Probability:
-    """P(last click) where position r is read with probability 1/r, whatever is above it.
-
-    The position-based model (Richardson, Dominowska & Ragno 2007): a document is clicked if its position is read
-    and, independently, it attracts; the last click is the lowest. Satisfaction is not used.
-
-    Parameters
-    ----------
-    attraction, satisfaction : float64 arrays of shape (n_queries, n_positions)
-        Probabilities in [0, 1].
-
-    Returns
-    -------
-    float64 array of shape (n_queries, n_positions)
-        P(last click here); a row sums to P(any click) ≤ 1.
-
-    Examples
-    --------
-    >>> position_based(np.array([[0.5, 0.5]]), np.array([[1.0, 1.0]]))
-    array([[0.375, 0.25 ]])
-
-    """
-    click = attraction / np.arange(1, attraction.shape[1] + 1)
-    none_below = np.ones_like(click)
-    none_below[:, :-1] = np.cumprod(1 - click[:, :0:-1], axis=1)[:, ::-1]
-    return click * none_below
-
-
-CLICK_MODELS: Mapping[str, Callable[[Probability, Probability], Probability]] = MappingProxyType(
-    {"cascade": cascade, "position": position_based}
-)
-
-
-def sampled_last_clicks(
-    last_click: Probability, sessions: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Number of sessions, out of `sessions` per query, whose last click is at each position.
+def sampled_last_clicks(last_click: Floats, sessions: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Number of sessions, out of `sessions` per list, whose last click is at each position.
 
     >>> sampled_last_clicks(np.array([[0.0, 1.0, 0.0]]), 10, np.random.default_rng(0))
     array([[ 0, 10,  0]])
     """
     nowhere = np.clip(1 - last_click.sum(axis=1, keepdims=True), 0, 1)
     return rng.multinomial(sessions, np.hstack([last_click, nowhere]))[:, :-1]
+
+
+class PositionBased(Value):
+    """Position k is looked at with probability 1/k^η, whatever else is shown (Joachims et al. 2017).
+
+    Parameters
+    ----------
+    eta : float
+        The severity of the bias, ≥ 0; 0 is no bias.
+    noise : float
+        Probability of a click on a document of the worst grade that is looked at, in [0, 1].
+
+    """
+
+    eta: float = 1.0
+    noise: float = 0.1
+
+    def __post_init__(self) -> None:
+        _check(self, "eta", "noise")
+
+    def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Clicks, bool (n_sessions, n_positions)."""
+        return rng.random(gain.shape) < _looks(self.eta, gain) * attraction(gain, self.noise)
+
+    def last_click(self, attraction: Floats, satisfaction: Floats) -> Floats:
+        """P(last click), (n_queries, n_positions), where the last click is the lowest; satisfaction is not used.
+
+        >>> PositionBased().last_click(np.array([[0.5, 0.5]]), np.ones((1, 2)))
+        array([[0.375, 0.25 ]])
+        """
+        click = attraction / np.arange(1, attraction.shape[1] + 1) ** float(self.eta)
+        none_below = np.ones_like(click)
+        none_below[:, :-1] = np.cumprod(1 - click[:, :0:-1], axis=1)[:, ::-1]
+        return click * none_below
+
+
+class Cascade(Value):
+    """The user reads down the list until satisfied (Craswell et al. 2008; Chapelle & Zhang 2009).
+
+    A document that is read is clicked with its attraction. A clicked one satisfies with probability `satisfaction` ·
+    gain, or always if `satisfaction` is None, and ends the session; otherwise the user reads on with probability
+    `continuation`.
+
+    Parameters
+    ----------
+    continuation : float
+        γ in (0, 1].
+    satisfaction : float, optional
+        Probability in [0, 1] that a clicked document of the best grade satisfies; by default the first click ends
+        every session.
+    noise : float
+        Probability of a click on a document of the worst grade that is read, in [0, 1].
+
+    """
+
+    continuation: float = 1.0
+    satisfaction: float | None = None
+    noise: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_number("continuation", self.continuation, 0, 1, above=0, remedy=CONTINUATION)
+        _check(self, "noise", *([] if self.satisfaction is None else ["satisfaction"]))
+
+    def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Clicks, bool (n_sessions, n_positions)."""
+        attracts = rng.random(gain.shape) < attraction(gain, self.noise)
+        satisfies = attracts
+        if self.satisfaction is not None:
+            satisfies = attracts & (rng.random(gain.shape) < self.satisfaction * np.nan_to_num(gain))
+        goes_on = ~satisfies & (rng.random(gain.shape) < self.continuation)
+        reads = np.ones(gain.shape, dtype=np.bool_)
+        reads[:, 1:] = np.logical_and.accumulate(goes_on[:, :-1], axis=1)
+        return attracts & reads
+
+    def last_click(self, attraction: Floats, satisfaction: Floats) -> Floats:
+        """P(last click), (n_queries, n_positions), of documents with these attractions and satisfactions.
+
+        >>> Cascade(0.95).last_click(np.array([[0.5, 0.5]]), np.array([[1.0, 1.0]]))  # one click at most
+        array([[0.5   , 0.2375]])
+        """
+        goes_on = self.continuation * (1 - attraction * satisfaction)
+        reads = np.ones_like(attraction)
+        np.cumprod(goes_on[:, :-1], axis=1, out=reads[:, 1:])
+        last = np.empty_like(attraction)
+        silent = np.ones(len(attraction))  # P(no click from here on)
+        for r in reversed(range(attraction.shape[1])):
+            a, s = attraction[:, r], satisfaction[:, r]
+            silent_below = 1 - self.continuation + self.continuation * silent
+            last[:, r] = reads[:, r] * a * (s + (1 - s) * silent_below)
+            silent = (1 - a) * silent_below
+        return last
+
+
+class TrustBias(Value):
+    """Position k is looked at with probability 1/k^η, and users trust the top: wrong clicks are more likely there.
+
+    P(click | looked at) = ε⁺_k gain + ε⁻_k (1 − gain) (TrustPBM of Agarwal et al. 2019, "Addressing Trust Bias for
+    Unbiased Learning-to-Rank"), with ε⁺_k = 1 − (min(k, 20) + 1)/100 and ε⁻_k = `wrong` / min(k, 10) (the simulation
+    of Vardasbi, Oosterhuis & de Rijke 2020).
+
+    Parameters
+    ----------
+    eta : float
+        The severity of the position bias, ≥ 0.
+    wrong : float
+        Probability of a click on a document of the worst grade that is looked at in position 1, in [0, 1].
+
+    """
+
+    eta: float = 1.0
+    wrong: float = 0.65
+
+    def __post_init__(self) -> None:
+        _check(self, "eta", "wrong")
+
+    def clicks(self, gain: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Clicks, bool (n_sessions, n_positions)."""
+        k = np.arange(1, gain.shape[1] + 1)
+        right, wrong = 1 - (np.minimum(k, 20) + 1) / 100, self.wrong / np.minimum(k, 10)
+        clicked = _looks(self.eta, gain) * (right * gain + wrong * (1 - gain))
+        return rng.random(gain.shape) < np.nan_to_num(clicked)
+
+
+def _looks(eta: float, gain: Floats) -> Floats:
+    return 1.0 / np.arange(1, gain.shape[1] + 1) ** float(eta)
+
+
+def _check(model: Value, *fields: str) -> None:
+    """Check η and probabilities."""
+    for field in fields:
+        most, remedy = 1.0, "give a probability from 0 to 1"
+        if field == "eta":
+            most, remedy = np.inf, "give a finite number ≥ 0; 0 is no bias"
+        check_number(field, getattr(model, field), 0, most, remedy=remedy)
+
+
+# The models of `web_search_log`.
+CLICK_MODELS: Mapping[str, Cascade | PositionBased] = MappingProxyType(
+    {"cascade": Cascade(0.95), "position": PositionBased()}
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._checks import refuse_labels
 from lambdaboost.datasets.queries import Queries
 
 
@@ -42,11 +43,12 @@ def click_rate(counts: ArrayLike, queries: Queries) -> NDArray[np.float64]:
         raise ValueError(
             f"counts has shape {clicks.shape}, expected ({queries.n_documents},): one count per document"
         )
-    if (bad := np.isinf(clicks) | (clicks < 0)).any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"counts[{row}] is {clicks[row]:g}: counts must be finite and ≥ 0, or NaN where unknown"
-        )
+    refuse_labels(
+        "counts",
+        clicks,
+        np.isinf(clicks) | (clicks < 0),
+        "counts must be finite and ≥ 0, or NaN where unknown",
+    )
     log = np.log1p(clicks)
     largest = np.fmax.reduceat(log, queries.offsets[:-1])  # fmax ignores NaN
     return log / np.where(largest > 0, largest, 1.0)[queries.query_of_row]

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets._checks import check_source_name
-from lambdaboost.datasets._concat import check_alike, concat_queries, row_ids, stacked
-from lambdaboost.datasets.positions import Positions
-from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost._checks import check_new_source
+from lambdaboost.datasets.queries import Queries
 
 Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
 
@@ -69,7 +67,15 @@ class Collection:
                 )
             object.__setattr__(self, "documents", documents)
         if self.feature_names is not None:
-            object.__setattr__(self, "feature_names", _checked_names(self.feature_names, columns))
+            names = tuple(self.feature_names)
+            if len(names) != columns:
+                raise ValueError(
+                    f"feature_names has {len(names)} names, features has {columns} columns: give one name per column"
+                )
+            if len(set(names)) != columns:
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"feature_names has {twice!r} twice: name each column differently")
+            object.__setattr__(self, "feature_names", names)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.features, self.queries))
@@ -136,14 +142,13 @@ class Collection:
         ((3, 1), array([0.5, 1. , 0. ], dtype=float32))
 
         """
-        check_source_name(name, self.queries.labels)
+        check_new_source(name, self.queries.labels)
         index = self._column(column)
         values = self.features[:, [index]]
-        values = np.asarray(
-            values if isinstance(values, np.ndarray) else values.toarray(), dtype=np.float64
-        ).ravel()
+        values = values if isinstance(values, np.ndarray) else values.toarray()
+        values = values.ravel().astype(np.float64)
         labels = values if transform is None else transform(values, self.queries)
-        return replace(self.without_features([index]), queries=_with_source(self.queries, name, labels))
+        return replace(self.without_features([index]), queries=self.queries.with_source(name, labels))
 
     def without_features(self, columns: Iterable[int | str]) -> Collection:
         """Remove feature columns, given by index from 0 or by name.
@@ -165,12 +170,11 @@ class Collection:
         >>> Collection(np.eye(2), Queries([1, 0], ids=[7, 7])).without_ids().queries.ids is None
         True
         """
-        return replace(self, queries=_renewed(self.queries, None, self.queries.positions))
+        return replace(self, queries=self.queries.without_ids())
 
     def without_positions(self) -> Collection:
         """The same data without positions."""
-        q = self.queries
-        return self if q.positions is None else replace(self, queries=_renewed(q, row_ids(q), None))
+        return replace(self, queries=self.queries.with_positions(None))
 
     @staticmethod
     def concat(collections: Sequence[Collection]) -> Collection:
@@ -182,7 +186,7 @@ class Collection:
         Raises
         ------
         ValueError
-            If the parts differ in features or label sources, only some have query ids, or two share an id.
+            If the parts differ in features, or as in `Queries.concat`.
 
         Examples
         --------
@@ -193,11 +197,20 @@ class Collection:
 
         """
         parts = list(collections)
-        check_alike(parts)
+        if not parts:
+            raise ValueError("collections is empty: give at least one Collection")
+        for i, part in enumerate(parts):
+            if part.n_features != parts[0].n_features:
+                raise ValueError(
+                    f"part {i} has {part.n_features} features, part 0 has {parts[0].n_features}: read them with the "
+                    "same n_features="
+                )
+            if part.feature_names != parts[0].feature_names:
+                raise ValueError(f"part {i} and part 0 differ in feature_names: give both the same names")
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
-            stacked([part.features for part in parts]),
-            concat_queries([part.queries for part in parts]),
+            _stacked([part.features for part in parts]),
+            Queries.concat([part.queries for part in parts]),
             np.concatenate(documents) if len(documents) == len(parts) else None,
             parts[0].feature_names,
         )
@@ -205,16 +218,13 @@ class Collection:
     def _column(self, column: int | str) -> int:
         """Index of a column given by index or name."""
         if isinstance(column, str):
-            if self.feature_names is None or column not in self.feature_names:
-                known = (
-                    "there are no feature names"
-                    if self.feature_names is None
-                    else ", ".join(self.feature_names)
-                )
+            names = self.feature_names or ()
+            if column not in names:
+                known = ", ".join(names) or "there are no feature names"
                 raise ValueError(
                     f"no feature is called {column!r} ({known}): give a known name or an index from 0"
                 )
-            return self.feature_names.index(column)
+            return names.index(column)
         if isinstance(column, bool) or not isinstance(column, int | np.integer):
             raise TypeError(f"column is {column!r}: give an index counted from 0, or a feature's name")
         if not 0 <= column < self.n_features:
@@ -224,14 +234,6 @@ class Collection:
     def _with_rows(self, rows: NDArray[np.int64], queries: Queries) -> Collection:
         documents = None if self.documents is None else self.documents[rows]
         return replace(self, features=self.features[rows], queries=queries, documents=documents)
-
-
-def _renewed(q: Queries, ids: Any, positions: Positions | None) -> Queries:
-    """The same queries with other names and positions."""
-    labels = dict(q.labels)
-    grades = labels.pop(RELEVANCE)
-    sizes = q.sizes if ids is None else None
-    return Queries(grades, sizes, ids=ids, weight=q.weight, position=positions, **labels)
 
 
 def _shape(features: Any) -> tuple[int, int]:
@@ -249,28 +251,10 @@ def _shape(features: Any) -> tuple[int, int]:
     return features.shape
 
 
-def _checked_names(names: Iterable[str], columns: int) -> tuple[str, ...]:
-    names = tuple(names)
-    if len(names) != columns:
-        raise ValueError(
-            f"feature_names has {len(names)} names, features has {columns} columns: give one name per column"
-        )
-    if len(set(names)) != columns:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"feature_names has {twice!r} twice: name each column differently")
-    return names
+def _stacked(features: list[Any]) -> Any:
+    """Feature matrices stacked by row; sparse if any is sparse."""
+    if all(isinstance(part, np.ndarray) for part in features):
+        return np.concatenate(features)
+    from scipy import sparse
 
-
-def _with_source(queries: Queries, name: str, labels: ArrayLike) -> Queries:
-    """The same queries with one more label source."""
-    further = {known: values for known, values in queries.labels.items() if known != RELEVANCE}
-    ids = row_ids(queries)
-    return Queries(
-        queries.relevance,
-        sizes=queries.sizes if ids is None else None,
-        ids=ids,
-        weight=queries.weight,
-        position=queries.positions,
-        **further,
-        **{name: labels},
-    )
+    return sparse.vstack([sparse.csr_matrix(part) for part in features], format="csr")

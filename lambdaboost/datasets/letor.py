@@ -1,29 +1,23 @@
-"""`read_letor`: read the LETOR / SVMLight text format of public ranking data sets."""
+"""`read_letor`, `write_letor`: the LETOR / SVMLight text format of public ranking data sets."""
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost.datasets import _letor_cache
-from lambdaboost.datasets._checks import check_count
-from lambdaboost.datasets._files import SUFFIX, reading, sha256, without_compression_suffix
-from lambdaboost.datasets._letor_lines import EXPECTED, Parsed, parse
-from lambdaboost.datasets._letor_piece import DENSE_SHARE
+from lambdaboost._checks import check_whole
+from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
+from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 
 
-def read_letor(
-    path: str | os.PathLike[str],
-    *,
-    n_features: int | None = None,
-    query_file: str | os.PathLike[str] | None = None,
-    cache: bool = True,
-) -> Collection:
+def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -> Collection:
     r"""Read LETOR / SVMLight text, lines ``grade qid:Q 1:v 2:v … # comment``, plain or as gzip, xz or bzip2.
 
     The format of LETOR 4.0 (Qin & Liu 2013), MSLR-WEB30K, Yahoo and Istella. LightGBM's variant has no qid; the
@@ -36,12 +30,6 @@ def read_letor(
         The file. Compression is recognised by its first bytes, not by its name.
     n_features : int, optional
         Number of columns, for a part in which the last features never occur; by default the highest index.
-    query_file : path, optional
-        LightGBM's file of query sizes if it is in another folder; only for text without qid.
-    cache : bool
-        Keep a parsed copy, ``<name>.lambdaboost.npz``, beside the text and read it from then on. It holds the
-        SHA-256 of the text and is rewritten if that differs or the copy is damaged. No copy is kept in a folder
-        that is not writable.
 
     Returns
     -------
@@ -55,9 +43,9 @@ def read_letor(
     ------
     ValueError
         If a line does not parse or a query's lines are not adjacent (names file and line); if the file is empty or
-        damaged or has more features than `n_features`; if query sizes are missing, wrong or given twice.
+        damaged or has more features than `n_features`; if query sizes are missing or wrong.
     FileNotFoundError
-        If `path` or `query_file` does not exist.
+        If `path` does not exist.
 
     Examples
     --------
@@ -75,46 +63,23 @@ def read_letor(
     """
     path = Path(path)
     if n_features is not None:
-        check_count("n_features", n_features)
-    sizes_path = _query_file_beside(path) if query_file is None else Path(query_file)
-    parsed = _parsed(path) if cache else parse(path)
-    if parsed.ids.size and query_file is not None:
-        raise ValueError(
-            f"{path} has qids on its lines, so query_file={str(query_file)!r} is not needed: omit it"
-        )
-    features = _widened(parsed, n_features, path)
-    return Collection(features, _queries(parsed, path, sizes_path), parsed.documents)
+        check_whole("n_features", n_features)
+    parsed = parse(path, n_features)
+    q = Queries(parsed.relevance, ids=parsed.ids) if parsed.ids.size else _in_sizes(parsed, path)
+    return Collection(parsed.features, q, parsed.documents)
 
 
-def _parsed(path: Path) -> Parsed:
-    """The parsed text, from the cache if it is there."""
-    digest = sha256(path)
-    parsed = _letor_cache.load(path, digest)
-    if parsed is None:
-        parsed = parse(path)
-        _letor_cache.store(path, digest, parsed)
-    return parsed
-
-
-def _query_file_beside(path: Path) -> Path | None:
-    """LightGBM's ``<data>.query``, compressed or not, if it exists."""
+def _in_sizes(parsed: Parsed, path: Path) -> Queries:
+    """Queries of the sizes in LightGBM's ``<data>.query``, compressed or not."""
     plain = without_compression_suffix(path)
     names = (plain.with_name(f"{plain.name}.query{suffix}") for suffix in ("", *SUFFIX))
-    return next((name for name in names if name.exists()), None)
-
-
-def _queries(parsed: Parsed, path: Path, sizes_path: Path | None) -> Queries:
-    if parsed.ids.size:
-        return Queries(parsed.relevance, ids=parsed.ids)
-    if sizes_path is None:
-        raise ValueError(
-            f"{path} has no qid on its lines, and no {without_compression_suffix(path).name}.query beside; "
-            f"{EXPECTED}, or give query_file="
-        )
+    beside = next((name for name in names if name.exists()), None)
+    if beside is None:
+        raise ValueError(f"{path} has no qid on its lines, and no {plain.name}.query beside it; {EXPECTED}")
     try:
-        return Queries(parsed.relevance, sizes=_sizes(sizes_path))
+        return Queries(parsed.relevance, sizes=_sizes(beside))
     except ValueError as error:
-        raise ValueError(f"{path} and {sizes_path}: {error}") from None
+        raise ValueError(f"{path} and {beside}: {error}") from None
 
 
 def _sizes(path: Path) -> list[int]:
@@ -130,17 +95,67 @@ def _sizes(path: Path) -> list[int]:
     return sizes
 
 
-def _widened(parsed: Parsed, n_features: int | None, path: Path) -> Any:
-    """The features, with columns of zeros up to `n_features`."""
-    n, d = parsed.features.shape
-    if n_features is None or n_features == d:
-        return parsed.features
-    if n_features < d:
-        raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
-    if isinstance(parsed.features, np.ndarray) and parsed.stored >= DENSE_SHARE * n * n_features:
-        return np.pad(parsed.features, ((0, 0), (0, n_features - d)))
-    from scipy.sparse import csr_matrix
+def write_letor(path: str | os.PathLike[str], collection: Collection) -> None:
+    """Write lines ``grade qid:Q 1:v … # document``, as `read_letor` reads them.
 
-    features = csr_matrix(parsed.features)
-    features.resize((n, n_features))
-    return features
+    The format holds grades, ids, non-zero features and document names; other label sources, weights and
+    feature names are not written. Ids that are not whole numbers are replaced by 1, 2, …
+
+    Parameters
+    ----------
+    path : path
+        Where to write; ``.gz``, ``.xz`` and ``.bz2`` compress. An existing file is replaced once the new one is
+        complete.
+    collection : Collection
+        What to write.
+
+    Raises
+    ------
+    ValueError
+        If a grade is missing (NaN) or a document name contains a line break.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaboost.datasets import Queries
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "two.txt")
+    >>> write_letor(path, Collection(np.array([[0.5, 0], [0, 3]]), Queries([2, 0], ids=[7, 7]), ["a", "b"]))
+    >>> print(path.read_text(), end="")
+    2 qid:7 1:0.5 # a
+    0 qid:7 2:3 # b
+    >>> folder.cleanup()
+
+    """
+    from sklearn import config_context
+    from sklearn.datasets import dump_svmlight_file
+
+    path = Path(path)
+    q = collection.queries
+    if (missing := np.isnan(q.relevance)).any():
+        raise ValueError(
+            f"relevance[{missing.argmax()}] is missing (NaN), which LETOR cannot represent: remove the document"
+        )
+    names = _comments(collection.documents, q.n_documents)
+    whole = q.ids is not None and np.issubdtype(q.ids.dtype, np.integer)
+    ids = np.repeat(np.asarray(q.ids) if whole else np.arange(1, q.n_queries + 1), q.sizes)
+    text = io.BytesIO()
+    with config_context(assume_finite=True):  # scikit-learn would refuse NaN features, which trees accept
+        grades = q.relevance.astype(np.float64)
+        dump_svmlight_file(collection.features, grades, text, zero_based=False, query_id=ids)
+    text.seek(0)
+    with replacing(path) as raw, SUFFIX.get(path.suffix, lambda file, mode: file)(raw, "wb") as file:
+        file.writelines(line.rstrip() + name for line, name in zip(text, names, strict=True))
+
+
+def _comments(documents: NDArray[np.str_] | None, n: int) -> Iterator[bytes]:
+    """The end of each line; checked before anything is written."""
+    if documents is None:
+        return iter([b"\n"] * n)
+    names = documents.tolist()
+    for row, name in enumerate(names):
+        if "\n" in name or "\r" in name:
+            raise ValueError(
+                f"documents[{row}] is {name!r}: LETOR names hold no line breaks; rename the document"
+            )
+    return (f" # {name}\n".encode() if name else b"\n" for name in names)

@@ -1,4 +1,4 @@
-"""`NamedColumns`: the columns of a data frame that hold its queries and label sources, known by their names."""
+"""`NamedColumns`: the columns of a table that hold its queries and label sources, known by their names."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from lambdaboost.datasets._checks import check_source_name
+from lambdaboost._checks import check_new_source
 from lambdaboost.datasets.columns import sizes_of, sources_by_name
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost.datasets.tables import as_frame
 
-QID = "qid"
+QID, POSITION = "qid", "position"
+TABLE = "give a pandas, polars or pyarrow table"
 
 
 class Rows(NamedTuple):
@@ -50,28 +53,27 @@ class NamedColumns:
         """
         if not isinstance(query, str):
             raise TypeError(f"query is {query!r}: give the name of the column that holds the queries")
-        if isinstance(sources, str):
-            raise TypeError(f"sources is the string {sources!r}: give a list, such as [{sources!r}]")
-        if not isinstance(sources, Mapping | Iterable | None):
-            raise TypeError(f"sources is {sources!r}: give a list of columns, or a dict of columns by name")
-        pairs = list(
-            sources.items() if isinstance(sources, Mapping) else ((name, name) for name in sources or ())
-        )
+        if isinstance(sources, str) or not isinstance(sources, Iterable | None):
+            such_as = sources if isinstance(sources, str) else "clicks"
+            raise TypeError(
+                f"sources is {sources!r}: give a list of columns, such as [{such_as!r}], or a dict of columns by name"
+            )
         if not isinstance(position, str | None):
             raise TypeError(f"position is {position!r}: give the name of the column that holds the positions")
-        used = [query] if position is None else [query, position]
-        if position == query:
-            raise ValueError(f"column {query!r} is named by query= and position=: a column has one use")
+        by_name = (
+            sources.items() if isinstance(sources, Mapping) else ((name, name) for name in sources or ())
+        )
+        pairs = list(by_name)
         for name, column in pairs:
-            check_source_name(name)
+            check_new_source(name)
             if not isinstance(column, str):
                 raise TypeError(f"sources[{name!r}] is {column!r}: give the name of a column of X")
-            if column in used:
-                raise ValueError(
-                    f"column {column!r} is named twice by query=, sources= and position=: a column has one use; "
-                    "name it once"
-                )
-            used.append(column)
+        used = [query, position, *(column for _, column in pairs)]
+        if twice := [column for column in used if used.count(column) > 1]:
+            raise ValueError(
+                f"column {twice[0]!r} is named twice by query=, sources= and position=: a column has one use; name it "
+                "once"
+            )
         return cls(query, dict(pairs), position)
 
     @classmethod
@@ -83,53 +85,33 @@ class NamedColumns:
         return cls.read(getattr(estimator, "query", QID), *names)
 
     def features(self, X: Any, order: Sequence[Any] | None = None) -> Any:
-        """The features of X: a frame without the named columns; with `order`, these columns in this order.
+        """The features of X: a table without the named columns; with `order`, these columns in this order.
 
         Raises
         ------
         ValueError
-            If X is a frame and lacks a column of `order`.
+            If X is a table and lacks a column of `order`.
 
         """
-        names = _names(X)
-        there = [name for name in (self.query, *self.sources.values(), self.position) if name in names]
-        if there:
-            X = X.drop(columns=there) if hasattr(X, "iloc") else X.drop(there)
-            names = _names(X)
-        if order is None or not names or names == list(order):
+        if (frame := as_frame("X", X)) is None:
             return X
-        if missing := [name for name in order if name not in names]:
+        own, names = {self.query, *self.sources.values(), self.position}, list(frame.columns)
+        kept = [name for name in names if name not in own] if order is None else list(order)
+        if missing := [name for name in kept if name not in names]:
             raise ValueError(
-                f"X has no column {missing[0]!r}{_meant(missing[0], names)}, a feature that the ranker was fitted on: "
-                "add it"
+                f"X has no column {_unknown(missing[0], names)}, a feature that the ranker was fitted on: add it"
             )
-        return X[list(order)]
+        return X if kept == names else frame[:, [names.index(name) for name in kept]].to_native()
 
-    def query_of_row(self, name: str, X: Any, group: Any, qid: Any) -> Any:
+    def query_of_row(self, name: str, X: Any, group: Any = None, qid: Any = None) -> Any:
         """The query of each row, from `qid` or the column of X; None if neither is there; raises if both are."""
-        if self.query not in _names(X):
-            return qid
-        if group is not None or qid is not None:
+        column = _column(X, self.query)
+        if column is not None and not (group is None and qid is None):
             raise ValueError(
                 f"{name} has a column {self.query!r}, and group or qid is also given: give the queries once, or "
                 "rename the column"
             )
-        return X[self.query]
-
-    def split_training(
-        self, X: Any, group: Any = None, qid: Any = None, sources: Any = None, position: Any = None
-    ) -> Rows:
-        """Split training data, in which every named column must be there; as `split`."""
-        return self.split(
-            "X",
-            X,
-            group,
-            qid,
-            sources,
-            position,
-            needed=self.sources,
-            needs_position=self.position is not None,
-        )
+        return qid if column is None else column
 
     def split(
         self,
@@ -141,23 +123,12 @@ class NamedColumns:
         position: Any = None,
         *,
         needed: Iterable[str] = (),
-        needs_position: bool = False,
         order: Sequence[Any] | None = None,
     ) -> Rows:
-        """Split data into features, queries, label sources and positions.
+        """Split data, which messages call `name`, into features, queries, label sources and positions.
 
-        Parameters
-        ----------
-        name : str
-            What messages call X.
-        X, group, qid, sources, position
-            The data, and the queries, further sources and positions given beside them.
-        needed : iterable of str
-            The label sources that must be there.
-        needs_position : bool
-            Whether positions must be there.
-        order : sequence, optional
-            The features, as in `features`.
+        Queries, sources and positions may also be given beside X. `needed` are the sources that must be there, also
+        ``"position"``; `order` are the features, as in `features`.
 
         Raises
         ------
@@ -166,93 +137,84 @@ class NamedColumns:
             name.
 
         """
-        names = _names(X)
-        if len(set(names)) < len(names):
-            twice = next(column for column in names if names.count(column) > 1)
-            raise ValueError(f"{name} has two columns {twice!r}: rename one")
-        labels = self._labels(name, X, names, sources)
-        for source in needed:
-            if source not in labels:
-                self._refuse(name, names, source)
-        position = self._position(name, X, names, position)
-        if needs_position and position is None:
-            self._refuse_without_position(name, names)
-        rows = self.query_of_row(name, X, group, qid)
-        before = "eval_" if name.startswith("eval") else ""
-        if rows is None and group is None:
+        names, columns = names_in(X, name) or [], self._labels
+        given = {} if sources is None else sources_by_name(sources)
+        for source in given:
+            check_new_source(source)
+        given |= {} if position is None else {POSITION: position}
+        for source, column in columns.items():
+            if column in names and source in given:
+                argument, what = _called(source)
+                raise ValueError(
+                    f"column {column!r} of {name} and the argument {argument}= both give {what}: give one of them"
+                )
+            given |= {source: _column(X, column)} if column in names else {}
+        if missing := [source for source in needed if source not in given]:
+            (argument, what), lacking = _called(missing[0]), columns.get(missing[0])
             raise ValueError(
-                f"{name} has no column {self.query!r}{_meant(self.query, names)}: give a pandas or polars DataFrame "
-                f"with the column that query= names, or the queries as {before}group= or {before}qid="
+                f"{name} has no {what}: name the column in {argument}= of the ranker"
+                if lacking is None
+                else f"{name} has no column {_unknown(lacking, names)}, which {argument}= names: {TABLE} with it"
             )
-        column = f"column {self.query!r} of {name}" if self.query in names else f"{before}qid"
-        sizes = sizes_of(group, rows, getattr(X, "shape", (None,))[0], column)
+        query, before = self.query_of_row(name, X, group, qid), "eval_" if name.startswith("eval") else ""
+        if query is None and group is None:
+            raise ValueError(
+                f"{name} has no column {_unknown(self.query, names)}: {TABLE} with the column that query= names, or "
+                f"the queries as {before}group= or {before}qid="
+            )
         features = self.features(X, order)
-        if names and not _names(features):
+        if names and not names_in(features):
             raise ValueError(
                 f"{name} has no features: query=, sources= and position= name all of its columns; add others"
             )
-        return Rows(features, sizes, labels or None, position)
-
-    def _position(self, name: str, X: Any, names: list[Any], position: Any) -> Any:
-        if self.position is None or self.position not in names:
-            return position
-        if position is not None:
-            raise ValueError(
-                f"positions are given twice, as column {self.position!r} of {name} and in the argument position=: "
-                "give them once"
-            )
-        return X[self.position]
-
-    def _refuse_without_position(self, name: str, names: list[Any]) -> None:
-        if self.position is None:
-            raise ValueError(
-                f"{name} has no positions: name their column, as in position='rank' of the ranker"
-            )
-        raise ValueError(
-            f"{name} has no column {self.position!r}{_meant(self.position, names)}, which position= names: give a "
-            "pandas or polars DataFrame with it"
+        of_query = f"column {self.query!r} of {name}" if self.query in names else f"{before}qid"
+        sizes, position = (
+            sizes_of(group, query, getattr(X, "shape", (None,))[0], of_query),
+            given.pop(POSITION, None),
         )
+        return Rows(features, sizes, given or None, position)
 
-    def _labels(self, name: str, X: Any, names: list[Any], sources: Any) -> dict[str, Any]:
-        labels = {} if sources is None else sources_by_name(sources)
-        for source, column in self.sources.items():
-            if column not in names:
-                continue
-            if source in labels:
-                raise ValueError(
-                    f"source {source!r} is given twice, as column {column!r} of {name} and in the argument sources=: "
-                    "give it once"
-                )
-            labels[source] = X[column]
-        return labels
+    def split_training(self, X: Any, *beside: Any) -> Rows:
+        """Split training data, in which every named column must be there; as `split`."""
+        return self.split("X", X, *beside, needed=self._labels)
 
-    def _refuse(self, name: str, names: list[Any], source: str) -> None:
-        column = self.sources.get(source)
-        if column is None:
-            raise ValueError(
-                f"{name} has no label source {source!r}: name its column, as in sources=[{source!r}] of the ranker"
-            )
-        raise ValueError(
-            f"{name} has no column {column!r}{_meant(column, names)}, which sources= names: give a pandas or polars "
-            "DataFrame with it"
-        )
+    def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:
+        """The queries of X with grades y, and the label sources and positions that a measure reads."""
+        needed = [source for source in measure.sources if source != RELEVANCE]
+        positions = [POSITION] if measure.reads_positions else []
+        rows = self.split("X", X, group, qid, needed=[*needed, *positions])
+        labels = {name: (rows.sources or {})[name] for name in needed}
+        return Queries(y, rows.sizes, position=rows.position, **labels)
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """The columns of the sources, and of the positions under a name that no source can have."""
+        return {**self.sources, **({} if self.position is None else {POSITION: self.position})}
 
 
-def names_in(X: Any) -> list[Any] | None:
-    """The names of the features of a pandas or polars frame; None for anything else."""
-    return _names(X) or None
+def names_in(X: Any, name: str = "X") -> list[Any] | None:
+    """The names of the columns of a pandas, polars or pyarrow table; None for anything else."""
+    frame = as_frame(name, X)
+    return None if frame is None else list(frame.columns)
 
 
-def _names(X: Any) -> list[Any]:
-    """The names of the columns of a pandas or polars frame; none for anything else, an Arrow table included."""
-    if hasattr(X, "collect"):
-        raise TypeError(f"X is a {type(X).__name__}: collect it first, as in X.collect()")
-    return [] if hasattr(X, "column_names") else list(getattr(X, "columns", ()))
+def _column(X: Any, name: Any) -> Any:
+    """A column of a table, of the table's own type; None if there is none."""
+    frame = as_frame("X", X)
+    if frame is None or name not in frame.columns:
+        return None
+    return frame[:, frame.columns.index(name)].to_native()
 
 
-def _meant(column: Any, names: list[Any]) -> str:
+def _unknown(column: Any, names: list[Any]) -> str:
+    """A column that is not there, with the one that was probably meant."""
     close = get_close_matches(str(column), [name for name in names if isinstance(name, str)], 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{column!r} (did you mean {close[0]!r}?)" if close else repr(column)
+
+
+def _called(source: str) -> tuple[str, str]:
+    """The parameter that names the column of a source or of the positions, and what messages call these."""
+    return (POSITION, "positions") if source == POSITION else ("sources", f"label source {source!r}")
 
 
 def _inner(estimator: Any) -> Any:

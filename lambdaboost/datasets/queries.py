@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets._checks import all_finite, check_source_name
-from lambdaboost.datasets._given import labels_of, query_ids, query_starts, weights_of
+from lambdaboost._checks import all_finite, check_new_source
+from lambdaboost.datasets.arrays import chosen_of, labels_of, query_ids, query_starts, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
+PARTS = ("offsets", "labels", "ids", "weight", "positions")
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -99,30 +100,30 @@ class Queries:
         else:
             offsets, of_query = _offsets_from_sizes(sizes, n), None
         for name, values in sources.items():
-            check_source_name(name)
-            labels[name] = labels_of(name, values)
-            if labels[name].size != n:
-                raise ValueError(
-                    f"{name} has {labels[name].size} rows, relevance has {n}: give one label per document"
-                )
+            labels[name] = _source(name, values, n)
         positions = None if position is None else positions_of("position", position)
         if positions is not None and positions.codes.size != n:
             raise ValueError(
                 f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
             )
-        set_ = object.__setattr__
-        set_(self, "offsets", _frozen(offsets))
-        set_(self, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
-        set_(self, "ids", None if of_query is None else _frozen(of_query))
-        set_(self, "weight", None if weight is None else _frozen(_weights(weight, offsets)))
-        set_(self, "positions", positions)
-        set_(self, "_memo", {})
+        weights = None if weight is None else _weights(weight, offsets)
+        self._set(offsets, labels, of_query, weights, positions)
+
+    def _set(self, offsets: Any, labels: dict[str, Any], *others: Any) -> None:
+        """Set the `PARTS`, read-only."""
+        frozen = MappingProxyType({name: _frozen(a) for name, a in labels.items()})
+        for name, part in zip(PARTS, (offsets, frozen, *others), strict=True):
+            object.__setattr__(self, name, _frozen(part) if isinstance(part, np.ndarray) else part)
+        object.__setattr__(self, "_memo", {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Queries are immutable: make a new one to set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.offsets, dict(self.labels), self.ids, self.weight, self.positions)
+        return _rebuild, tuple(self._parts().values())
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in PARTS} | {"labels": dict(self.labels)}
 
     def __repr__(self) -> str:
         return f"Queries({self.n_documents} documents in {self.n_queries} queries; {self.columns})"
@@ -212,21 +213,12 @@ class Queries:
         >>> Queries([2, 0, 1, 1, 0], sizes=[3, 2]).take([1]).relevance
         array([1., 0.], dtype=float32)
         """
-        chosen = self._chosen(queries)
+        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
         return self._taken(self.rows_of(chosen), chosen)
-
-    def _chosen(self, queries: ArrayLike) -> NDArray[np.int64]:
-        """Indices of queries given by index or mask."""
-        try:
-            return np.arange(self.n_queries)[np.asarray(queries)]
-        except IndexError as error:
-            raise ValueError(
-                f"queries does not fit the {self.n_queries} queries here, give their indices or a mask: {error}"
-            ) from None
 
     def rows_of(self, queries: ArrayLike) -> NDArray[np.int64]:
         """Row indices of queries given by index or mask, in that order."""
-        chosen = self._chosen(queries)
+        chosen = chosen_of("queries", queries, self.n_queries, "queries here")
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
@@ -259,6 +251,54 @@ class Queries:
             None if self.positions is None else self.positions.take(rows),
         )
 
+    def with_source(self, name: str, labels: ArrayLike) -> Queries:
+        """The same queries with one more label source.
+
+        >>> Queries([1, 0], sizes=[2]).with_source("clicks", [0, 1])
+        Queries(2 documents in 1 queries; relevance, clicks)
+        """
+        check_new_source(name, self.labels)
+        more = {name: _source(name, labels, self.n_documents)}
+        return _rebuild(**self._parts() | {"labels": {**self.labels, **more}})
+
+    def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
+        """The same queries with other positions, or with none."""
+        positions = None if position is None else positions_of("position", position)
+        return _rebuild(**self._parts() | {"positions": positions})
+
+    def without_ids(self) -> Queries:
+        """The same queries without names."""
+        return _rebuild(**self._parts() | {"ids": None})
+
+    @staticmethod
+    def concat(parts: Sequence[Queries]) -> Queries:
+        """The queries of all parts, in order; a part without weights gets weight 1.
+
+        Raises
+        ------
+        ValueError
+            If parts differ in their label sources or kind of positions, only some have ids or positions, or two share
+            an id.
+
+        """
+        for i, part in enumerate(parts):
+            for what, here in _kinds(part).items():
+                if here != (first := _kinds(parts[0])[what]):
+                    raise ValueError(
+                        f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
+                    )
+        ids = [part.ids for part in parts if part.ids is not None]
+        _check_distinct(ids)
+        positions = [part.positions for part in parts if part.positions is not None]
+        weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
+        return _rebuild(
+            np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))]),
+            {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels},
+            _concat_ids(ids) if ids else None,
+            None if all(q.weight is None for q in parts) else np.concatenate(weights),
+            Positions.concat(positions) if positions else None,
+        )
+
     def memo(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The result of `build`, computed once for these queries and cached under `key`.
 
@@ -288,23 +328,45 @@ class Queries:
         return s
 
 
-def _rebuild(
-    offsets: NDArray[np.int64],
-    labels: dict[str, NDArray[np.float32]],
-    ids: NDArray[Any] | None,
-    weight: NDArray[np.float32] | None,
-    positions: Positions | None = None,
-) -> Queries:
+def _rebuild(offsets: Any, labels: dict[str, Any], ids: Any, weight: Any, positions: Any) -> Queries:
     """Make a `Queries` from parts that are already checked."""
     q = Queries.__new__(Queries)
-    set_ = object.__setattr__
-    set_(q, "offsets", _frozen(np.asarray(offsets, dtype=np.int64)))
-    set_(q, "labels", MappingProxyType({name: _frozen(a) for name, a in labels.items()}))
-    set_(q, "ids", None if ids is None else _frozen(ids))
-    set_(q, "weight", None if weight is None else _frozen(weight))
-    set_(q, "positions", positions)
-    set_(q, "_memo", {})
+    q._set(offsets, labels, ids, weight, positions)
     return q
+
+
+def _kinds(q: Queries) -> dict[str, str]:
+    """What parts that are joined have in common, in words."""
+    has = {"query ids": q.ids, "positions": q.positions}
+    return {"label sources": ", ".join(sorted(q.labels))} | {
+        name: "none" if part is None else "given" for name, part in has.items()
+    }
+
+
+def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
+    """The labels of a further source of `n` rows."""
+    check_new_source(name)
+    labels = labels_of(name, values)
+    if labels.size != n:
+        raise ValueError(f"{name} has {labels.size} rows, relevance has {n}: give one label per document")
+    return labels
+
+
+def _concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:
+    """Ids one after the other, so that a number does not become a text."""
+    return np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
+
+
+def _check_distinct(ids: list[NDArray[Any]]) -> None:
+    """Raise if two parts share an id: the parts of a fold that hold the same query are probably a mistake."""
+    seen: dict[Any, int] = {}
+    for i, part in enumerate(ids):
+        for query in part.tolist():
+            if seen.setdefault(query, i) != i:
+                raise ValueError(
+                    f"query {query!r} is in part {seen[query]} and part {i}: remove it from one, or give the queries "
+                    "different ids"
+                )
 
 
 def _first_below_0(labels: NDArray[np.float32]) -> int:
@@ -327,25 +389,17 @@ def _offsets_from_sizes(sizes: ArrayLike | None, n: int) -> NDArray[np.int64]:
         )
     if a.size == 0:
         raise ValueError("sizes is empty: there must be at least one query")
-    if not np.issubdtype(a.dtype, np.integer):
-        whole = a.astype(np.int64) if np.issubdtype(a.dtype, np.floating) and np.isfinite(a).all() else None
-        if whole is None or (whole != a).any():
-            raise TypeError(
-                f"sizes must be whole numbers, got {a.dtype}: give the number of documents of each query"
-            )
-        a = whole
-    if (a < 1).any():
-        query = int(np.flatnonzero(a < 1)[0])
-        raise ValueError(
-            f"sizes[{query}] is {a[query]}: every query needs at least one document; leave empty ones out"
+    if a.dtype.kind not in "iuf" or (a != np.floor(a)).any():
+        raise TypeError(
+            f"sizes must be whole numbers, got {a.dtype}: give the number of documents of each query"
         )
-    if (a > n).any():  # before the sum, which could overflow
-        query = int(np.flatnonzero(a > n)[0])
-        raise ValueError(
-            f"sizes[{query}] is {a[query]}, but there are {n} rows: each row belongs to one query"
-        )
+    if (bad := (a < 1) | (a > n)).any():
+        query = int(bad.argmax())
+        few = "every query needs at least one document; leave empty ones out"
+        wrong = f"but there are {n} rows: each row belongs to one query"
+        raise ValueError(f"sizes[{query}] is {a[query]:.0f}" + (f": {few}" if a[query] < 1 else f", {wrong}"))
     if a.sum() != n:
-        raise ValueError(f"sizes sum to {a.sum()}, but there are {n} rows: each row belongs to one query")
+        raise ValueError(f"sizes sum to {a.sum():.0f}, but there are {n} rows: each row belongs to one query")
     return np.concatenate([[0], np.cumsum(a, dtype=np.int64)])
 
 

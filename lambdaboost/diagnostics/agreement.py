@@ -15,26 +15,8 @@ def lambda_agreement(
 ) -> float:
     """Share of documents whose two λ have the same sign, or whose second λ is 0 (2011 paper, §4.2 and fig. 2).
 
-    Parameters
-    ----------
-    first, second : Objective
-        The objectives to compare; a document agrees if its λ under `second` is 0.
-    scores : array of shape (n_documents,)
-        Finite scores.
-    q : Queries
-        The documents with the label sources of both.
-    iteration : int
-        The boosting round, from 0, for objectives with a schedule.
-
-    Returns
-    -------
-    float
-        In [0, 1], over all documents.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `first` or `second` is not an objective, or their `gradient` raises.
+    A document agrees if the signs are equal or its λ under `second` is 0; the share is in [0, 1], over all documents.
+    `iteration` is the boosting round, from 0, for objectives with a schedule.
 
     Examples
     --------

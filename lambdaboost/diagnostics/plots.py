@@ -1,180 +1,166 @@
-"""Plots of the diagnostics, after figures 2–7 of the 2011 paper and 2 and 3 of the 2007 paper; needs matplotlib.
+"""Plots of the diagnostics, after figures 2 to 6 of the 2011 paper, and of position bias; needs matplotlib.
 
 Each function draws on `ax`, or on a new figure, and returns the Axes. Records are a `Recorder` or its `frame()`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost.clicks import Propensities
-from lambdaboost.diagnostics.cost_derivatives import cost_derivatives
-from lambdaboost.diagnostics.lambda_jacobian import LambdaJacobian
-from lambdaboost.diagnostics.local_optimum import LocalOptimum
+from lambdaboost.diagnostics.pair_costs import cost_derivatives
+from lambdaboost.diagnostics.parts import is_of_pairs
 from lambdaboost.diagnostics.recorder import Recorder
-from lambdaboost.diagnostics.schedule_weights import schedule_weights
-from lambdaboost.diagnostics.training_share import TrainingShare, mean_and_error
-from lambdaboost.diagnostics.weight_sweep import WeightSweep
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.report.lines import COLOURS, DASHES, line
-from lambdaboost.evaluation.report.svg import label as escaped
+from lambdaboost.evaluation.reports.drawing import draw_curves, label_axes, line
+from lambdaboost.evaluation.reports.drawing import label as escaped
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.schedules import Schedule
+from lambdaboost.objectives.schedules import Schedule, weight_at
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ROUND = "Boosting round"
+Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
+Records: TypeAlias = "Recorder | pd.DataFrame"
 
 
-def plot_agreement(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+def plot_agreement(recorded: Records, ax: Any = None) -> Any:
     """The share of documents whose λ agree under two objectives, by round (fig. 2)."""
-    frame = _frame(recorded, "agreement of ", "compare=[(first, second)]")
-    return _curves(ax, frame, {name: name for name in frame}, "Documents whose λ agree (%)", 100)
+    return _recorded(recorded, "agreement of ", "agreement of {}".format, "Documents whose λ agree (%)", ax)
 
 
-def plot_lambda_shares(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
+def plot_lambda_shares(recorded: Records, ax: Any = None) -> Any:
     """The shares of partners of each grade in the λ of highly relevant documents, by round (fig. 3a)."""
-    frame = _frame(recorded, "share_", "grades=(3, 4)")
-    return _curves(ax, frame, _grades(frame, "partners of grade "), "λ of highly relevant documents (%)", 100)
-
-
-def plot_top_grades(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """The distribution of grades at the top of the rankings, by round (fig. 3b)."""
-    frame = _frame(recorded, "top_")
-    return _curves(ax, frame, _grades(frame, "grade "), "Documents in the top ranks (%)", 100)
-
-
-def plot_rank_changes(recorded: Recorder | pd.DataFrame, ax: Any = None) -> Any:
-    """The share of ranks that each round changes, at the top and in all (fig. 4)."""
-    frame = _frame(recorded, "changed_")
-    labels = {"changed_top": "top ranks", "changed_full": "all ranks"}
-    return _curves(ax, frame, labels, "Ranks changed in a round (%)", 100)
-
-
-def plot_cost_derivatives(
-    objectives: Mapping[str, Objective], differences: ArrayLike | None = None, ax: Any = None
-) -> Any:
-    """Derivatives of the pair costs by score difference (fig. 5), by default from −6 to 6."""
-    o = np.linspace(-6, 6, 241) if differences is None else np.asarray(differences, dtype=np.float64)
-    curves = {name: cost_derivatives(o, objective) for name, objective in _named(objectives).items()}
-    ax = _axes(
-        ax,
-        "Score difference o = sᵢ − sⱼ of a pair with i better than j",
-        "|∂O/∂o|, without pair weight",
+    return _recorded(
+        recorded, "share_", "partners of grade {}".format, "λ of highly relevant documents (%)", ax
     )
-    return _lines(ax, {name: (o, values) for name, values in curves.items()})
+
+
+def plot_top_grades(recorded: Records, ax: Any = None) -> Any:
+    """The distribution of grades at the top of the rankings, by round (fig. 3b)."""
+    return _recorded(recorded, "top_", "grade {}".format, "Documents in the top ranks (%)", ax)
+
+
+def plot_rank_changes(recorded: Records, ax: Any = None) -> Any:
+    """The share of ranks that each round changes, at the top and in all (fig. 4)."""
+    labels = {"top": "top ranks", "full": "all ranks"}
+    return _recorded(recorded, "changed_", labels.__getitem__, "Ranks changed in a round (%)", ax)
+
+
+def plot_cost_derivatives(objectives: Mapping[str, Objective], ax: Any = None) -> Any:
+    """Derivatives of the pair costs by score difference, from −6 to 6 (fig. 5)."""
+    o = np.linspace(-6, 6, 241)
+    curves = {name: (o, cost_derivatives(o, objective)) for name, objective in objectives.items()}
+    xlabel = "Score difference o = sᵢ − sⱼ of a pair with i better than j"
+    return _lines(curves, xlabel, "|∂O/∂o|, without pair weight", ax)
 
 
 def plot_schedules(schedules: Mapping[str, float | Schedule], rounds: int, ax: Any = None) -> Any:
     """The weights of schedules over the rounds (fig. 6)."""
-    curves = {name: schedule_weights(schedule, rounds) for name, schedule in _named(schedules).items()}
-    ax = _axes(ax, ROUND, "Weight w of the second objective")
-    return _lines(ax, {name: (np.arange(rounds), values) for name, values in curves.items()})
+    m = range(rounds)
+    curves = {name: (m, [weight_at(schedule, at) for at in m]) for name, schedule in schedules.items()}
+    return _lines(curves, ROUND, "Weight w of the second objective", ax)
 
 
-def plot_training_share(
-    systems: Mapping[str, TrainingShare], measure: Measure = NDCG(3), ax: Any = None
-) -> Any:
-    """A measure of each system by the share of training queries (fig. 7); bars are ±1 standard error."""
-    for name, found in _named(systems).items():
-        if measure not in found.values:
-            raise ValueError(f"measure {measure!r} is not in {name!r}: choose one of {list(found.values)}")
-    ax = _axes(ax, "Training queries used (%)", f"Mean {measure!r} on test queries")
-    for (name, found), style in zip(systems.items(), _styles(), strict=False):
-        order = np.argsort(found.shares)
-        mean, error = mean_and_error(found.values[measure])
-        ax.errorbar(
-            100 * found.shares[order], mean[order], error[order], label=name, marker="o", capsize=3, **style
-        )
+def plot_propensities(curves: Mapping[str, Propensities], ax: Any = None) -> Any:
+    """Propensities by position with their intervals, for one or more curves by name."""
+    ax = _axes(ax)
+    label_axes(ax, "", "")
+    for at, (name, curve) in enumerate(curves.items()):
+        curve.plot(ax, label=escaped(name), **line(at))
     ax.legend(frameon=False)
     return ax
 
 
-def plot_weight_sweep(sweep: WeightSweep, queries: int | None = None, ax: Any = None) -> Any:
-    """A measure against single shifted weights (2007 paper, figs. 2 and 3), over `queries` queries or all."""
-    sizes = sweep.sizes.tolist()
-    if queries is not None and queries not in sizes:
-        raise ValueError(f"queries is {queries!r}: choose one of {sizes}, the sizes of the sweep")
-    at = -1 if queries is None else sizes.index(queries)
-    ax = _axes(ax, "Shift of the weight (%)", f"Mean {sweep.measure!r} of {sizes[at]:,} queries")
-    ax.axvline(0, color="0.6", linewidth=0.8)
-    for name, values, style in zip(sweep.weights, sweep.values[at], _styles(), strict=False):
-        ax.plot(100 * sweep.shifts, values, label=name, linewidth=1.2, **style)
-    ax.ticklabel_format(axis="y", useOffset=False)
-    ax.legend(frameon=False)
-    return ax
+# By the prefix of the columns.
+RECORDED: Mapping[str, tuple[Callable[..., Any], str]] = {
+    "agreement of ": (plot_agreement, "Share of documents whose λ agree, by round (2011 paper, fig. 2)."),
+    "share_": (
+        plot_lambda_shares,
+        "Share of the λ of highly relevant documents by grade of the partner (fig. 3a).",
+    ),
+    "top_": (plot_top_grades, "Grades of the documents in the top ranks, by round (fig. 3b)."),
+    "changed_": (
+        plot_rank_changes,
+        "Ranks that hold a different document after a round, at the top and in all (fig. 4).",
+    ),
+}
 
 
-def plot_local_optimum(tests: Mapping[str, LocalOptimum], ax: Any = None) -> Any:
-    """The change of the measure by a step along each random direction; right of 0 it rises."""
-    first = next(iter(_named(tests).values()))
-    if any(found.measure != first.measure for found in tests.values()):
-        raise ValueError(
-            f"tests are of {[found.measure for found in tests.values()]}: give tests of one measure"
-        )
-    ax = _axes(ax, f"Change of mean {first.measure!r}", "Directions with at most this change (%)")
-    ax.axvline(0, color="0.6", linewidth=0.8)
-    for (name, found), style in zip(tests.items(), _styles(), strict=False):
-        changes = np.sort(found.changes)
-        ax.step(
-            changes, np.arange(1, changes.size + 1) / changes.size * 100, where="post", label=name, **style
-        )
-    ax.legend(frameon=False)
-    return ax
+def pictures(
+    recorded: Records | None = None,
+    objectives: Mapping[str, Objective] | None = None,
+    of: str = "",
+    propensities: Mapping[str, Propensities] | None = None,
+) -> dict[str, Callable[[Any], Any]]:
+    """Diagnostics for `lambdaboost.evaluation.report`, as ``diagnostics=pictures(recorder)``: captions and functions.
+
+    Parameters
+    ----------
+    recorded : Recorder or its frame, optional
+        The records; one picture per kind of column.
+    objectives : mapping of str to Objective, optional
+        Objectives by name, whose cost derivatives are drawn (fig. 5) if they are sums over pairs.
+    of : str
+        Name of the recorded system, put before each caption.
+    propensities : mapping of str to Propensities, optional
+        Curves of position bias by name, drawn together with their intervals.
+
+    Examples
+    --------
+    >>> from lambdaboost import LambdaRank, SigmoidLocal
+    >>> list(pictures(objectives={"λL": LambdaRank(), "λS": SigmoidLocal()}))
+    ['Derivatives of the pair costs by score difference (2011 paper, fig. 5).']
+
+    """
+    drawn: dict[str, Callable[[Any], Any]] = {}
+    if recorded is not None:
+        frame = _frame(recorded)
+        for prefix, (plot, caption) in RECORDED.items():
+            if any(str(name).startswith(prefix) for name in frame.columns):
+                drawn[f"{of}: {caption}" if of else caption] = partial(plot, frame)
+    pairwise = {name: o for name, o in (objectives or {}).items() if is_of_pairs(o)}
+    if pairwise:
+        caption = "Derivatives of the pair costs by score difference (2011 paper, fig. 5)."
+        drawn[caption] = partial(plot_cost_derivatives, pairwise)
+    if propensities:
+        caption = "Propensities by position, relative to the best position"
+        caption += ", with 95 % intervals." if any(c.low is not None for c in propensities.values()) else "."
+        drawn[caption] = partial(plot_propensities, propensities)
+    return drawn
 
 
-def plot_lambda_jacobian(found: LambdaJacobian, ax: Any = None) -> Any:
-    """∂λᵢ/∂sⱼ as a heat map, which is symmetric for a rule with a cost."""
-    ax = _axes(ax, "Score sⱼ that changes", "λᵢ that responds")
-    largest = float(np.abs(found.matrix).max()) or 1.0
-    image = ax.imshow(found.matrix, cmap="PuOr", vmin=-largest, vmax=largest)
-    ax.grid(False)
-    ax.figure.colorbar(image, ax=ax, label="∂λᵢ/∂sⱼ", shrink=0.8)
-    return ax
-
-
-def _frame(recorded: Recorder | pd.DataFrame, prefix: str, remedy: str = "") -> pd.DataFrame:
-    """The recorded columns that start with `prefix`."""
+def _frame(recorded: Records) -> pd.DataFrame:
     frame = recorded.frame() if isinstance(recorded, Recorder) else recorded
     if not hasattr(frame, "columns"):
         raise TypeError(f"recorded is {type(frame).__name__}: give a Recorder or its frame()")
+    return frame
+
+
+def _recorded(recorded: Records, prefix: str, label: Callable[[str], str], ylabel: str, ax: Any) -> Any:
+    """The recorded columns that start with `prefix` over the rounds, in percent."""
+    frame = _frame(recorded)
     columns = [name for name in frame.columns if str(name).startswith(prefix)]
     if not columns or not len(frame):
-        hint = f" made with {remedy}" if remedy else ""
         raise ValueError(
-            f"nothing recorded under {prefix.strip()!r}: train with a Recorder{hint} as a callback"
+            f"recorded has nothing under {prefix.strip()!r}: train with a Recorder as a callback, made with compare= "
+            "for agreements and grades= for shares"
         )
-    return frame[columns]
-
-
-def _named(given: Any) -> Mapping[str, Any]:
-    if not isinstance(given, Mapping) or not given:
-        raise TypeError(f"expected a dict with at least one label and curve, got {given!r}")
-    return given
-
-
-def _grades(frame: pd.DataFrame, text: str) -> dict[str, str]:
-    return {name: text + name.rpartition("_")[2] for name in frame}
-
-
-def _curves(ax: Any, frame: pd.DataFrame, labels: dict[str, str], ylabel: str, scale: float) -> Any:
-    ax = _axes(ax, ROUND, ylabel)
     # Grades that no document has, such as 2 to 4 among 0, 1 and 5, would fill the legend.
-    if seen := {name: label for name, label in labels.items() if frame[name].fillna(0).any()}:
-        labels = seen
+    seen = [name for name in columns if frame[name].fillna(0).any()] or columns
     rounds = frame.index.to_numpy()
-    return _lines(ax, {label: (rounds, scale * frame[name].to_numpy()) for name, label in labels.items()})
+    curves = {label(name.removeprefix(prefix)): (rounds, 100 * frame[name].to_numpy()) for name in seen}
+    return _lines(curves, ROUND, ylabel, ax)
 
 
-def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
-    for (label, (x, y)), style in zip(curves.items(), _styles(), strict=False):
-        # A curve of few rounds would be invisible without markers.
-        ax.plot(x, y, label=label, marker="o" if len(x) < 25 else None, markersize=4, **style)
+def _lines(curves: Curves, xlabel: str, ylabel: str, ax: Any) -> Any:
+    ax = _axes(ax)
+    draw_curves(ax, curves, xlabel, ylabel)
     # After the curves are drawn: an earlier limit would also fix the other one.
     ax.set_ylim(bottom=0)
     # Many labels would cover the curves.
@@ -183,31 +169,9 @@ def _lines(ax: Any, curves: dict[str, tuple[Any, Any]]) -> Any:
     return ax
 
 
-def _styles() -> list[dict[str, Any]]:
-    """Combinations of colours and dashes."""
-    return [
-        {"color": c, "linestyle": DASHES[(at + turn) % 7]}
-        for turn in range(7)
-        for at, c in enumerate(COLOURS)
-    ]
-
-
-def plot_propensities(curves: Mapping[str, Propensities], ax: Any = None) -> Any:
-    """Propensities by position with their intervals, for one or more curves by name."""
-    ax = _axes(ax, "", "")
-    for at, (name, curve) in enumerate(curves.items()):
-        curve.plot(ax, label=escaped(name), **line(at))
-    ax.legend(frameon=False)
-    return ax
-
-
-def _axes(ax: Any, xlabel: str, ylabel: str) -> Any:
+def _axes(ax: Any) -> Any:
     if ax is None:
         import matplotlib.pyplot as plt
 
         ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(alpha=0.25)
     return ax

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.diagnostics._parts import pair_parts
-from lambdaboost.evaluation.comparison.top_grades import n_grades
+from lambdaboost.diagnostics.parts import pair_parts
+from lambdaboost.diagnostics.top_ranks import n_grades
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.kernels.levels import levels
 
@@ -81,16 +81,11 @@ def lambda_share_by_grade(
 
 def high_grades(grades: Iterable[int], q: Queries) -> list[int]:
     """Those of `grades` that occur in `q`, ascending; raises if there are none."""
-    wanted = list(grades)
-    highest = n_grades(q) - 1
-    if not wanted or any(isinstance(g, bool) or g != g or g != int(g) or g < 0 for g in wanted):
-        raise ValueError(
-            f"grades is {wanted}: give the whole grades of highly relevant documents, such as (3, 4)"
-        )
-    there = sorted({int(g) for g in wanted if rows_of_grade(q, int(g)).size})
+    wanted = set(grades)
+    there = [grade for grade in range(n_grades(q)) if grade in wanted and rows_of_grade(q, grade).size]
     if not there:
         raise ValueError(
-            f"grades is {wanted}, but no document has one: the highest is {highest}; give grades=({highest},)"
+            f"grades is {sorted(wanted)}: give grades that documents have, up to {n_grades(q) - 1}"
         )
     return there
 

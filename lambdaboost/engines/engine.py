@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost.calls.traps import Trap
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
+from lambdaboost.engines.spelling import remedy
 from lambdaboost.evaluation import Measure
-
-# Called after every round with the measure on the validation part, if there is one.
-OnRound = Callable[[float | None], None]
 
 
 @dataclass(frozen=True)
@@ -32,122 +30,120 @@ class Training:
     early_stopping: int | None = None
 
 
-class Engine(ABC):
-    """A stock engine.
+class Engine(Protocol):
+    """A stock engine; what only its own folder knows is in its attributes."""
 
-    Attributes
-    ----------
-    name, title : str
-        The name of its package, and its name in prose.
-    native : str
-        Its own ranking objective.
-    aliases : mapping of str to tuple of str
-        All names of a parameter, by what it is: ``"objective"``, ``"metric"``, ``"rounds"``, ``"early stopping"``,
-        ``"seed"``, ``"rate"`` and ``"least leaf"``.
-    only_native : mapping of str to str
-        The parameters that only `native` reads, with the counterpart in lambdaboost.
-    metrics : str
-        The argument of `train` that takes measures.
-    metric_names : frozenset of str
-        The names of its own metrics, without cutoffs.
-    metrics_by_commas : bool
-        Whether one text may name several metrics.
-    predicts_margins : bool
-        Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
-
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    native: ClassVar[str]
+    name: ClassVar[str]  # of its package
+    title: ClassVar[str]  # in prose
+    native: ClassVar[str]  # its own ranking objective
+    metrics: ClassVar[str]  # the argument of `train` that takes measures
+    continued: ClassVar[str]  # the argument of `train` that takes a model to continue
+    # All names of a parameter by what it is: "objective", "metric", "rounds", "early stopping", "seed", "rate" and
+    # "least leaf".
     aliases: ClassVar[Mapping[str, tuple[str, ...]]]
-    only_native: ClassVar[Mapping[str, str]]
-    metrics: ClassVar[str]
-    metric_names: ClassVar[frozenset[str]]
-    metrics_by_commas: ClassVar[bool]
-    predicts_margins: ClassVar[bool]
+    only_native: ClassVar[
+        Mapping[str, str]
+    ]  # what only its own objectives read, with the counterpart in lambdaboost
+    quiet: ClassVar[Mapping[str, Any]]  # with these parameters it evaluates nothing of its own
+    silent: ClassVar[Mapping[str, Any]] = {}  # with these it prints nothing, unless others are given
+    free: ClassVar[frozenset[str]]  # parameters that may differ when a training resumes
+    metric_names: ClassVar[frozenset[str]]  # of its own metrics, without cutoffs
+    metrics_by_commas: ClassVar[bool] = False  # whether one text may name several
+    # Its own metrics at a cutoff, such as "ndcg@5", if the engine itself cannot read these names.
+    cutoffs: ClassVar[Mapping[str, Callable[..., Measure]]] = {}
+    # Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
+    predicts_margins: ClassVar[bool] = False
+    blank: ClassVar[str] = " "  # what a booster keeps for a blank in the name of a feature
+    traps: ClassVar[tuple[Trap, ...]]  # the rows of docs/traps.md about this engine alone
+
+    # Data.
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        """Convert to the engine's data set; validation data are aligned with the training data `reference`."""
+
+    def check_data(self, name: str, data: Any) -> int:
+        """The number of rows; a TypeError unless `data` is a data set of this engine."""
+
+    def features(self, data: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
+        """The arguments of `leaks`: features by rows, queries, and names of the features; None without rows."""
+
+    # Trainings.
+
+    def run(self, job: Any) -> Any:
+        """The booster that the engine's own `train` returns for a `Job`."""
+
+    def run_cv(self, job: Any, folds: Any) -> Any:
+        """What the engine's own `cv` returns for a `Job`, over folds of whole queries."""
+
+    def own(self, early_stopping: int | None) -> dict[str, Any]:
+        """The arguments that only this engine has, for a `Training`."""
+
+    def workers(self, params: Mapping[str, Any]) -> int:
+        """How many workers of a cluster train together."""
+
+    # A booster.
+
+    def best_round(self, booster: Any) -> int | None:
+        """The number of rounds up to the best one; None if it did not stop early."""
+
+    def n_rounds(self, booster: Any) -> int:
+        """The number of rounds of a booster that is saved."""
+
+    def has_splits(self, booster: Any) -> bool:
+        """Whether any tree has a split; True for models without trees."""
+
+    def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
+        """The scores of the training data of a booster in training, shape (n_documents,)."""
+
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        """The booster's scores, shape (n_documents,)."""
+
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        """The predictions of a `LambdaRanker` with these parameters, bit for bit, before grades become scores."""
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        """The bytes of a file of the booster whose name ends in `suffix`."""
+
+    def read(self, content: bytes) -> Any:
+        """Load a booster from the bytes of its file."""
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        """Names of the features, or None if the booster has none."""
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        """The total gain of each feature, shape (n_features,)."""
+
+    def n_features(self, booster: Any) -> int:
+        """Number of features of the booster."""
+        return self.importance(booster).size
+
+    # Names.
+
+    def parameters(self) -> frozenset[str]:
+        """The names of all parameters that the engine reads; empty if unknown."""
 
     @property
     def reserved(self) -> frozenset[str]:
         """Parameters for which the command line has its own options."""
         concepts = ("objective", "metric", "rounds", "early stopping", "seed")
-        return frozenset(name for concept in concepts for name in self.aliases[concept])
+        return frozenset(self.quiet).union(*map(self.aliases.__getitem__, concepts))
 
-    @abstractmethod
-    def parameters(self) -> frozenset[str]:
-        """The names of all parameters that the engine reads; empty if unknown."""
-
-    def unknown(self, key: str) -> str | None:
-        """A remedy if the engine would silently ignore the unknown parameter `key`, else None."""
-        return None
-
-    @abstractmethod
-    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """The booster's scores, shape (n_documents,)."""
-
-    @abstractmethod
-    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
-        """The predictions of a `LambdaRanker` with these parameters, bit for bit, before grades become scores."""
-
-    @abstractmethod
-    def write(self, booster: Any, suffix: str) -> bytes:
-        """The bytes of a file of the booster whose name ends in `suffix`."""
-
-    @abstractmethod
-    def read(self, content: bytes) -> Any:
-        """Load a booster from the bytes of its file."""
-
-    @abstractmethod
-    def n_features(self, booster: Any) -> int:
-        """Number of features of the booster."""
-
-    @abstractmethod
-    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
-        """Names of the features, or None if the booster has none."""
-
-    def stored_name(self, column: str) -> str:
-        """The name under which a booster keeps a column."""
-        return column
+    def unknown(self, key: Any) -> str | None:
+        """A remedy for a parameter that the engine does not know, else None."""
+        known = self.parameters()
+        return remedy(key, known) if known and key not in known else None
 
     def named_columns(self, names: Iterable[str], columns: Iterable[Any]) -> tuple[Any, ...]:
         """The columns under which the features `names` are in a table; a name itself if it is not there."""
-        columns = list(columns)
-        by_name = {self.stored_name(str(column)): column for column in columns} | {
-            column: column for column in columns
-        }
+        exact = {column: column for column in columns}
+        by_name = {str(column).replace(" ", self.blank): column for column in exact} | exact
         return tuple(by_name.get(name, name) for name in names)
-
-    @abstractmethod
-    def importance(self, booster: Any) -> NDArray[np.float64]:
-        """The total gain of each feature, shape (n_features,)."""
-
-    @abstractmethod
-    def n_rounds(self, booster: Any) -> int:
-        """Number of rounds of the booster."""
-
-
-class Trainer(ABC):
-    """How the command line trains on an engine: its data set and its `train`."""
-
-    @abstractmethod
-    def data(self, collection: Collection, reference: Any = None) -> Any:
-        """Convert a collection to the engine's data set with label sources; `reference` is the training data."""
-
-    @abstractmethod
-    def train(self, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
-        """Train a booster, truncated at its best round after early stopping."""
 
 
 def engine_named(name: str) -> Engine:
     """The engine; its package is imported only now."""
-    engine: Engine = import_module(f"lambdaboost.{name}._engine").ENGINE
+    engine: Engine = import_module(f"lambdaboost.{name}.engine").ENGINE
     return engine
-
-
-def trainer_named(name: str) -> Trainer:
-    """How the command line trains on the engine; its package is imported only now."""
-    trainer: Trainer = import_module(f"lambdaboost.{name}._trainer").TRAINER
-    return trainer
 
 
 def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:

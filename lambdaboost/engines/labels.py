@@ -1,14 +1,15 @@
-"""Checked label sources and positions of the engines' data sets."""
+"""What goes into a data set beside its features: grades, queries, weights, label sources and positions, checked."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets.columns import checked_sources, grades_of, sources_by_name
-from lambdaboost.datasets.engines import positions_in
+from lambdaboost.datasets.arrays import weights_of
+from lambdaboost.datasets.columns import checked_sources, grades_of, sizes_of, sources_by_name
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.traps import warn_of_narrow_labels
@@ -16,53 +17,70 @@ from lambdaboost.engines.traps import warn_of_narrow_labels
 Labels = dict[str, NDArray[np.float32]]
 
 
-def labels_by_source(sources: Any, rows: int | None = None) -> Labels:
-    """The labels of a mapping or frame of sources, ``"relevance"`` first; a warning where float32 loses digits.
+class Beside(NamedTuple):
+    """What goes into an engine's data set beside the features; the label is 0 where it is missing.
+
+    `sources` are the further labels, also ``"relevance"`` if some grades are missing.
+    """
+
+    label: Any
+    group: Any
+    weight: Any
+    sources: Labels
+    positions: Positions | None
+
+
+def beside(
+    data: Any,
+    label: Any,
+    *,
+    qid: Any,
+    group: Any,
+    weight: Any,
+    sources: Any,
+    position: Any,
+    weights: Callable[[Any, Any, int], Any],
+) -> Beside:
+    """Check what is given beside the features `data`; `weights` converts weights of rows or queries.
 
     Raises
     ------
     TypeError, ValueError
-        Where `sources` is neither, or one of them has a wrong length, a reserved name or a bad label.
+        If lengths differ, a label, weight or position is wrong, the rows of a query are not adjacent, both `group` and
+        `qid` are given, or a source has a reserved name.
 
     """
-    if sources is None:
-        return {}
-    columns = sources_by_name(sources)
+    rows = _known_rows(data, label, qid)
+    group = sizes_of(group, qid, rows)
+    if weight is not None:
+        known = group is not None and rows is not None
+        weight = weights(weight, group, int(rows or 0)) if known else weights_of("weight", weight)
+    columns = {} if sources is None else sources_by_name(sources)
+    if RELEVANCE in columns:
+        raise ValueError("sources has 'relevance': that is what label= gives, with NaN where it is missing")
     for name, values in columns.items():
         warn_of_narrow_labels(name, values)
-    grades = {RELEVANCE: grades_of(columns.pop(RELEVANCE))} if RELEVANCE in columns else {}
-    return grades | checked_sources(columns, rows)
+    grades, missing = (None, {}) if label is None else graded(label)
+    return Beside(grades, group, weight, missing | checked_sources(columns, rows), _positions(position, rows))
 
 
-def checked_positions(position: Any, rows: int | None) -> Positions | None:
-    """The positions of `rows` rows; None for None.
+def graded(label: Any) -> tuple[Any, Labels]:
+    """The grades, with 0 where they are missing; and as a source with NaN there, if any is."""
+    warn_of_narrow_labels("label", label)
+    grades = grades_of(label)
+    return np.nan_to_num(grades), {RELEVANCE: grades} if np.isnan(grades).any() else {}
 
-    Raises
-    ------
-    TypeError, ValueError
-        Where one is not a rank ≥ 1, a category or missing, or their number is wrong.
 
-    """
-    if position is None:
-        return None
-    positions = positions_of("position", position)
-    if rows is not None and positions.codes.size != rows:
+def _positions(position: Any, rows: int | None) -> Positions | None:
+    positions = None if position is None else positions_of("position", position)
+    if positions is not None and rows is not None and positions.codes.size != rows:
         raise ValueError(
             f"position has {positions.codes.size} rows, data has {rows}: give one position per document"
         )
     return positions
 
 
-def carried(data: Any) -> dict[str, Any]:
-    """The sources and positions that a data set carries beside the engine's fields, for digests of checkpoints."""
-    positions = positions_in(data)
-    sources = dict(getattr(data, "sources", None) or {})
-    if positions is None:
-        return sources
-    return {**sources, "position": positions.codes, "position_names": repr(positions.names)}
-
-
-def known_rows(*columns: Any) -> int | None:
+def _known_rows(*columns: Any) -> int | None:
     """The number of rows of the first column or matrix that shows it without reading a file; None for none."""
     for column in columns:
         shape = getattr(column, "shape", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,36 +10,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._warn import warn
+from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._given import numbers
+from lambdaboost.datasets.arrays import numbers
+from lambdaboost.datasets.tables import as_frame
 
-ROWS, OF_QUERY = 1000, 100  # the most rows examined for a source, and for one query
+ROWS, OF_QUERY = 10_000, 100  # the most rows examined for a source, and for one query
 LEAST_QUERIES, LEAST_FREEDOM = 10, 50  # fewer queries, or fewer rows beyond one for each, may agree by chance
 CORRELATION = 0.95
 # A feature that correlates less than this on the first rows is not examined further.
-SCREEN, SCREENED = 200, 0.7
+SCREEN, SCREENED = 1000, 0.3
+# A feature of two values that all documents with the higher label have, and few others: "clicked" where "booked" is
+# learnt.
+HAVE, OTHERS_HAVE = 0.99, 0.2
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A feature and the label source whose order it follows: the rank correlation within `queries` queries."""
+    """A feature that tells a label source."""
 
     feature: str
     source: str
-    correlation: float
-    queries: int
+    correlation: float  # of ranks within queries
+    queries: int  # that were examined
+    others: float | None = (
+        None  # the share of documents without a label that have a feature which all with it have
+    )
+
+    def __str__(self) -> str:
+        seen = f"rank correlation {self.correlation:.3f} over {self.queries} queries"
+        if self.others is None:
+            return f"{self.feature} orders the documents of a query as the label source {self.source!r} does, {seen}"
+        return (
+            f"{self.feature} is there for all documents with the label {self.source!r} and for {self.others:.1%} of "
+            f"the others, {seen}"
+        )
 
 
 def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
-    """The features whose rank correlation with a label source within queries is at least 0.95 in absolute value.
+    """The features that tell a label source: by rank correlation, or as a superset of a binary source.
 
     Spearman's correlation of average ranks, centred within each query and divided by its length, pooled over about
-    1000 rows of random queries whose documents differ in the source. Features that are not numeric are skipped; so is
-    an X that is not an array, CSR matrix or data frame.
+    10,000 rows of random queries whose documents differ in the source, is at least 0.95 in absolute value; or the
+    feature has two values, one of which all documents with the higher of two labels have, and few others. Features that
+    are not numeric are skipped; so is an X that is not an array, CSR matrix or data frame.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
     >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)
-    [Leak(feature='feature 1 (counted from 0)', source='relevance', correlation=-1.0, queries=20)]
+    [Leak(feature='feature 1 (counted from 0)', source='relevance', correlation=-1.0, queries=20, others=None)]
     """
     found = []
     for source, labels in q.labels.items():
@@ -48,32 +66,46 @@ def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
         queries = np.unique(query).size
         if queries < LEAST_QUERIES or rows.size - queries < LEAST_FREEDOM:
             continue
-        taken = _numbers(X, rows)
-        if taken is None:
+        if (taken := _numbers(X, rows)) is None:
             return []
-        values, own_names = taken
-        called = own_names
+        values, called = taken
         if names is not None and len(names) == values.shape[1]:
-            called = [f"feature {name!r}" for name in names]
+            called = [f"feature {shown(name)}" for name in names]
         wanted = labels[rows][:, None]
         few = slice(0, int(np.searchsorted(query, query[min(SCREEN, rows.size) - 1], side="right")))
-        near = np.flatnonzero(
-            np.abs(_correlations(values[few], wanted[few], query[few])) >= SCREENED
-        ).tolist()
+        first = np.abs(_correlations(values[few], wanted[few], query[few]))
+        near = np.flatnonzero(first >= SCREENED).tolist()
         for column, correlation in zip(near, _correlations(values[:, near], wanted, query), strict=True):
-            if abs(correlation) >= CORRELATION:
-                found.append(Leak(called[column], source, round(float(correlation), 3), queries))
+            close = abs(correlation) >= CORRELATION
+            others = None if close else _others_with(values[:, column], wanted[:, 0])
+            if close or others is not None:
+                found.append(Leak(called[column], source, round(float(correlation), 3), queries, others))
     return found
 
 
-def warn_of_leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> None:
-    """Warn of each leaking feature, with the remedy; see `leaks`."""
-    for leak in leaks(X, q, names):
+def warn_of_leaks(given: Callable[[], tuple[Any, ...] | None]) -> None:
+    """Warn of each leaking feature, with the remedy; `given` returns the arguments of `leaks`, or None."""
+    try:
+        arguments = given()
+        found = [] if arguments is None else leaks(*arguments)
+    except Exception:
+        # Of data in external memory, or one that the training reports: a warning ends no training.
+        return
+    for leak in found:
         warn(
-            f"{leak.feature} orders the documents of a query as the label source {leak.source!r} does, rank "
-            f"correlation {leak.correlation:.3f} over {leak.queries} queries. The model will learn the labels from "
-            "it: drop it, unless it is known before a document is ranked"
+            f"{leak}. The model will learn the labels from it: drop it, unless it is known before a document is ranked"
         )
+
+
+def _others_with(values: NDArray[np.floating], labels: NDArray[np.float32]) -> float | None:
+    """The share of documents with the lower label that have the feature; None if it is no superset of the label."""
+    if np.unique(values[:SCREEN]).size > 2 or np.unique(labels).size != 2 or np.unique(values).size != 2:
+        return None
+    has, labelled = values == values.max(), labels == labels.max()
+    if has[labelled].mean() < 0.5:
+        has = ~has
+    others = float(has[~labelled].mean())
+    return others if has[labelled].mean() >= HAVE and others <= OTHERS_HAVE else None
 
 
 def _rows_that_differ(labels: NDArray[np.float32], q: Queries) -> NDArray[np.int64]:
@@ -97,30 +129,22 @@ def _rows_that_differ(labels: NDArray[np.float32], q: Queries) -> NDArray[np.int
 
 def _numbers(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.floating], list[str]] | None:
     """Some rows of the numeric features, with NaN below all other values, and their names."""
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        numeric = {str(name): X[name] for name in X.columns if _is_numeric(X[name].dtype)}
+    if (frame := as_frame("X", X)) is not None:
+        numeric = [at for at in range(len(frame.columns)) if frame[:, at].dtype.is_numeric()]
         if not numeric:
             return None
-        taken = [
-            column.iloc[rows] if hasattr(column, "iloc") else column[rows] for column in numeric.values()
-        ]
-        values = np.column_stack([numbers("X", column) for column in taken])
-        return _nan_lowest(values), [f"feature {name!r}" for name in numeric]
-    if getattr(X, "format", None) == "csr":
-        values = X[rows].toarray()
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
-        values = X[rows]
+        taken = frame[rows.tolist()]
+        values = np.column_stack([numbers("X", taken[:, at].to_numpy()) for at in numeric])
+        called = [f"feature {shown(frame.columns[at])}" for at in numeric]
+    elif getattr(X, "format", None) == "csr" or (
+        isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb"
+    ):
+        values = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+        called = [f"feature {i} (counted from 0)" for i in range(values.shape[1])]
     else:
         return None
-    return _nan_lowest(values), [f"feature {i} (counted from 0)" for i in range(values.shape[1])]
-
-
-def _is_numeric(dtype: Any) -> bool:
-    return bool(dtype.is_numeric()) if hasattr(dtype, "is_numeric") else getattr(dtype, "kind", "O") in "iuf"
-
-
-def _nan_lowest(values: NDArray[Any]) -> NDArray[np.floating]:
-    return np.nan_to_num(values.astype(np.float64), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    values = values.astype(np.float64)
+    return np.where(np.isnan(values), -np.inf, values), called
 
 
 def _correlations(

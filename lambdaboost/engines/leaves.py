@@ -8,8 +8,8 @@ from lambdaboost.objectives import GradientStep, Objective
 from lambdaboost.objectives.base.objective import check_objective
 
 # The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
-# (docs/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the same limit
-# counts far fewer.
+# (benchmarks/results/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the
+# same limit counts far fewer.
 GRADIENT_LEAF = 100
 
 # The largest Newton step |G/(H + λ2)|, before the learning rate, where ``max_delta_step`` is not given. The curvature
@@ -24,14 +24,7 @@ Leaves = Literal["engine", "gradient", "newton"]
 def stepped(objective: Objective, leaves: Leaves) -> Objective:
     """The objective whose gradient and hessian the engine receives for a kind of leaves.
 
-    ``"engine"`` returns it unchanged: splits and leaves by gradient over hessian. ``"gradient"`` wraps it in
-    `GradientStep`, unless it is one. ``"newton"`` returns it unchanged too; the adapter replaces the splits.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `objective` is not an objective, `leaves` is unknown, or Newton leaves meet a curvature that changes sign.
-
+    ``"gradient"`` wraps it in `GradientStep`, unless it is one; for ``"newton"`` the adapter replaces the splits.
     """
     check_objective("objective", objective)
     if leaves not in get_args(Leaves):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,19 +11,27 @@ from lambdaboost.engines.engine import Engine
 from lambdaboost.evaluation import MEASURES, Measure, parse
 
 
-def measure_named(engine: Engine, text: str) -> Measure | None:
+@dataclass(frozen=True)
+class AtCutoff:
+    """A measure under the name of an engine's own metric, where the engine takes one list of cutoffs for them all."""
+
+    name: str
+    measure: Measure
+
+    def __call__(self, scores: Any, data: Any) -> tuple[str, float, bool]:
+        """The name, the value, and that higher is better."""
+        return self.name, float(self.measure(scores, data)[1]), True
+
+
+def measure_named(engine: Engine, text: str) -> Measure | AtCutoff | None:
     """The measure that a text names where a metric is taken, or None if it is the engine's to read.
 
-    Names in lower case that both have, such as ``"ndcg@5"``, are the engine's.
-
-    Raises
-    ------
-    ValueError
-        If the text cannot be parsed, or is a misspelt name, which LightGBM would ignore.
-
+    Names in lower case that both have, such as ``"ndcg@5"``, are the engine's. A misspelt name is a ValueError.
     """
     name = text.strip()
     base, at, cutoff = name.partition("@")
+    if at and engine.cutoffs and base in engine.metric_names:
+        return _at_cutoff(engine, name, base, cutoff)
     if base in engine.metric_names or not base:
         return None
     try:
@@ -38,7 +47,20 @@ def measure_named(engine: Engine, text: str) -> Measure | None:
     return None
 
 
-def split_metrics(engine: Engine, params: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Measure, ...]]:
+def _at_cutoff(engine: Engine, name: str, base: str, cutoff: str) -> AtCutoff:
+    of = engine.cutoffs.get(base)
+    if of is None or not cutoff.isdecimal() or int(cutoff) < 1:
+        raise ValueError(
+            f"metric is {name!r}: {engine.title}'s own metrics with a cutoff are ndcg@k and map@k; give others as "
+            "measures, such as Precision(k=10)"
+        )
+    # A query without a relevant document counts as 1, as in the engine.
+    return AtCutoff(name, of(k=int(cutoff), empty=1.0))
+
+
+def split_metrics(
+    engine: Engine, params: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[Measure | AtCutoff, ...]]:
     """The parameters with only the engine's own metrics, and the measures that they name besides."""
     split, measures = dict(params), []
     for key in engine.aliases["metric"]:

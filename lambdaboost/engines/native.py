@@ -1,18 +1,20 @@
-"""`NativeObjective`: an engine's own ranking objective, named as the engine names it."""
+"""What engines learn by themselves: their own ranking objectives, by name, and models of grades."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.objectives import parse
+from lambdaboost.objectives import Objective, OrdinalMcRank, parse
+from lambdaboost.objectives.mcrank import GradeModel
 
 # By the engine's title, the default first.
 NATIVE = {"LightGBM": ("lambdarank", "rank_xendcg"), "XGBoost": ("rank:ndcg", "rank:pairwise", "rank:map")}
@@ -27,19 +29,11 @@ class NativeObjective:
     """
 
     name: str
+    sources: ClassVar = (RELEVANCE,)
+    allows_negative: ClassVar = False
 
     def __repr__(self) -> str:
         return self.name
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
-
-    @property
-    def allows_negative(self) -> bool:
-        """The engines' own objectives take grades ≥ 0."""
-        return False
 
     @property
     def owner(self) -> str:
@@ -83,14 +77,7 @@ class NativeObjective:
 
 
 def read_objective(objective: Any) -> Any:
-    """The objective, grade model or native objective of a text; anything else unchanged.
-
-    Raises
-    ------
-    ValueError
-        If the text cannot be parsed.
-
-    """
+    """The objective, grade model or native objective of a text, which must be one; anything else unchanged."""
     if not isinstance(objective, str):
         return objective
     names = [name for of_engine in NATIVE.values() for name in of_engine]
@@ -101,3 +88,19 @@ def read_objective(objective: Any) -> Any:
     if close and not text[:1].isupper():
         raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
     return parse(objective)
+
+
+def logistic(raw: Any) -> NDArray[np.float64]:
+    """1 / (1 + e^−raw), without overflow."""
+    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
+
+
+def scores_of(margins: bool, objective: Objective | GradeModel | None, predicted: Any) -> Any:
+    """Scores of documents. For a model of grades an engine predicts probabilities (n_documents, outputs).
+
+    `OrdinalMcRank` on LightGBM is trained on lambdaboost's derivatives, so that the engine predicts `margins`.
+    """
+    if not isinstance(objective, GradeModel):
+        return predicted
+    margins = margins and isinstance(objective, OrdinalMcRank)
+    return objective.scores(logistic(predicted) if margins else predicted)

@@ -10,13 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import ENGINES, engine_version
-from lambdaboost.datasets._files import check_place, replacing
+from lambdaboost._value import text_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.grades import scores_of
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import read_objective
+from lambdaboost.engines.native import read_objective, scores_of
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -38,17 +38,15 @@ class SavedModel:
         params = self.about.get("params", {})
         columns = NamedColumns.read(params.get("query", QID), params.get("sources"), params.get("position"))
         engine = engine_named(self.about["engine"])
-        features, names = columns.features(X), engine.feature_names(self.booster)
-        if names is not None and (found := names_in(features)):
-            wanted = engine.named_columns(names, found)
-            if set(wanted) <= set(found):
-                features = columns.features(features, wanted)
+        names, found = engine.feature_names(self.booster), names_in(X)
+        order = engine.named_columns(names or (), found or ())
+        features = columns.features(X, order if order and set(order) <= set(found or ()) else None)
         predicted = engine.predict(self.booster, features, params)
         try:
             objective = self.objective
         except ValueError:
             objective = None  # it contains a function, so it is not a model of grades
-        return scores_of(engine, objective, predicted)
+        return scores_of(engine.predicts_margins, objective, predicted)
 
 
 def save(
@@ -62,8 +60,8 @@ def save(
 ) -> None:
     """Write a model file of its engine, and beside it ``PATH.json``, which describes the training.
 
-    Both files are written atomically. The model file needs no
-    lambdaboost to be loaded: ``lightgbm.Booster(model_file=path)``, ``xgboost.Booster(model_file=path)``.
+    Both are written atomically. The model file needs no lambdaboost: ``lightgbm.Booster(model_file=path)``,
+    ``xgboost.Booster(model_file=path)``.
 
     Parameters
     ----------
@@ -95,30 +93,32 @@ def save(
     LambdaRank()
 
     """
-    path = Path(path)
-    booster = in_use(model)
+    path, booster = Path(path), in_use(model)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
         leaves = getattr(model, "leaves_", None) if leaves is None else leaves
-        params = _settings_of(model) if params is None else params
+        settings = settings_of(model).items()
+        own = {name: value for name, value in settings if name not in ("objective", "leaves")}
+        params = own if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = read_objective(objective)
     check_place("path", path)
-    engine = _engine_of(booster)
+    engine = type(booster).__module__.split(".")[0]
+    if engine not in ENGINES or type(booster).__name__ != "Booster":
+        raise TypeError(
+            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
+            "LambdaRanker; save other estimators with joblib"
+        )
     content = engine_named(engine).write(booster, path.suffix)
+    versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description = {
         "engine": engine,
         "model_sha256": hashlib.sha256(content).hexdigest(),
-        "objective": repr(rule),
-        "leaves": "engine" if leaves is None else leaves,
+        "objective": text_of(rule),
+        "leaves": leaves or "engine",
         "params": dict(params or {}),
-        "versions": {
-            "lambdaboost": version("lambdaboost"),
-            engine: engine_version(engine),
-            "numpy": version("numpy"),
-            "numba": version("numba"),
-        },
+        "versions": versions | {engine: engine_version(engine)},
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()
@@ -141,7 +141,19 @@ def load(path: str | Path) -> SavedModel:
     """
     path = Path(path)
     content = path.read_bytes()
-    about = _described(path)
+    try:
+        about = json.loads(beside(path).read_bytes())
+        known = about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES
+    except FileNotFoundError:
+        raise ValueError(
+            f"no {beside(path)} beside {path}: it describes the training, and is written with the model"
+        ) from None
+    except (ValueError, AttributeError):
+        known = False
+    if not known:
+        raise ValueError(
+            f"{beside(path)} is not the description of a model: train again, or restore the original"
+        )
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
     return SavedModel(engine_named(about["engine"]).read(content), about)
@@ -150,22 +162,6 @@ def load(path: str | Path) -> SavedModel:
 def beside(path: Path) -> Path:
     """``model.txt.json`` for ``model.txt``."""
     return path.with_name(f"{path.name}.json")
-
-
-def _described(path: Path) -> dict[str, Any]:
-    try:
-        about = json.loads(beside(path).read_bytes())
-        if about.keys() >= {"engine", "model_sha256", "objective"} and about["engine"] in ENGINES:
-            return about
-    except FileNotFoundError:
-        raise ValueError(
-            f"no {beside(path)} beside {path}: it describes the training, and is written with the model"
-        ) from None
-    except (ValueError, AttributeError):
-        pass
-    raise ValueError(
-        f"{beside(path)} is not the description of a model: train again, or restore the original"
-    )
 
 
 def in_use(model: Any) -> Any:
@@ -181,28 +177,15 @@ def in_use(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def _settings_of(ranker: Any) -> dict[str, Any]:
-    """The parameters of a ranker that differ from its defaults, without the objective and the leaves."""
+def settings_of(ranker: Any) -> dict[str, Any]:
+    """The parameters of a ranker that differ from its defaults."""
     defaults = type(ranker)().get_params()
-    return {
-        name: value
-        for name, value in ranker.get_params().items()
-        if name not in ("objective", "leaves") and (name not in defaults or not _equal(value, defaults[name]))
-    }
+    given = ranker.get_params().items()
+    return {n: value for n, value in given if n not in defaults or not _equal(value, defaults[n])}
 
 
 def _equal(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and (a == b or (a != a and b != b)))
-
-
-def _engine_of(booster: Any) -> str:
-    engine = type(booster).__module__.split(".")[0]
-    if engine not in ENGINES or type(booster).__name__ != "Booster":
-        raise TypeError(
-            f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
-            "LambdaRanker; save other estimators with joblib"
-        )
-    return engine
 
 
 def _plain(value: Any) -> Any:

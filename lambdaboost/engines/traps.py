@@ -1,111 +1,189 @@
-"""Warnings and errors for what an engine would do silently, with the remedy; docs/traps.md lists all of them."""
+"""What an engine would do silently: each trap is a row, refused or warned of with the remedy.
+
+docs/traps.md describes the same rows, and a test compares them. The rows of one engine are in its folder; those of a
+stock `train`, which its calls reveal, are in `lambdaboost.calls.traps`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._warn import warn
+from lambdaboost._words import shown
+from lambdaboost.calls.traps import DROP_IN, POSITIONS, REFUSED, WARNED, Found, Trap, look_for
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.engines import queries_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
 
+# When a row is looked at: at the call, with the data, with the arguments of a training with a checkpoint and before its
+# first round, with the finished model, or when a data set is made.
+CALL, DATA, SAVED, RESUMED, MODEL, LABELS = "call", DROP_IN, "saved", "resumed", "model", "labels"
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
 WITHOUT_SPLIT = "no tree has a split"
+# Texts of rows that both engines have.
+CLUSTER = (
+    "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
+    "continue with init_model= or xgb_model="
+)
+SAMPLING = (
+    "checkpoint with {names}: if this training is interrupted, the engine starts its random sequence anew where it "
+    "resumes, so the model will be as good as an uninterrupted one, but not the same"
+)
 
 
-def refuse_arguments(params: Mapping[str, Any], arguments: Container[str]) -> None:
-    """Raise if `params` holds an argument of lambdaboost's functions, which an engine would ignore."""
-    for name in params:
-        if name in arguments:
-            raise ValueError(
-                f"params has {name}={params[name]!r}, which the engine does not know: give it as {name}= of the call"
-                + (", or n_estimators= of a ranker" if name == "rounds" else "")
-            )
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a row may look at; `engine` is an `Engine`, and `q` are the queries of `data`."""
+
+    engine: Any = None
+    rule: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    data: Any = None
+    q: Queries | None = None
+    reads_positions: bool = False
+    continued: bool = False
+    name: str = ""
+    labels: Any = None
 
 
-def warn_of_native_parameters(params: Mapping[str, Any], remedies: Mapping[str, str]) -> None:
-    """Warn of parameters that only the engine's own ranking objective reads."""
-    for name, remedy in remedies.items():
-        if params.get(name) is not None:
-            warn(f"{name}: only the engine's own objective reads it, so here it does nothing; {remedy}")
+def given(*names: str, value: Callable[[Any], Any] = lambda value: value is not None) -> Any:
+    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
 
-
-def warn_of_slow_steps(objective: Objective, params: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Warn if the engine's default learning rate, made for Newton leaves, meets leaves of unnormalised mean λ."""
-    if not isinstance(objective, GradientStep) or objective.normalize != "none":
-        return
-    if all(params.get(name) is None for name in names):
-        warn(
-            f"learning_rate: the engine's default suits Newton leaves, but leaves of {objective!r} are 12 to 30 times "
-            "smaller, because they are not divided by a hessian; give a higher rate, or use normalize='query'"
+    def applies(case: Case) -> Found:
+        return (
+            {"name": name, "value": _shown(case.params[name])}
+            for name in names
+            if name in case.params and value(case.params[name])
         )
 
+    return applies
 
-def warn_of_sorted_rows(q: Queries, objective: Objective) -> None:
-    """Warn if the rows of every query are sorted by descending grade."""
-    if not objective.ranks_ties_by_row:
+
+def _shown(value: Any) -> str:
+    return shown(value) if isinstance(value, str) else shown(repr(value)).strip("'")
+
+
+def _arguments(case: Case) -> Found:
+    for found in given("leaves", "rounds", "sources", "position")(case):
+        more = ", or n_estimators= of a ranker" if found["name"] == "rounds" else ""
+        yield {**found, "more": more}
+
+
+def _objective(case: Case) -> Found:
+    # XGBoost's estimators set rank:ndcg themselves.
+    return given(*case.engine.aliases["objective"], value=lambda value: value != "rank:ndcg")(case)
+
+
+def _unknown(case: Case) -> Found:
+    for name in case.params:
+        if remedy := case.engine.unknown(name):
+            yield {"name": shown(name), "engine": case.engine.title, "remedy": remedy}
+
+
+def _only_native(case: Case) -> Found:
+    if not isinstance(case.rule, Objective):
+        return
+    for name, remedy in case.engine.only_native.items():
+        if case.params.get(name) is not None:
+            yield {"name": name, "remedy": remedy}
+
+
+def _slow_steps(case: Case) -> Found:
+    rule = case.rule
+    bare = isinstance(rule, GradientStep) and rule.normalize == "none"
+    if bare and all(case.params.get(name) is None for name in case.engine.aliases["rate"]):
+        yield {"rule": rule}
+
+
+def _sorted_rows(case: Case) -> Found:
+    q, rule = case.q, case.rule
+    if q is None or case.continued or not (isinstance(rule, Objective) and rule.ranks_ties_by_row):
         return
     step = np.diff(q.labels[RELEVANCE])
     step[q.offsets[1:-1] - 1] = 0  # from one query to the next
     if (step > 0).any():
         return
-    falls = np.add.reduceat(np.append(step < 0, False), q.offsets[:-1])
-    mixed = np.count_nonzero(falls)
+    mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
     if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
-        warn(
-            f"row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In "
-            "the first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the "
-            "rows inside queries: rows = q.shuffled_rows(seed)"
-        )
+        yield {"mixed": mixed}
 
 
-def warn_of_narrow_labels(name: str, labels: Any) -> None:
-    """Warn if labels are so large that they lose digits as float32, the type in the engines and in `Queries`."""
-    a = np.asarray(labels)
+def _narrow(case: Case) -> Found:
+    a = np.asarray(case.labels)
+    # A float16 would have no such number to compare with.
     if (
         a.dtype == np.float32
         or a.dtype.kind not in "iuf"
-        # A float16 would have no such number to compare with.
-        or not float(np.fmax.reduce(a, axis=None, initial=0)) > 2**24
+        or not float(np.fmax.reduce(a, None, initial=0)) > 2**24
     ):
         return
     changed = a.astype(np.float32).astype(np.float64) != a
     if (changed & ~np.isnan(a.astype(np.float64))).any():
-        warn(
-            f"{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that "
-            "different ones may tie; use smaller labels, such as their ranks"
-        )
+        yield {"name": case.name}
 
 
-def warn_of_missing_grades(labels: Any) -> None:
-    """Warn of NaN in the labels of a stock LightGBM data set before it is constructed."""
-    if labels is None:
-        return
-    a = np.asarray(labels)
-    if a.dtype.kind == "f" and np.isnan(a).any():
-        warn(
-            "NaN labels: a lightgbm.Dataset turns them into grade 0; make it a lambdaboost.lightgbm.Dataset, where "
-            "they stay missing"
-        )
+def _without_pair(case: Case) -> Found:
+    return [] if has_pair(case) else [{"sources": " or ".join(case.rule.sources)}]
 
 
-def warn_without_split(least: str, data: Any, sources: Sequence[str]) -> None:
-    """Warn that no tree has a split, and why: no pair in the labels of `sources`, or the minimum leaf (`least`)."""
-    q = queries_of(data, sources)
-    if not any(_differs_in_a_query(q.labels[name], q) for name in sources if name in q.labels):
-        named = " or ".join(sources)
-        least = (
-            f"No query has two documents of different {named}: there is no order to learn from these labels."
-        )
-    warn(f"{WITHOUT_SPLIT}, so all documents score the same. {least}")
+def has_pair(case: Case) -> bool:
+    """Whether the labels that are learnt from order two documents of a query."""
+    sources = [name for name in case.rule.sources if case.q is not None and name in case.q.labels]
+    return case.q is None or any(_differs_in_a_query(case.q.labels[name], case.q) for name in sources)
 
 
 def _differs_in_a_query(labels: NDArray[np.float32], q: Queries) -> bool:
     high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
     return bool((high > low).any())
+
+
+COMMON = (
+    *POSITIONS,
+    Trap(
+        "arguments among the parameters", REFUSED, CALL,
+        "params has {name}={value}, which the engine does not know: give it as {name}= of the call{more}",
+        _arguments,
+    ),
+    Trap(
+        "objective among the parameters", REFUSED, CALL,
+        "params has {name}={value}: leave it out, and give objective= of the call instead", _objective,
+    ),
+    Trap(
+        "unknown parameters", REFUSED, CALL, "params has {name}, which {engine} does not know: {remedy}", _unknown
+    ),
+    Trap(
+        "native parameters", WARNED, CALL,
+        "{name}: only the engine's own objective reads it, so here it does nothing; {remedy}", _only_native,
+    ),
+    Trap(
+        "learning rate of gradient steps", WARNED, CALL,
+        "learning_rate: the engine's default suits Newton leaves, but leaves of {rule!r} are 12 to 30 times smaller, "
+        "because they are not divided by a hessian; give a higher rate, or use normalize='query'", _slow_steps,
+    ),
+    Trap(
+        "row order", WARNED, DATA,
+        "row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In the "
+        "first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the rows inside "
+        "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
+    ),
+    Trap(
+        "labels as float32", WARNED, LABELS,
+        "{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that different "
+        "ones may tie; use smaller labels, such as their ranks", _narrow,
+    ),
+    Trap(
+        "labels without a pair", WARNED, MODEL,
+        WITHOUT_SPLIT + ", so all documents score the same. No query has two documents of different {sources}: there "
+        "is no order to learn from these labels.", _without_pair,
+    ),
+)  # fmt: skip
+
+
+def warn_of_narrow_labels(name: str, labels: Any) -> None:
+    """Warn if labels are so large that they lose digits as float32, the type in the engines and in `Queries`."""
+    look_for(COMMON, LABELS, Case(name=name, labels=labels))

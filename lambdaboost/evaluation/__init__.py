@@ -13,29 +13,25 @@ from lambdaboost.evaluation.auc import AUC
 from lambdaboost.evaluation.bpref import BPref
 from lambdaboost.evaluation.click_dcg import ClickDCG
 from lambdaboost.evaluation.cndcg import CNDCG
-from lambdaboost.evaluation.comparison.compare import Comparison, compare
 from lambdaboost.evaluation.comparison.difference import Difference
-from lambdaboost.evaluation.comparison.rank_changes import RankChanges, rank_changes
+from lambdaboost.evaluation.comparison.paired import Comparison, compare
 from lambdaboost.evaluation.comparison.significance import Significance, significances
 from lambdaboost.evaluation.comparison.system import Figures, System
-from lambdaboost.evaluation.comparison.top_grades import top_grades
-from lambdaboost.evaluation.comparison.without_loss import best_without_loss
+from lambdaboost.evaluation.comparison.trade_off import best_without_loss, non_dominated
 from lambdaboost.evaluation.err import ERR
-from lambdaboost.evaluation.front import hypervolume, non_dominated
 from lambdaboost.evaluation.kendall_tau import KendallTau
 from lambdaboost.evaluation.map import MAP
 from lambdaboost.evaluation.measure import MEASURES, Measure
 from lambdaboost.evaluation.mrr import MRR
-from lambdaboost.evaluation.ndcg import NDCG, ndcg_curve
+from lambdaboost.evaluation.ndcg import NDCG
 from lambdaboost.evaluation.pair_accuracy import PairAccuracy
 from lambdaboost.evaluation.pearson import Pearson
 from lambdaboost.evaluation.precision import Precision
 from lambdaboost.evaluation.recall import Recall
-from lambdaboost.evaluation.report.report import report
+from lambdaboost.evaluation.reports.write import report
 from lambdaboost.evaluation.spearman import Spearman
 from lambdaboost.evaluation.trec.files import read_trec_qrels, read_trec_run, write_trec_qrels, write_trec_run
-from lambdaboost.evaluation.trec.interchange import JudgedRun, from_run, from_runs, to_qrels, to_run
-from lambdaboost.evaluation.untied import untied
+from lambdaboost.evaluation.trec.interchange import from_run, from_runs, to_qrels, to_run
 from lambdaboost.evaluation.wta import WTA
 
 __all__ = [
@@ -52,13 +48,11 @@ __all__ = [
     "Comparison",
     "Difference",
     "Figures",
-    "JudgedRun",
     "KendallTau",
     "Measure",
     "PairAccuracy",
     "Pearson",
     "Precision",
-    "RankChanges",
     "Recall",
     "Significance",
     "Spearman",
@@ -67,11 +61,8 @@ __all__ = [
     "compare",
     "from_run",
     "from_runs",
-    "hypervolume",
-    "ndcg_curve",
     "non_dominated",
     "parse",
-    "rank_changes",
     "read_trec_qrels",
     "read_trec_run",
     "read_value",
@@ -79,8 +70,6 @@ __all__ = [
     "significances",
     "to_qrels",
     "to_run",
-    "top_grades",
-    "untied",
     "write_trec_qrels",
     "write_trec_run",
 ]

@@ -8,8 +8,9 @@ would leave all others one bucket, go to the first and the last.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, inlined_exact, uncounted
+from lambdaboost._jit import inlined_exact, uncounted
 
 BUCKETS = 2  # per document: few scores share a bucket, and the counts stay in the cache
 SAMPLE = 32  # scores that say where most lie, an eighth of them outliers at either end
@@ -133,13 +134,12 @@ def _moved_up(order, ranked, moves):
     return True
 
 
-@inlined
-def order_scratch(longest):
-    """Scratch memory to order up to `longest` documents: ranked scores, bucket_of, next_in."""
+def order_scratch(longest: int) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+    """Memory to order up to `longest` documents: ranked scores, bucket_of, next_in."""
     return np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
 
 
-@inlined
+@uncounted
 def order_documents(scores, order, scratch):
     """Write the permutation that sorts `scores` descending to `order`, whatever the scores."""
     ranked, bucket_of, next_in = scratch

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._lanes import LANES, LONGEST, in_lanes, to_lanes
-from lambdaboost.evaluation.ranking import longest, ranked, ranking
+from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
+from lambdaboost.evaluation.rankings import longest, ranked, ranking
 
 
 class Levels(NamedTuple):
@@ -94,7 +94,7 @@ def _count_wrong(n, s, label, wrong):
 
 @kernel
 def _wrong_in_lanes(first, last, documents, offsets, lanes, scores, labels, out):
-    s, label = np.empty(LONGEST * LANES), np.empty(LONGEST * LANES, np.float32)
+    s, label = np.empty(LONGEST_COUNTED * LANES), np.empty(LONGEST_COUNTED * LANES, np.float32)
     wrong = np.empty(LANES, np.int32)
     for b in range(first, last):
         n = lanes.first[b + 1] - lanes.first[b]
@@ -133,5 +133,5 @@ def _wrong_by_tree(first, last, offsets, ranked, n_levels, out):
     """Lists that are too long for lanes."""
     above = np.empty(longest(first, last, offsets) + 1, np.int32)
     for q in range(first, last):
-        if offsets[q + 1] - offsets[q] > LONGEST:
+        if offsets[q + 1] - offsets[q] > LONGEST_COUNTED:
             out[q] = _wrong_of_query(q, offsets, ranked, n_levels[q], above)

@@ -7,13 +7,16 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from lambdaboost._words import shown
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.evaluation.measure import MEASURES, Measure
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
-SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]+))?\s*")
+SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]{1,10}))?\s*")
+LONGEST = 100_000  # characters; the repr of a curve of 5,000 propensities
 ALIASES = {
     "ap": "MAP",
     "mean_average_precision": "MAP",
@@ -41,46 +44,38 @@ def parse(text: str) -> Measure:
     (NDCG(k=3), MAP(), NDCG(k=10))
 
     """
-    measure = read_value(full_name(text, MEASURES), {**MEASURES, "Propensities": Propensities})
+    measure = read_value(_full_name(text), {**MEASURES, "Propensities": Propensities})
     if not isinstance(measure, Measure):
-        raise ValueError(f"{text!r} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)")
+        raise ValueError(
+            f"{shown(text)} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)"
+        )
     return measure
 
 
-def measures_in(given: Measure | str | Iterable[Measure | str]) -> tuple[Any, ...]:
-    """One measure or several, each an object or its text, without repetition; anything else stays as it is.
+def measures_in(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure, ...]:
+    """One measure or several, each an object or its text, without repetition.
 
     >>> measures_in("ndcg@10"), measures_in(["map", "mrr@5", parse("MAP")])
     ((NDCG(k=10),), (MAP(), MRR(k=5)))
     """
-    listed = (given,) if isinstance(given, Measure | str) else given
-    return tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in listed))
+    listed = (given,) if isinstance(given, Measure | str) else tuple(given)
+    found = tuple(dict.fromkeys(parse(item) if isinstance(item, str) else item for item in listed))
+    if not found or not all(isinstance(measure, Measure) for measure in found):
+        raise ValueError(f"measures is {given!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
+    return found
 
 
-def full_name(text: str, known: Mapping[str, Callable[..., Any]]) -> str:
-    """Expand a measure's short name to its repr; return any other text unchanged.
-
-    Raises
-    ------
-    ValueError
-        If the name gives a cutoff to a measure that has none.
-
-    Examples
-    --------
-    >>> from lambdaboost.evaluation import MEASURES
-    >>> full_name("ndcg@10", MEASURES), full_name("map", MEASURES), full_name("NDCG(gain='linear')", MEASURES)
-    ('NDCG(k=10)', 'MAP', "NDCG(gain='linear')")
-
-    """
+def _full_name(text: str) -> str:
+    """A measure's short name as its `repr`; any other text unchanged."""
     found = SHORT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return text
-    by_lower = {**{name.lower(): name for name in known}, **ALIASES}
+    by_lower = {**{name.lower(): name for name in MEASURES}, **ALIASES}
     name = by_lower.get(found["name"].lower())
     if name is None or found["k"] is None:
         return name or found["name"]
-    if "k" not in inspect.signature(known[name]).parameters:
-        raise ValueError(f"{text!r}: {name} has no cutoff; write {name}, without @{found['k']}")
+    if "k" not in inspect.signature(MEASURES[name]).parameters:
+        raise ValueError(f"{shown(text)}: {name} has no cutoff; write {name}, without @{found['k']}")
     return f"{name}(k={int(found['k'])})"
 
 
@@ -103,22 +98,28 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
 
     """
     if not isinstance(text, str):
-        raise TypeError(f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {text!r}")
+        raise TypeError(
+            f"expected text, such as 'NDCG(k=3)', got a {type(text).__name__}: {shown(repr(text))}"
+        )
+    if len(text) > LONGEST:
+        raise ValueError(
+            f"cannot read {shown(text)}: give the repr of a value, at most {LONGEST:,} characters"
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ValueError(f"cannot read {text!r} ({reason}): give the repr of a value") from None
+        raise ValueError(f"cannot read {shown(text)} ({reason}): give the repr of a value") from None
     try:
         return _Reader(text, known).read(tree)
     except RecursionError:
-        raise ValueError(f"cannot read {text[:40]!r}…: nested too deeply") from None
+        raise ValueError(f"cannot read {shown(text)}: nested too deeply") from None
 
 
+@dataclass(frozen=True)
 class _Reader:
-    def __init__(self, text: str, known: Mapping[str, Callable[..., Any]]) -> None:
-        self.text = text
-        self.known = known
+    text: str
+    known: Mapping[str, Callable[..., Any]]
 
     def read(self, node: ast.AST) -> Any:
         match node:
@@ -145,13 +146,13 @@ class _Reader:
         if name not in self.known:
             known = ", ".join(sorted(self.known))
             raise ValueError(
-                f"cannot read {self.text!r}: {name!r} is unknown{self.meant(name)}; choose among {known}"
+                f"cannot read {shown(self.text)}: {shown(name)} is unknown{self.meant(name)}; choose among {known}"
             )
         try:
             bound = inspect.signature(self.known[name]).bind(*args, **named)
         except TypeError as error:
             raise ValueError(
-                f"cannot read {self.text!r}: {error}; the form is {name}{_form(self.known[name])}"
+                f"cannot read {shown(self.text)}: {error}; the form is {name}{_form(self.known[name])}"
             ) from None
         return self.known[name](*bound.args, **bound.kwargs)
 
@@ -164,7 +165,7 @@ class _Reader:
     def refusal(self, node: ast.AST) -> ValueError:
         part = ast.get_source_segment(self.text.strip(), node) or self.text
         return ValueError(
-            f"cannot read {part!r} in {self.text!r}: only known values, numbers, strings, tuples, True, "
+            f"cannot read {shown(part)} in {shown(self.text)}: only known values, numbers, strings, tuples, True, "
             "False, None and float('nan'), as in NDCG(k=10)"
         )
 

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, uncounted
+from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import MEASURES, Measure
-from lambdaboost.evaluation.ranking import over_rankings
+from lambdaboost.evaluation._binary import Binary
+from lambdaboost.evaluation.rankings import over_rankings
 
 
-@MEASURES.add
-@dataclass(frozen=True, repr=False)
-class AUC(Measure):
+class AUC(Binary):
     r"""Area under the ROC curve: the share of pairs of a relevant and another document in the right order.
 
     .. math:: \mathrm{AUC} = \frac{1}{R N} \sum_{i : l_i \ge t} \sum_{j : l_j < t} [r_i < r_j]
 
     with r_i the rank, R relevant and N other documents (Chakrabarti et al. 2008, §2.2.1). Documents without a
-    label are in no pair. In [0, 1]; undefined where there is no pair.
+    label are in no pair. In [0, 1]; `empty` where there is no pair.
 
     Parameters
     ----------
     threshold : float, default 1
         The lowest grade that counts as relevant.
-    empty : float, default 0.0
-        The value for a query without a pair.
 
     Examples
     --------
@@ -40,29 +33,16 @@ class AUC(Measure):
 
     """
 
-    threshold: float = 1
-    empty: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(threshold=_checks.threshold(self.threshold))
-
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return over_rankings(_aucs, q.relevance, scores, q, None, np.float32(self.threshold))
-
-
-@uncounted
-def _auc(q, offsets, ranked, threshold):
-    n_relevant, n_other, wrong = 0, 0, 0
-    for label in ranked[offsets[q] : offsets[q + 1]]:  # counts the others above each relevant one
-        hit = label >= threshold
-        n_relevant += hit
-        wrong += hit * n_other
-        n_other += label < threshold
-    return 1.0 - wrong / (n_relevant * n_other) if n_relevant * n_other else np.nan
+        pairs = self.n_relevant(q) * self.n_others(q)
+        return over_rankings(_aucs, q.relevance, scores, q, None, np.float32(self.threshold), pairs)
 
 
 @kernel
-def _aucs(first, last, offsets, k, ranked, threshold, out):
+def _aucs(first, last, offsets, k, ranked, threshold, pairs, out):
     for q in range(first, last):
-        out[q] = _auc(q, offsets, ranked, threshold)
+        others, wrong = 0, 0
+        for r in range(offsets[q], offsets[q + 1]):  # counts the others above each relevant one
+            wrong += (ranked[r] >= threshold) * others
+            others += ranked[r] < threshold
+        out[q] = 1.0 - wrong / pairs[q] if pairs[q] else np.nan

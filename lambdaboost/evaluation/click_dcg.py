@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_number, check_source, refuse_labels
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import MEASURES, Measure
+from lambdaboost.evaluation.measure import AtCutoff
 from lambdaboost.evaluation.ndcg import dcg
-from lambdaboost.evaluation.ranking import retrieved
+from lambdaboost.evaluation.rankings import retrieved
 
 Estimator = Literal["ips", "snips", "dr"]
 Floats = NDArray[np.float64]
 
 
-@MEASURES.add
-@dataclass(frozen=True, repr=False)
-class ClickDCG(Measure):
+class ClickDCG(AtCutoff):
     r"""DCG with attraction as gain, estimated from clicks on the lists that were shown (counterfactual evaluation).
 
     A click c on a row shown at a position with propensity p counts as w = 1/p clicks. With r the rank of a document in
@@ -42,7 +40,7 @@ class ClickDCG(Measure):
     Without `clip` and with all rows shown, "dr" equals "ips". With `clip`, the prediction stands in for what clipping
     removes.
 
-    Undefined where no row was shown, except with "dr"; with "snips", everywhere if there is no click at all.
+    `empty` where no row was shown, except with "dr"; with "snips", everywhere if there is no click at all.
 
     Parameters
     ----------
@@ -59,8 +57,6 @@ class ClickDCG(Measure):
         The label source with the predictions m, in [0, 1]; only with "dr", which needs it.
     source : str, default "clicks"
         The label source of the clicks of a row, usually 0 or 1; NaN counts as none.
-    empty : float, default 0.0
-        The value for an undefined query.
 
     Raises
     ------
@@ -81,13 +77,11 @@ class ClickDCG(Measure):
 
     """
 
-    k: int | None = None
     propensities: Propensities | None = None
     clip: float | None = None
     estimator: Estimator = "ips"
     model: str | None = None
     source: str = "clicks"
-    empty: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,15 +96,12 @@ class ClickDCG(Measure):
                 f"model is {self.model!r} with estimator={self.estimator!r}: estimator='dr' needs the label source of "
                 "predicted click rates, the others take none"
             )
-        self._set(k=_checks.cutoff(self.k), source=_checks.source(self.source))
+        self._set(source=check_source(self.source))
         if self.model is not None:
-            self._set(model=_checks.source(self.model))
+            self._set(model=check_source(self.model))
         if self.clip is not None:
             remedy = "give the highest weight of a click, a number ≥ 1, or None"
-            clip = _checks.number("clip", self.clip, remedy)
-            if not clip >= 1:
-                raise ValueError(f"clip is {self.clip!r}: {remedy}")
-            self._set(clip=clip)
+            self._set(clip=check_number("clip", self.clip, 1, remedy=remedy))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -129,8 +120,7 @@ class ClickDCG(Measure):
 
     def _gains(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
         """The estimated gain of each document, and whether each query is defined; cached in `q`."""
-        key = self.propensities, self.clip, self.estimator, self.model, self.source, np.isnan(self.empty)
-        return q.memo(("click gains", *key), lambda: self._estimated(q))
+        return q.memo((replace(self, k=None), "click gains"), lambda: self._estimated(q))
 
     def _estimated(self, q: Queries) -> tuple[Floats, NDArray[np.bool_]]:
         # A missing label is no click.
@@ -138,17 +128,15 @@ class ClickDCG(Measure):
         p = np.ones(q.n_documents) if self.propensities is None else self.propensities.of(q)
         shown = ~np.isnan(p)
         unseen = ~shown & (clicks > 0)
-        _checks.refuse_labels(
-            self.source,
-            clicks,
-            unseen,
-            "the row was not shown, so it cannot have been clicked; give its position",
-        )
+        remedy = "the row was not shown, so it cannot have been clicked; give its position"
+        refuse_labels(self.source, clicks, unseen, remedy)
         p = np.where(shown, p, 1.0)
         weight = np.where(shown, np.minimum(1 / p, np.inf if self.clip is None else self.clip), 0.0)
         some_shown = np.logical_or.reduceat(shown, q.offsets[:-1])
         if self.model is not None:
-            predicted = self._predicted(q)
+            predicted = q.source(self.model).astype(np.float64)
+            remedy = "predictions are probabilities of a click, in [0, 1]"
+            refuse_labels(self.model, predicted, ~(predicted <= 1), remedy)
             return predicted + weight * (clicks - p * predicted), np.ones(q.n_queries, dtype=np.bool_)
         gains = weight * clicks
         if self.estimator == "ips":
@@ -159,12 +147,3 @@ class ClickDCG(Measure):
         if not total > 0:
             return gains, np.zeros(q.n_queries, dtype=np.bool_)
         return gains * (float(of_query.sum()) / total), some_shown
-
-    def _predicted(self, q: Queries) -> Floats:
-        assert self.model is not None
-        predicted = q.source(self.model).astype(np.float64)
-        wrong = ~(predicted <= 1)
-        _checks.refuse_labels(
-            self.model, predicted, wrong, "predictions are probabilities of a click, in [0, 1]"
-        )
-        return predicted

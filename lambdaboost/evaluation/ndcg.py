@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, over_queries, uncounted
+from lambdaboost._checks import refuse_labels
+from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation.measure import MEASURES, Measure
-from lambdaboost.evaluation.ranking import over_rankings, ranked, retrieved
+from lambdaboost.evaluation.measure import AtCutoff
+from lambdaboost.evaluation.rankings import over_rankings, retrieved
 
 Gain = Literal["exponential", "linear"] | tuple[float, ...]
 
 
-class DiscountedGain(Measure):
+class DiscountedGain(AtCutoff, registered=False):
     """Base class of NDCG and CNDCG: gains of a label source, discounted by rank, over their ideal."""
-
-    k: int | None
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         """The gain of each document; 0 if its label is missing."""
@@ -36,18 +33,9 @@ class DiscountedGain(Measure):
         return q.memo((self._bare(), "ideal"), lambda: self._ideal(q))
 
     def normalized_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of each document over its query's ideal DCG@k; 0 if that is 0.
+        """The gain of each document over its query's ideal DCG@k, float32 (n_documents,) in [0, 1]; cached in `q`.
 
-        Returns
-        -------
-        float32 (n_documents,)
-            In [0, 1], divided in float64; cached in `q`.
-
-        Raises
-        ------
-        ValueError
-            If a gain or an ideal DCG overflows; names the row and its grade.
-
+        0 where the ideal is 0. Divided in float64.
         """
         return q.memo((self._bare(), "normalized gains"), lambda: self.swap_gains(q).astype(np.float32))
 
@@ -58,7 +46,7 @@ class DiscountedGain(Measure):
 
     def _bare(self, **changes: Any) -> Any:
         """The cache key of gains: parameters that do not affect them are at their defaults."""
-        return replace(self, empty=0.0, **changes)  # type: ignore[type-var]
+        return replace(self, empty=0.0, **changes)
 
     def _ideal(self, q: Queries) -> NDArray[np.float64]:
         gains = self.gains(q)
@@ -75,18 +63,18 @@ class DiscountedGain(Measure):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         gains = retrieved(self.gains(q), scores, 0.0)
-        return _ratio(dcg(scores, gains, q, self.k), self.ideal(q))
+        actual, ideal = dcg(scores, gains, q, self.k), self.ideal(q)
+        return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
 
 
-@MEASURES.add
-@dataclass(frozen=True, repr=False)
 class NDCG(DiscountedGain):
     r"""Normalised discounted cumulative gain: the DCG of the ranking over that of the best ranking.
 
     .. math:: \mathrm{NDCG@}k = \frac{1}{Z} \sum_{r=1}^{k} \frac{2^{l(r)} - 1}{\log_2(1 + r)}
 
     with l(r) the grade at rank r and Z the highest such sum (Burges, Ragno and Le 2006, eq. 1). In [0, 1];
-    undefined where no document has gain.
+    `empty` where no document has gain. It reads the grades, `relevance`; for labels in [0, 1] of another source there
+    is `CNDCG`.
 
     Parameters
     ----------
@@ -95,8 +83,6 @@ class NDCG(DiscountedGain):
     gain : {"exponential", "linear"} or tuple of float
         The gain of grade l: 2^l − 1, l itself, or ``gain[l]`` for whole grades (LightGBM's ``label_gain``),
         which must not decrease with the grade.
-    empty : float, default 0.0
-        The value for a query without gain.
 
     Examples
     --------
@@ -109,57 +95,14 @@ class NDCG(DiscountedGain):
 
     """
 
-    k: int | None = None
     gain: Gain = "exponential"
-    empty: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(k=_checks.cutoff(self.k), gain=_gain(self.gain))
+        self._set(gain=_gain(self.gain))
 
     def _gains(self, q: Queries) -> NDArray[np.float64]:
         return _gains_of_grades(self.gain, q.relevance)
-
-
-def ndcg_curve(
-    scores: ArrayLike, q: Queries, cutoffs: Iterable[int] = range(1, 11), gain: Gain = "exponential"
-) -> NDArray[np.float64]:
-    """NDCG of each query at several cutoffs in one pass.
-
-    Parameters
-    ----------
-    scores : array of shape (n_documents,)
-        Finite scores; −inf for a document that was not retrieved.
-    q : Queries
-        The documents and their grades.
-    cutoffs : iterable of int ≥ 1
-        The cutoffs, in any order.
-    gain : {"exponential", "linear"} or tuple of float
-        As for `NDCG`.
-
-    Returns
-    -------
-    float64 (n_queries, n_cutoffs)
-        Column j is ``NDCG(cutoffs[j], gain).per_query(scores, q)``.
-
-    Examples
-    --------
-    >>> from lambdaboost.datasets import Queries
-    >>> ndcg_curve([0.1, 0.2, 0.3], Queries([2, 0, 1], sizes=[3]), cutoffs=(1, 3)).round(4)
-    array([[0.3333, 0.6885]])
-
-    """
-    ks = np.array([_checks.whole("cutoffs", k, "give whole numbers ≥ 1") for k in cutoffs], dtype=np.int64)
-    if ks.size == 0:
-        raise ValueError("cutoffs is empty: give at least one whole number ≥ 1")
-    measure = NDCG(int(ks.max()), gain)
-    measure.ideal(q)  # raises if gains overflow
-    gains = measure.gains(q)
-    ascending, column = np.unique(ks, return_inverse=True)
-    checked = _checks.scores(scores, q)
-    actual = _dcg_curve(checked, retrieved(gains, checked, 0.0), q, ascending)
-    ideal = q.memo((measure, "ideals", *map(int, ascending)), lambda: _dcg_curve(gains, gains, q, ascending))
-    return np.nan_to_num(_ratio(actual, ideal))[:, column]
 
 
 def dcg(
@@ -169,25 +112,10 @@ def dcg(
     return over_rankings(_dcg_of_queries, gains, scores, q, k, _discounts(q, k))
 
 
-def _dcg_curve(
-    scores: NDArray[np.float64], gains: NDArray[np.float64], q: Queries, cutoffs: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """DCG of each query at ascending cutoffs, (n_queries, n_cutoffs)."""
-    out = np.empty((q.n_queries, cutoffs.size))
-    in_order = ranked(gains, scores, q, int(cutoffs[-1]))
-    over_queries(_dcg_curves, q.offsets, in_order, _discounts(q, None), cutoffs, out)
-    return out
-
-
 def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
     """D(r) = 1 / log2(1 + r) for ranks r = 1, 2, … up to the cutoff."""
     longest = int(q.sizes.max())
     return 1.0 / np.log2(1.0 + np.arange(1, 1 + (longest if k is None else min(k, longest))))
-
-
-def _ratio(actual: NDArray[np.float64], ideal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`actual` over `ideal`; NaN if the ideal is 0."""
-    return np.divide(actual, ideal, where=ideal > 0, out=np.full(ideal.shape, np.nan))
 
 
 def _gain(given: Any) -> Gain:
@@ -217,10 +145,10 @@ def _gains_of_grades(gain: Gain, grades: NDArray[np.float32]) -> NDArray[np.floa
         return l
     if gain == "exponential":
         too_high = "its gain 2^l − 1 overflows; use grades below 1024, gain='linear' or a tuple of gains"
-        _checks.refuse_labels("relevance", grades, l >= 1024, too_high)
+        refuse_labels("relevance", grades, l >= 1024, too_high)
         return np.exp2(l) - 1.0
     remedy = f"gain lists {len(gain)} gains, so grades must be whole numbers from 0 to {len(gain) - 1}"
-    _checks.refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
+    refuse_labels("relevance", grades, (l != np.floor(l)) | (l >= len(gain)), remedy)
     return np.where(np.isnan(grades), 0.0, np.array(gain, dtype=np.float64)[l.astype(np.int64)])
 
 
@@ -236,19 +164,3 @@ def _dcg_of_query(q, offsets, ranked, discounts):
 def _dcg_of_queries(first, last, offsets, k, ranked, discounts, out):
     for q in range(first, last):
         out[q] = _dcg_of_query(q, offsets, ranked, discounts)
-
-
-@uncounted
-def _dcg_curve_of_query(q, offsets, ranked, discounts, cutoffs, out):
-    in_order, total, r = ranked[offsets[q] : offsets[q + 1]], 0.0, 0
-    for j in range(cutoffs.size):
-        while r < min(in_order.size, cutoffs[j]):
-            total += in_order[r] * discounts[r]
-            r += 1
-        out[q, j] = total
-
-
-@kernel
-def _dcg_curves(first, last, offsets, ranked, discounts, cutoffs, out):
-    for q in range(first, last):
-        _dcg_curve_of_query(q, offsets, ranked, discounts, cutoffs, out)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._relevance import n_relevant
-from lambdaboost.evaluation.measure import MEASURES, Measure
-from lambdaboost.evaluation.ranking import over_rankings, retrieved
+from lambdaboost.evaluation._binary import AtRank
 
 
-@MEASURES.add
-@dataclass(frozen=True, repr=False)
-class Recall(Measure):
+class Recall(AtRank):
     r"""Recall at k: the share of the relevant documents in the first k ranks.
 
     .. math:: \mathrm{R@}k = \frac{1}{R} \sum_{r=1}^{k} [l(r) \ge t]
 
     with l(r) the grade at rank r, t the threshold and R the number of relevant documents. In [0, 1];
-    undefined where no document is relevant.
+    `empty` where no document is relevant.
 
     Parameters
     ----------
@@ -31,8 +23,6 @@ class Recall(Measure):
         The last rank that counts.
     threshold : float, default 1
         The lowest grade that counts as relevant.
-    empty : float, default 0.0
-        The value for a query without a relevant document.
 
     Examples
     --------
@@ -43,32 +33,5 @@ class Recall(Measure):
 
     """
 
-    k: int
-    threshold: float = 1
-    empty: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(
-            k=_checks.whole("k", self.k, "give the last rank that counts, a whole number ≥ 1"),
-            threshold=_checks.threshold(self.threshold),
-        )
-
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        labels = retrieved(q.relevance, scores, np.nan)
-        n = n_relevant(q, self.threshold)
-        return over_rankings(_recalls, labels, scores, q, self.k, np.float32(self.threshold), n)
-
-
-@uncounted
-def _hits(q, offsets, ranked, k, threshold):
-    in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
-    for r in range(min(in_order.size, k)):
-        n += in_order[r] >= threshold
-    return n
-
-
-@kernel
-def _recalls(first, last, offsets, k, ranked, threshold, n_relevant, out):
-    for q in range(first, last):
-        out[q] = _hits(q, offsets, ranked, k, threshold) / n_relevant[q] if n_relevant[q] else np.nan
+        return self._hits(scores, q, self.k) / self.n_relevant(q)

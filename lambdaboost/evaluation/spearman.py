@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
-from lambdaboost.evaluation._correlation import centered_ranks, correlations
-from lambdaboost.evaluation.measure import MEASURES, Measure
+from lambdaboost.evaluation.correlation import centered_ranks, correlations
+from lambdaboost.evaluation.measure import OfSource
 
 
-@MEASURES.add
-@dataclass(frozen=True, repr=False)
-class Spearman(Measure):
+class Spearman(OfSource):
     r"""Spearman's ρ: Pearson's correlation of the ranks of scores and labels within each query.
 
     .. math:: \rho = \frac{\sum_i (a_i - \bar a)(b_i - \bar b)}
@@ -24,15 +20,13 @@ class Spearman(Measure):
 
     with a_i and b_i the ranks of the score and of the label of document i, those of tied scores or labels averaged
     (Spearman 1904): `scipy.stats.spearmanr` of each query. Labels need not be whole numbers. Documents without a label
-    are left out; those that were not retrieved tie below all others. In [−1, 1]; undefined where all labels or all
+    are left out; those that were not retrieved tie below all others. In [−1, 1]; `empty` where all labels or all
     scores are equal.
 
     Parameters
     ----------
     source : str, default "relevance"
         The label source.
-    empty : float, default 0.0
-        The value for a query on which ρ is undefined.
 
     Examples
     --------
@@ -44,13 +38,6 @@ class Spearman(Measure):
     """
 
     allows_negative: ClassVar[bool] = True
-
-    source: str = "relevance"
-    empty: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set(source=_checks.source(self.source))
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source, allow_negative=True)

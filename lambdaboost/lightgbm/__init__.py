@@ -12,14 +12,13 @@
 (584,)
 """
 
-from lambdaboost._installed import engine_package
+from lambdaboost._installed import package
 
-engine_package("lightgbm")
+package("lightgbm")
 
-from lambdaboost.lightgbm.cross_validation import cv
-from lambdaboost.lightgbm.dataset import Dataset
-from lambdaboost.lightgbm.progress import progress
+from lambdaboost.lightgbm.callbacks import progress
+from lambdaboost.lightgbm.data import Dataset
 from lambdaboost.lightgbm.ranker import LambdaRanker
-from lambdaboost.lightgbm.training import train
+from lambdaboost.lightgbm.training import cv, train
 
 __all__ = ["Dataset", "LambdaRanker", "cv", "progress", "train"]

@@ -1,45 +1,21 @@
-"""`train`: `lightgbm.train` with any objective and any kind of leaves."""
+"""`train` and `cv`: `lightgbm.train` and `lightgbm.cv` with any objective and any kind of leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
 
-from lambdaboost.engines.checkpoint import Checkpoint
-from lambdaboost.engines.constraint import (
-    alone,
-    kept_by,
-    params_alone,
-    refuse_continued,
-    training_alone,
-    with_reference,
-)
+from lambdaboost.engines.job import Metrics
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import Plan
-from lambdaboost.engines.resume import Resumed, resumed
-from lambdaboost.engines.traps import warn_without_split
-from lambdaboost.lightgbm._callbacks import check_before_alone
-from lambdaboost.lightgbm._constraint import check_constraint
-from lambdaboost.lightgbm._engine import ENGINE
-from lambdaboost.lightgbm._leaks import warn_of_leaking_features
-from lambdaboost.lightgbm._metrics import by_first_metric
-from lambdaboost.lightgbm._plan import Feval, arguments, plan_of
-from lambdaboost.lightgbm._private import ResetParameter
-from lambdaboost.lightgbm._resume import ResumeCallbacks, keeping_raw, refuse_unfit
-from lambdaboost.lightgbm.dataset import keep_positions
+from lambdaboost.engines.plan import planned
+from lambdaboost.engines.resume import Checkpoint
+from lambdaboost.engines.train import cross_validated, trained
+from lambdaboost.lightgbm.engine import ENGINE
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
-
-NO_SPLIT = (
-    "min_data_in_leaf (20 by default) counts documents as LightGBM estimates them from hessians, and "
-    "min_sum_hessian_in_leaf sums the hessians, which are small for small data and small weights: try lower values, or "
-    "leaves='gradient', with which both count documents"
-)
 
 
 def train(
@@ -51,7 +27,7 @@ def train(
     leaves: Leaves = "engine",
     valid_sets: lgb.Dataset | Sequence[lgb.Dataset] | None = None,
     valid_names: str | Sequence[str] | None = None,
-    feval: Feval = None,
+    feval: Metrics = None,
     init_model: str | Path | lgb.Booster | None = None,
     keep_training_booster: bool = False,
     callbacks: Sequence[Any] | None = None,
@@ -70,30 +46,22 @@ def train(
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text:
         ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``. ``"lambdarank"`` and ``"rank_xendcg"`` are
-        LightGBM's own objectives, computed by LightGBM. With `Constrained` without a reference, its primary objective
-        is trained alone first, with the same parameters.
+        LightGBM's own objectives, computed by LightGBM.
     leaves : "engine", "gradient" or "newton"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
-        objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it,
-        since smaller leaves lower NDCG. ``"newton"``: as in MART, splits by least squares on the gradient, then in each
-        leaf Newton's step :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)`, whose size before the rate is at most
-        ``max_delta_step`` (by default 1000). Each tree is grown twice, so random growth is refused (bagging, feature
-        sampling, dart, goss, extra_trees), and so are other rules for leaf values (lambda_l1, path_smooth, linear_tree,
-        monotone_constraints).
+        objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it.
+        ``"newton"``: as in MART, splits by least squares on the gradient, then in each leaf Newton's step
+        :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)`, whose size before the rate is at most ``max_delta_step`` (by
+        default 1000). Each tree is grown twice, so random growth and other rules for leaf values are refused.
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
         As in `lightgbm.train`.
     feval : measure, str, callable or list of them, optional
         Measures of `valid_sets`, such as ``[NDCG(k=3), CNDCG(k=3)]`` or ``"mrr@10"``; ``NDCG(k=3)`` if `params` have no
-        ``metric`` either. LightGBM's own metrics are given as ``params["metric"]`` and evaluated first: ``"ndcg"`` at
-        each of ``eval_at``, or ``"ndcg@5"``; names that it does not know, such as ``"mrr@10"``, are measures there
-        too. The gains of its own metrics are one table for the whole process.
-
-        Early stopping, by ``callbacks=[lightgbm.early_stopping(30)]`` or by a parameter, uses the first metric on each
-        of `valid_sets` except the training data; with ``first_metric_only=False`` in `params` it uses any metric, as
-        LightGBM does.
+        ``metric`` either, whose metrics are evaluated first, and may also be ``"ndcg@5"`` or ``"mrr@10"``. Early
+        stopping uses the first metric on each of `valid_sets` except the training data; with
+        ``first_metric_only=False`` in `params` it uses any metric, as LightGBM does.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. It carries the
-        reference of `Constrained`; the training that measures it is not saved.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
 
     Returns
     -------
@@ -103,14 +71,13 @@ def train(
     Raises
     ------
     TypeError, ValueError
-        Before the first round, if `params` name an objective, data lack groups, a label source or positions, or Newton
-        leaves are not possible with the parameters.
+        Before the first round, if an argument is wrong, data lack groups, a label source or positions, or the engine
+        would do something else in silence (docs/traps.md).
 
     Warns
     -----
     UserWarning
-        If no tree has a split, a feature leaks a label source (`lambdaboost.engines.leaks`), or the constraint of
-        `Constrained` is broken on the training data.
+        If no tree has a split, a feature leaks a label source, or the constraint of `Constrained` is broken.
 
     Examples
     --------
@@ -121,83 +88,70 @@ def train(
     2
 
     """
-    valid_sets = _listed(valid_sets)
-    plan = plan_of(params, data, objective, leaves, feval)
-    refuse_continued(plan.rule, "init_model", init_model)
-    resumption = resumed(checkpoint, init_model, "init_model", ENGINE, plan, rounds)
-    if resumption is not None:
-        refuse_unfit(params, [data, *(valid_sets or [])])
-    warn_of_leaking_features(data)  # the first training may free the features
-    plan = with_reference(
-        plan,
-        resumption,
-        rounds,
-        lambda: _trained_alone(plan, params, data, rounds, valid_sets or [], callbacks, resumption),
-    )
-    if resumption is not None:
-        rounds = resumption.rounds
-        init_model = None if resumption.model is None else ENGINE.read(resumption.model)
-        callbacks = ResumeCallbacks(resumption, plan, by_first_metric(plan.params, callbacks)[1]).callbacks
-    on_training = any(valid is data for valid in valid_sets or [])
-    for valid in valid_sets or []:
-        keep_positions(valid)
-    # A checkpoint has fewer trees than rounds if some trees had no split.
-    rounds_done = resumption.begin if resumption is not None and resumption.begin else None
-    to_engine = arguments(plan, data, callbacks, on_training, rounds_done)
-    constrained = constraint_in(plan.rule) is not None
-    booster = lgb.train(
-        to_engine.params,
+    sets = [valid_sets] if isinstance(valid_sets, lgb.Dataset) else list(valid_sets or [])
+    names = [valid_names] if isinstance(valid_names, str) else valid_names and list(valid_names)
+    if names and len(names) != len(sets):
+        raise ValueError(
+            f"valid_names has {len(names)} names, valid_sets {len(sets)} sets: give one for each"
+        )
+    job = planned(
+        ENGINE,
+        params,
         data,
-        num_boost_round=rounds,
-        valid_sets=valid_sets,
-        valid_names=_listed(valid_names),
-        feval=to_engine.feval,
-        init_model=init_model,
-        keep_training_booster=keep_training_booster or constrained,
-        callbacks=to_engine.callbacks,
+        rounds,
+        objective,
+        leaves,
+        feval,
+        zip(names or [f"valid_{i}" for i in range(len(sets))], sets, strict=True),
+        init_model,
+        valid_names=names,
+        keep_training_booster=keep_training_booster,
+        callbacks=callbacks,
     )
-    if to_engine.in_rounds is not None and constrained:
-        check_constraint(booster, to_engine.in_rounds, rolls_back=not keep_training_booster)
-    if constrained and not keep_training_booster:
-        booster.model_from_string(booster.model_to_string()).free_dataset()  # as lightgbm.train does
-    if rounds > 0 and not booster.feature_importance("split").any():
-        warn_without_split(NO_SPLIT, data, plan.rule.sources)
-    return booster
+    return trained(job, checkpoint)
 
 
-def _trained_alone(
-    plan: Plan,
+def cv(
     params: dict[str, Any],
     data: lgb.Dataset,
-    rounds: int,
-    valid_sets: Sequence[Any],
-    callbacks: Sequence[Any] | None,
-    resumption: Resumed | None,
-) -> list[float]:
-    """The measure on the training data after each round of the reference model."""
-    history: dict[str, Any] = {}
-    resumes = resumption is not None and resumption.begin > 0
-    with training_alone(), keeping_raw([data, *valid_sets]) if resumes else nullcontext():
-        train(
-            params_alone(plan, params),
-            data,
-            rounds,
-            objective=alone(plan.rule),
-            leaves=plan.leaves,
-            valid_sets=[data],
-            valid_names=["alone"],
-            feval=kept_by(plan.rule),
-            callbacks=[
-                check_before_alone(plan, valid_sets),
-                *(callback for callback in callbacks or () if isinstance(callback, ResetParameter)),
-                lgb.record_evaluation(history),
-            ],
-        )
-    (curve,) = history["alone"].values()
-    return curve
+    rounds: int = 100,
+    *,
+    objective: Objective | GradeModel | str = LambdaRank(),
+    leaves: Leaves = "engine",
+    nfold: int = 5,
+    folds: Any = None,
+    seed: int = 0,
+    feval: Metrics = None,
+    callbacks: Sequence[Any] | None = None,
+    return_cvbooster: bool = False,
+) -> dict[str, Any]:
+    """Cross-validate a ranker with `lightgbm.cv`, over folds of whole queries.
 
+    Parameters
+    ----------
+    params, data, rounds, objective, leaves, feval, callbacks
+        As of `lambdaboost.lightgbm.train`.
+    nfold : int
+        Number of folds; their numbers of queries differ by at most one.
+    seed : int
+        Seed of the folds; the same seed gives the same folds in `lambdaboost.xgboost.cv`.
+    folds : splitter or iterable of (training rows, validation rows), optional
+        Your own folds, in place of `nfold`; a splitter receives the query of each row as ``groups``.
+    return_cvbooster : bool
+        Whether to return the boosters under ``"cvbooster"``.
 
-def _listed(value: Any) -> list[Any] | None:
-    if value is None:
-        return None
-    return [value] if isinstance(value, lgb.Dataset | str) else list(value)
+    Returns
+    -------
+    dict
+        As `lightgbm.cv` returns it: ``{"valid NDCG(k=3)-mean": […], "valid NDCG(k=3)-stdv": […]}``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `train`, and if there are fewer queries than folds, or a fold splits a query.
+
+    """
+    more: dict[str, Any] = {"callbacks": callbacks, "return_cvbooster": return_cvbooster}
+    job = planned(ENGINE, params, data, rounds, objective, leaves, feval, **more)
+    results: dict[str, Any] = cross_validated(job, nfold, seed, folds)
+    return results

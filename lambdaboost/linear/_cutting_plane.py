@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.linear._quadratic import simplex_weights
+from lambdaboost._installed import package
 
 Floats = NDArray[np.float64]
 IDLE = 10  # consecutive solutions in which a cut has weight 0 before it is dropped
@@ -22,37 +21,15 @@ class Cut(NamedTuple):
     slope: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The result of the cutting plane method.
-
-    Attributes
-    ----------
-    w : float64 (n_features,)
-    risk : float
-        R(w), the mean slack.
-    objective : float
-        ½‖w‖² + C R(w).
-    bound : float
-        The dual objective, a lower bound for every w.
-    n_iter : int
-        Number of cuts made.
-    converged : bool
-        Whether no constraint is violated by more than ε.
-
-    """
+class Solution(NamedTuple):
+    """The w of the smallest objective ½‖w‖² + C R(w), with the mean slack R(w)."""
 
     w: Floats
     risk: float
     objective: float
-    bound: float
-    n_iter: int
-    converged: bool
-
-    @property
-    def gap(self) -> float:
-        """The duality gap: an upper bound on the objective minus its minimum."""
-        return self.objective - self.bound
+    gap: float  # the duality gap: the most by which the objective is above its minimum
+    n_iter: int  # cuts made
+    converged: bool  # whether no constraint is violated by more than ε
 
 
 def cutting_plane(
@@ -64,18 +41,6 @@ def cutting_plane(
     :math:`\max_\beta C\,v\cdot\beta - \frac12 C^2 \|\sum_i\beta_i a_i\|^2` for β ≥ 0 and Σβ ≤ 1, so
     :math:`w = -C\sum_i\beta_i a_i`; then it adds a cut at w. It stops when R(w) is within ε of the
     maximum ξ of the cuts: then no constraint is violated by more than ε, and the gap is at most C ε.
-
-    Parameters
-    ----------
-    cut_at : callable
-        ``cut_at(w)`` returns the tangent of R at w.
-    n_features : int
-        Length of w.
-    C, epsilon : float
-        > 0.
-    max_iter : int
-        Maximum number of cuts.
-
     """
     values, slopes, gram = np.zeros(0), np.zeros((0, n_features)), np.zeros((0, 0))
     idle = np.zeros(0, dtype=int)
@@ -100,4 +65,27 @@ def cutting_plane(
         kept = idle < IDLE
         values, slopes, idle, gram = values[kept], slopes[kept], idle[kept], gram[np.ix_(kept, kept)]
     objective = 0.5 * float(w @ w) + C * risk
-    return Solution(w, risk, objective, bound, n_iter, risk - xi <= epsilon)
+    return Solution(w, risk, objective, objective - bound, n_iter, risk - xi <= epsilon)
+
+
+def simplex_weights(gram: Floats, values: Floats) -> Floats:
+    r"""β that maximises :math:`v \cdot \beta - \frac12 \beta^\top G \beta` with β ≥ 0 and :math:`\sum\beta \le 1`.
+
+    Feasible up to rounding, whatever the solver's tolerance.
+    """
+    from scipy import sparse
+
+    clarabel = package("clarabel")
+    n = values.size
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    constraints = sparse.vstack([-sparse.eye(n), np.ones((1, n))], format="csc")
+    bounds = np.append(np.zeros(n), 1.0)
+    cones = [clarabel.NonnegativeConeT(n + 1)]
+    program = sparse.csc_matrix(np.triu(gram)), -values, constraints, bounds, cones, settings
+    solution = clarabel.DefaultSolver(*program).solve()
+    weights = np.maximum(np.array(solution.x), 0.0)
+    if not np.isfinite(weights).all():
+        raise RuntimeError(f"clarabel found no solution ({solution.status}): scale the features, or lower C")
+    return weights / max(weights.sum(), 1.0)

@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import validation
 from sklearn.utils.validation import check_is_fitted
 
+from lambdaboost._checks import check_number, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
 from lambdaboost.linear._cutting_plane import Cut, cutting_plane
 from lambdaboost.objectives import Hinge, parse
-from lambdaboost.objectives.base.checks import check_number
 
 
 class LinearRanker(BaseEstimator):
@@ -153,12 +153,7 @@ class LinearRanker(BaseEstimator):
             raise TypeError(
                 f"objective is {hinge!r}, expected a hinge: StructuredHinge(MAP()), PairwiseHinge() or a Combo"
             )
-        check_number("C", self.C, 0, open_low=True)
-        check_number("epsilon", self.epsilon, 0, open_low=True)
-        if (
-            isinstance(self.max_iter, bool)
-            or not isinstance(self.max_iter, int | np.integer)
-            or self.max_iter < 1
-        ):
-            raise ValueError(f"max_iter is {self.max_iter!r}, expected a whole number ≥ 1")
+        check_number("C", self.C, above=0)
+        check_number("epsilon", self.epsilon, above=0)
+        check_whole("max_iter", self.max_iter)
         return hinge

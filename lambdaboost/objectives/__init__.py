@@ -1,8 +1,7 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; packages hold `combiners` of several, and what several
-share: `base` classes and checks, pair `kernels`,
-`swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives, calls by `stock` engines.
+Each file holds one public objective; packages hold `combiners` of several, and what several share: `base` classes,
+pair `kernels`, `swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives.
 """
 
 if __name__ != "lambdaboost.objectives":
@@ -10,84 +9,70 @@ if __name__ != "lambdaboost.objectives":
         "import lambdaboost.objectives, not the folder 'objectives': numba would cache its kernels twice"
     )
 
-from lambdaboost.objectives.approx_ndcg import ApproxNDCG
-from lambdaboost.objectives.base.hinge import Hinge
-from lambdaboost.objectives.base.objective import Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES, parse
-from lambdaboost.objectives.blend import Blend
-from lambdaboost.objectives.click_tier import ClickTier
-from lambdaboost.objectives.combiners.chebyshev import Chebyshev
-from lambdaboost.objectives.combiners.exact_pareto import ExactPareto
-from lambdaboost.objectives.combiners.from_sources import FromSources, draw_preferences
-from lambdaboost.objectives.combiners.min_norm import MinNorm
-from lambdaboost.objectives.combiners.scaled import Scaled
-from lambdaboost.objectives.combiners.shrunk import Shrunk
-from lambdaboost.objectives.combiners.stochastic_labels import StochasticLabels
-from lambdaboost.objectives.combo import Combo
-from lambdaboost.objectives.constrained import Constrained
-from lambdaboost.objectives.finite_difference import FiniteDifference
-from lambdaboost.objectives.gradient_step import GradientStep
-from lambdaboost.objectives.gumbel_ranks import GumbelRanks
-from lambdaboost.objectives.inverse_propensity import InversePropensity
-from lambdaboost.objectives.lambdaloss import LambdaLoss
-from lambdaboost.objectives.lambdarank import LambdaRank
-from lambdaboost.objectives.listmle import ListMLE
-from lambdaboost.objectives.listnet import ListNet
-from lambdaboost.objectives.mcrank import McRank, OrdinalMcRank
-from lambdaboost.objectives.normalized_pairs import NormalizedPairs
-from lambdaboost.objectives.pairwise_hinge import PairwiseHinge
-from lambdaboost.objectives.position_gam import PositionGAM
-from lambdaboost.objectives.ranknet import RankNet
-from lambdaboost.objectives.recipes import graded, iteration_dependent
-from lambdaboost.objectives.schedules import Constant, Exponential, Linear
-from lambdaboost.objectives.scorecard import Scorecard
-from lambdaboost.objectives.sigmoid_local import SigmoidLocal
-from lambdaboost.objectives.spsa import SPSA
-from lambdaboost.objectives.structured_hinge import StructuredHinge
-from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank
-from lambdaboost.objectives.xendcg import XENDCG
+from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
+from lambdaboost.objectives.base.hinge import Hinge as Hinge
+from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES
+from lambdaboost.objectives.base.objective import Objective as Objective
+from lambdaboost.objectives.blend import Blend as Blend
+from lambdaboost.objectives.click_tier import ClickTier as ClickTier
+from lambdaboost.objectives.combiners.chebyshev import Chebyshev as Chebyshev
+from lambdaboost.objectives.combiners.combiner import COMBINERS
+from lambdaboost.objectives.combiners.exact_pareto import ExactPareto as ExactPareto
+from lambdaboost.objectives.combiners.from_sources import (
+    FromSources as FromSources,
+)
+from lambdaboost.objectives.combiners.from_sources import (
+    draw_preferences as draw_preferences,
+)
+from lambdaboost.objectives.combiners.min_norm import MinNorm as MinNorm
+from lambdaboost.objectives.combiners.scaled import Scaled as Scaled
+from lambdaboost.objectives.combiners.stochastic_labels import StochasticLabels as StochasticLabels
+from lambdaboost.objectives.combo import Combo as Combo
+from lambdaboost.objectives.constrained import Constrained as Constrained
+from lambdaboost.objectives.finite_difference import FiniteDifference as FiniteDifference
+from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
+from lambdaboost.objectives.gumbel_ranks import GumbelRanks as GumbelRanks
+from lambdaboost.objectives.inverse_propensity import InversePropensity as InversePropensity
+from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
+from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
+from lambdaboost.objectives.listmle import ListMLE as ListMLE
+from lambdaboost.objectives.listnet import ListNet as ListNet
+from lambdaboost.objectives.mcrank import GRADE_MODELS
+from lambdaboost.objectives.mcrank import McRank as McRank
+from lambdaboost.objectives.mcrank import OrdinalMcRank as OrdinalMcRank
+from lambdaboost.objectives.normalized_pairs import NormalizedPairs as NormalizedPairs
+from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
+from lambdaboost.objectives.position_gam import PositionGAM as PositionGAM
+from lambdaboost.objectives.ranknet import RankNet as RankNet
+from lambdaboost.objectives.reading import parse as parse
+from lambdaboost.objectives.recipes import (
+    RECIPES,
+)
+from lambdaboost.objectives.recipes import (
+    graded as graded,
+)
+from lambdaboost.objectives.recipes import (
+    iteration_dependent as iteration_dependent,
+)
+from lambdaboost.objectives.schedules import (
+    SCHEDULES,
+)
+from lambdaboost.objectives.schedules import (
+    Constant as Constant,
+)
+from lambdaboost.objectives.schedules import (
+    Exponential as Exponential,
+)
+from lambdaboost.objectives.schedules import (
+    Linear as Linear,
+)
+from lambdaboost.objectives.scorecard import Scorecard as Scorecard
+from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
+from lambdaboost.objectives.spsa import SPSA as SPSA
+from lambdaboost.objectives.structured_hinge import StructuredHinge as StructuredHinge
+from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank as UnbiasedLambdaRank
+from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 
-__all__ = [
-    "OBJECTIVES",
-    "SPSA",
-    "XENDCG",
-    "ApproxNDCG",
-    "Blend",
-    "Chebyshev",
-    "ClickTier",
-    "Combo",
-    "Constant",
-    "Constrained",
-    "ExactPareto",
-    "Exponential",
-    "FiniteDifference",
-    "FromSources",
-    "GradientStep",
-    "GumbelRanks",
-    "Hinge",
-    "InversePropensity",
-    "LambdaLoss",
-    "LambdaRank",
-    "Linear",
-    "ListMLE",
-    "ListNet",
-    "McRank",
-    "MinNorm",
-    "NormalizedPairs",
-    "Objective",
-    "OrdinalMcRank",
-    "PairwiseHinge",
-    "PositionGAM",
-    "RankNet",
-    "Scaled",
-    "Scorecard",
-    "Shrunk",
-    "SigmoidLocal",
-    "StochasticLabels",
-    "StructuredHinge",
-    "UnbiasedLambdaRank",
-    "draw_preferences",
-    "graded",
-    "iteration_dependent",
-    "parse",
-]
+OTHERS = ("OBJECTIVES", "Hinge", "Objective", "draw_preferences", "parse")
+# No plain assignment: type checkers, which cannot compute it, would take it for an empty list.
+globals()["__all__"] = sorted({*OBJECTIVES, *GRADE_MODELS, *COMBINERS, *SCHEDULES, *RECIPES, *OTHERS})

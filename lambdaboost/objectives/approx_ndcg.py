@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from lambdaboost._checks import STEEPEST, check_number
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.ranking import longest
-from lambdaboost.objectives.base.checks import STEEPEST, check_number
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class ApproxNDCG(Objective):
     r"""One minus NDCG at approximate ranks (Qin, Liu and Li 2010).
 
@@ -53,28 +49,23 @@ class ApproxNDCG(Objective):
 
     ranks_ties_by_row: ClassVar[bool] = False
 
-    metric: Measure = NDCG()
+    metric: NDCG | CNDCG = NDCG()
     alpha: float = 10.0
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
-        if self.metric.k is not None:  # type: ignore[attr-defined]
+        if self.metric.k is not None:
             raise ValueError(
                 f"metric is {self.metric!r}: approximate ranks have no cutoff; leave k out, "
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
-        check_number("alpha", self.alpha, 0, STEEPEST, open_low=True)
+        check_number("alpha", self.alpha, high=STEEPEST, above=0)
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of every document, and the bound on its curvature."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         over_queries(
-            _queries, q.offsets, float(self.alpha), scores, self.metric.normalized_gains(q),  # type: ignore[attr-defined]
+            _queries, q.offsets, float(self.alpha), scores, self.metric.normalized_gains(q),
             ~np.isnan(q.source(self.metric.source)), lam, mu,
         )  # fmt: skip
         return self.alpha * lam, self.alpha**2 * mu

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from lambdaboost.datasets import Queries
+from lambdaboost._checks import check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
-from lambdaboost.objectives.base.checks import check_sigma
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class ClickTier(Objective):
     r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
 
@@ -54,11 +50,7 @@ class ClickTier(Objective):
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
         check_sigma(self.sigma)
-        if isinstance(self.within, str):
-            raise TypeError(
-                f"within is {self.within!r}, expected a tuple of sources such as ({self.within!r},)"
-            )
-        object.__setattr__(self, "within", tuple(self.within))
+        object.__setattr__(self, "within", check_tuple("within", self.within, "('relevance',)"))
         if self.source in self.within:
             raise ValueError(
                 f"source {self.source!r} is also in within={self.within}: what ties in it cannot differ in it"
@@ -79,7 +71,3 @@ class ClickTier(Objective):
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
         return PairRule(self.source, self.metric, self.within, skip_zero=True, sigma=self.sigma)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document."""
-        return self.rule.lambdas(scores, q)

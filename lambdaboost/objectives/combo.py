@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.hinge import Hinge, Violators
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.inference.violators import Violators
 
 Slacks = Literal["separate", "shared"]
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class Combo(Hinge):
     r"""Several hinges at once (Chakrabarti et al. 2008, §3.7): SVM-COMBO.
 
@@ -56,8 +52,7 @@ class Combo(Hinge):
                 raise TypeError(
                     f"hinges[{at}] is {hinge!r}, expected a hinge such as StructuredHinge(MAP()) or PairwiseHinge()"
                 )
-        if self.slacks not in get_args(Slacks):
-            raise ValueError(f"slacks is {self.slacks!r}, expected one of {', '.join(get_args(Slacks))}")
+        check_choice("slacks", self.slacks, Slacks)
 
     @property
     def ranks_ties_by_row(self) -> bool:  # type: ignore[override]

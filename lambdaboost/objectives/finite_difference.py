@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import BlackBox, PerQuery, check_metric, per_query
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.base.black_box import BlackBox, per_query
+from lambdaboost.objectives.base.objective import Floats, LambdaMu
 
-DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
+MEASURED_DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class FiniteDifference(BlackBox):
     r"""The two-sided difference of a measure in each score (Yue and Burges 2007, section 4, FDSA).
 
@@ -41,8 +36,8 @@ class FiniteDifference(BlackBox):
 
     Notes
     -----
-    A query of n documents takes 2n evaluations of n documents per round. A `Measure` depends on the order only, so only
-    the documents that pass another one within the step are evaluated.
+    A query of n documents takes 2n evaluations of n documents per round; by a measure of the order alone, which all but
+    `Pearson` are, only documents that pass another one within the step are evaluated.
 
     Examples
     --------
@@ -58,18 +53,11 @@ class FiniteDifference(BlackBox):
 
     """
 
-    metric: Measure | PerQuery = NDCG()
-    step: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_metric("metric", self.metric)
-        check_number("step", self.step, 0, open_low=True)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of every document, and ones."""
         lam = np.zeros(q.n_documents)
         rows = np.arange(q.n_documents)
-        if isinstance(self.metric, Measure):
+        if isinstance(self.metric, Measure) and not self.metric.reads_scores:
             rows = rows[_passes_another(scores, q, self.step)]
         for some in _chunks(rows, q.sizes[q.query_of_row[rows]]):
             lam[some] = self._slopes(some, scores, q)
@@ -100,6 +88,6 @@ def _passes_another(scores: Floats, q: Queries, step: float) -> NDArray[np.bool_
 
 
 def _chunks(rows: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """`rows` in runs whose lists have about `DOCUMENTS` documents in all."""
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // DOCUMENTS)) + 1
+    """`rows` in runs whose lists have about `MEASURED_DOCUMENTS` documents in all."""
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // MEASURED_DOCUMENTS)) + 1
     yield from (run for run in np.split(rows, cuts) if run.size)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, check_objective
 from lambdaboost.objectives.base.wrapper import Wrapper
 
 Normalize = Literal["query", "all", "none"]
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class GradientStep(Wrapper):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
@@ -40,30 +38,34 @@ class GradientStep(Wrapper):
 
     """
 
-    objective: Objective
     normalize: Normalize = "query"
 
     def __post_init__(self) -> None:
         check_objective("objective", self.objective)
-        if self.normalize not in get_args(Normalize):
-            raise ValueError(
-                f"normalize is {self.normalize!r}, expected one of {', '.join(get_args(Normalize))}"
-            )
+        check_choice("normalize", self.normalize, Normalize)
 
-    @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """False: μ is 1."""
-        return False
+    curvature_changes_sign = False  # μ is 1
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of unit spread, and ones."""
         # In float64, since squares have twice the range.
         lam = self.objective.lambdas(scores, q, iteration)[0].astype(np.float64)
         if self.normalize == "query":
             lam = lam / np.repeat(_spread(lam, q), q.sizes)
         elif self.normalize == "all":
-            lam = lam / (lam.std() or 1.0)
+            lam = lam / (_overall(lam, self.row_weights(q)) or 1.0)
         return lam, np.ones(q.n_documents)
+
+
+def _overall(lam: Floats, weights: NDArray[np.floating] | None) -> float:
+    """Population standard deviation of all λ, each counted as often as its weight says."""
+    if weights is None:
+        return float(lam.std())
+    total = float(weights.sum())
+    if total == 0:
+        return 0.0
+    mean = (weights * lam).sum() / total
+    return float(np.sqrt((weights * (lam - mean) ** 2).sum() / total))
 
 
 def _spread(lam: Floats, q: Queries) -> Floats:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from lambdaboost._checks import check_number, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.base.checks import check_number, check_whole
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, check_objective
 from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.objectives.kernels.noisy_pairs import noisy_pair_gradient
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class GumbelRanks(Wrapper):
     r"""An objective whose pair weights are averaged over noisy rankings (YetiLoss; Lyzhin et al., ICML 2023).
 
@@ -51,7 +45,6 @@ class GumbelRanks(Wrapper):
 
     """
 
-    objective: Objective
     beta: float = 1.0
     draws: int = 4
     seed: int = 0
@@ -73,10 +66,10 @@ class GumbelRanks(Wrapper):
         """Only without noise: noisy scores do not tie."""
         return self.beta == 0 and self.objective.ranks_ties_by_row
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
         rng = np.random.default_rng((self.seed, iteration))
         rankers = scores + self.beta * rng.gumbel(size=(self.draws, q.n_documents))
         rule = self.objective.rule
         assert isinstance(rule, PairRule)
-        return noisy_pair_gradient(rule, scores, rankers, q)
+        return rule.lambdas_at(rankers, scores, q)

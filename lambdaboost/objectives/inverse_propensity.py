@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from lambdaboost._checks import check_number, check_positions
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.checks import check_number, check_shown
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats, check_objective
 from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.objectives.blend import Blend
-from lambdaboost.objectives.gradient_step import GradientStep
-from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
-from lambdaboost.objectives.scorecard import Scorecard
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_weight import Factors, Unfactored
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class InversePropensity(Wrapper):
     r"""An objective over pairs in which each pair counts 1/p times, p the propensity of its better document's position.
 
@@ -31,14 +25,13 @@ class InversePropensity(Wrapper):
     and Schnabel 2017). λ and μ of a pair with labels :math:`c_i > c_j` are those of the objective times
     :math:`1/p_{k(i)}`. Where all propensities are 1 it is the objective, bit for bit.
 
-    Only documents with a label above 0 need a position. In a `Blend`, `Scorecard` or `GradientStep` every part is
-    weighted. To weight one part only, wrap that part: ``Blend(LambdaRank(), InversePropensity(ClickTier(),
-    propensities), 0.1)``.
+    Only documents with a label above 0 need a position. In a combination wrap the parts:
+    ``Blend(LambdaRank(), InversePropensity(ClickTier(), propensities), 0.1)``.
 
     Parameters
     ----------
     objective : Objective
-        RankNet, LambdaRank in the paper's convention, SigmoidLocal, ClickTier, or a combination of these.
+        RankNet, LambdaRank in the paper's convention, SigmoidLocal or ClickTier.
     propensities : Propensities
         The probability that users look at each position.
     clip : float, optional
@@ -59,7 +52,6 @@ class InversePropensity(Wrapper):
 
     """
 
-    objective: Objective
     propensities: Propensities
     clip: float | None = None
     self_normalized: bool = False
@@ -75,51 +67,24 @@ class InversePropensity(Wrapper):
         if not isinstance(self.self_normalized, bool):
             raise TypeError(f"self_normalized is {self.self_normalized!r}, expected True or False")
         if self.rule is None:
-            self._of_parts()
+            raise TypeError(
+                f"objective is {self.objective!r}, whose pairs cannot be weighted by propensities: expected RankNet, "
+                "LambdaRank in the paper's convention, SigmoidLocal or ClickTier; weight the parts of a combination"
+            )
 
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """True."""
-        return True
-
-    @property
-    def allows_negative(self) -> bool:
-        """False: labels above 0 are clicks."""
-        return False
+    reads_positions = True
+    allows_negative = False  # labels above 0 are clicks
 
     @property
     def rule(self) -> PairRule | None:
-        """The rule of the objective's pairs with inverse propensities; None for a combination of objectives."""
+        """The rule of the objective's pairs with inverse propensities; None where they cannot be weighted."""
         rule = self.objective.rule
         if rule is None or rule.factors is not None:
             return None
         factors = InversePropensities(rule.source, self.propensities, self.clip, self.self_normalized)
         return replace(rule, factors=factors)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document."""
-        rule = self.rule
-        return self._of_parts().lambdas(scores, q, iteration) if rule is None else rule.lambdas(scores, q)
 
-    def _of_parts(self) -> Objective:
-        """The combination with every part weighted."""
-        of = self.objective
-        if isinstance(of, Blend):
-            return replace(of, first=self._weighted(of.first), second=self._weighted(of.second))
-        if isinstance(of, Scorecard):
-            return replace(of, objectives=tuple(self._weighted(part) for part in of.objectives))
-        if isinstance(of, GradientStep):
-            return replace(of, objective=self._weighted(of.objective))
-        raise TypeError(
-            f"objective is {of!r}, whose pairs cannot be weighted by propensities: expected RankNet, LambdaRank in the "
-            "paper's convention, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep of these"
-        )
-
-    def _weighted(self, part: Objective) -> Objective:
-        return replace(self, objective=part)
-
-
-@dataclass(frozen=True, repr=False)
 class InversePropensities(Value):
     """1/p of the better document of a pair."""
 
@@ -137,7 +102,7 @@ class InversePropensities(Value):
 
     def _of(self, q: Queries) -> Factors | Unfactored:
         clicked = q.source(self.source) > 0
-        check_shown(q, self.source, clicked)
+        check_positions(q, self.source, clicked)
         rows = np.flatnonzero(clicked)
         positions: Any = q.positions
         weight = 1 / self.propensities.at_positions(positions.take(rows))

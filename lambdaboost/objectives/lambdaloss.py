@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
+from lambdaboost._checks import check_choice, check_number, check_sigma
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.ranking import longest, ranking
-from lambdaboost.objectives.base.checks import check_number, check_sigma
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation.rankings import longest, ranking
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.kernels.levels import levels
 from lambdaboost.objectives.kernels.loss import Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
 Scheme = Literal["1", "2", "2++"]
-MU = 10.0  # Wang et al.'s weight of δ
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class LambdaLoss(Objective):
     r"""NDCG-Loss1, NDCG-Loss2 and NDCG-Loss2++ (Wang et al. 2018), truncated as by Jagerman et al. (2022).
 
@@ -52,8 +47,8 @@ class LambdaLoss(Objective):
         Gains, label source and cutoff. Scheme "1" has no cutoff: documents past it would never rise.
     scheme : "1", "2" or "2++"
         Which of the three losses.
-    mu : float, optional
-        Only with "2++": weight of δ, ≥ 0; the paper's 10.
+    mu : float
+        The weight μ of δ in "2++", ≥ 0; the paper's 10.
     sigma : float
         Steepness of the logistic, > 0.
 
@@ -68,32 +63,25 @@ class LambdaLoss(Objective):
 
     """
 
-    metric: Measure = NDCG()
+    metric: NDCG | CNDCG = NDCG()
     scheme: Scheme = "2++"
-    mu: float | None = None
+    mu: float = 10.0
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
-        if self.scheme not in get_args(Scheme):
-            raise ValueError(f"scheme is {self.scheme!r}, expected one of {', '.join(get_args(Scheme))}")
-        if self.mu is not None:
-            if self.scheme != "2++":
-                raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
-            check_number("mu", self.mu, 0, 1e6)
+        check_choice("scheme", self.scheme, Scheme)
+        check_number("mu", self.mu, 0, 1e6)
+        if self.scheme != "2++" and self.mu != 10:
+            raise ValueError(f"mu={self.mu!r} belongs to scheme='2++': scheme={self.scheme!r} has no μ")
         check_sigma(self.sigma)
-        if self.scheme == "1" and self.metric.k is not None:  # type: ignore[attr-defined]
+        if self.scheme == "1" and self.metric.k is not None:
             raise ValueError(
                 f"metric is {self.metric!r}: scheme='1' has no cutoff, since documents past it would never rise; "
                 "leave k out, or choose scheme='2' or '2++'"
             )
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = self._loss_1(scores, q) if self.scheme == "1" else self._loss_2(scores, q)
         return (lam, mu) if self.sigma == 1 else (self.sigma * lam, self.sigma**2 * mu)
@@ -102,21 +90,19 @@ class LambdaLoss(Objective):
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         over_queries(
             _first_losses, q.offsets, float(self.sigma), scores, ranking(scores, q.offsets),
-            self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),  # type: ignore[attr-defined]
+            self.metric.normalized_gains(q), ~np.isnan(q.source(self.metric.source)),
             1 / np.log2(2.0 + np.arange(q.sizes.max())), lam, mu,
         )  # fmt: skip
         return lam, mu
 
-    def _loss_2(self, scores: Floats, q: Queries) -> tuple[Derivatives, Derivatives]:
-        of_discounts, of_distance = (
-            (0.0, 1.0) if self.scheme == "2" else (1.0, MU if self.mu is None else self.mu)
-        )
+    def _loss_2(self, scores: Floats, q: Queries) -> LambdaMu:
+        of_discounts, of_distance = (0.0, 1.0) if self.scheme == "2" else (1.0, self.mu)
         weights = dcg_weights(self.metric, q)._replace(
-            swap=rank_distance(q, self.metric.k, of_discounts, of_distance),  # type: ignore[attr-defined]
+            swap=rank_distance(q, self.metric.k, of_discounts, of_distance),
             cutoff=q.n_documents,
         )
         pairs = levels(q, self.metric.source)
-        return pair_gradient(scores, q, pairs, weights, Loss(Logistic(), float(self.sigma)))
+        return pair_gradient(scores, q, pairs, (weights, Loss(Logistic(), float(self.sigma))))
 
 
 @kernel

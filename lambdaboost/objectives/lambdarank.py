@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_choice, check_sigma, check_whole
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.checks import check_sigma
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
-from lambdaboost.objectives.native.conventions import NativeConvention, convention_of
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.native.lightgbm import lightgbm_gradient
+from lambdaboost.objectives.native.xgboost import xgboost_gradient, xgboost_weights
 from lambdaboost.objectives.swaps.registry import check_swap
 
 Convention = Literal["paper", "lightgbm", "xgboost"]
+# The options of each convention, at the engine's defaults.
+OPTIONS: dict[Convention, dict[str, Any]] = {
+    "paper": {},
+    "lightgbm": {"truncation": 30, "norm": True},
+    "xgboost": {"truncation": 32, "norm": True, "score_norm": True},
+}
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class LambdaRank(Objective):
     r"""The λ-gradient of a measure (Burges, Ragno and Le 2006; 2011 paper, eqs. 4-8): λ^L.
 
@@ -88,44 +92,67 @@ class LambdaRank(Objective):
     def __post_init__(self) -> None:
         check_swap("metric", self.metric)
         check_sigma(self.sigma)
-        native = self._native
-        if native is not None:
-            native.check(self.metric, self.sigma)
+        check_choice("convention", self.convention, Convention)
+        for option in self._given:
+            if option not in OPTIONS[self.convention]:
+                raise ValueError(f"{option}={self._given[option]!r} {_belonging(option, self.convention)}")
+        if self.convention != "paper":
+            self._check_native(**self._options)
+
+    def _check_native(self, truncation: int, **switches: bool) -> None:
+        name = self.convention
+        if not isinstance(self.metric, NDCG) or self.metric.k is not None:
+            raise ValueError(
+                f"metric is {self.metric!r}: convention={name!r} has NDCG() only, and truncates by truncation="
+            )
+        check_whole("truncation", truncation)
+        for option, value in switches.items():
+            if not isinstance(value, bool):
+                raise TypeError(f"{option} is {value!r}, expected True or False")
+        if name == "xgboost" and self.sigma != 1:
+            raise ValueError(f"sigma is {self.sigma!r}: convention='xgboost' has σ = 1 only")
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
+    def _given(self) -> dict[str, Any]:
+        options = {"truncation": self.truncation, "norm": self.norm, "score_norm": self.score_norm}
+        return {name: value for name, value in options.items() if value is not None}
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return OPTIONS[self.convention] | self._given
 
     @property
     def allows_negative(self) -> bool:
         """Whether labels may be below 0, for only their order counts."""
-        return self._native is None and self.metric.allows_negative
+        return self.convention == "paper" and self.metric.allows_negative
 
-    @property
+    @cached_property
     def rule(self) -> PairRule | None:
         """The pairs, swap and force in the paper's convention."""
-        return self._pairs if self._native is None else None
+        paper = self.convention == "paper"
+        return PairRule(self.metric.source, self.metric, sigma=self.sigma) if paper else None
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""
-        native = self._native
-        return q.weight if native is None else native.row_weights(q)
+        return xgboost_weights(q) if self.convention == "xgboost" else q.weight
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
-        native = self._native
-        if native is None:
-            return self._pairs.lambdas(scores, q)
-        grad, hess = native.gradient(scores, q, self.metric, self.sigma)  # type: ignore[arg-type]
-        return -grad.astype(np.float64), hess.astype(np.float64)
+        if self.convention == "paper":
+            return super().lambdas(scores, q, iteration)
+        assert isinstance(self.metric, NDCG)
+        if self.convention == "lightgbm":
+            grad, hess = lightgbm_gradient(scores, q, self.metric, self.sigma, **self._options)
+        else:
+            grad, hess = xgboost_gradient(scores, q, self.metric, **self._options)
+        return -grad, hess
 
-    @property
-    def _pairs(self) -> PairRule:
-        return PairRule(self.metric.source, self.metric, sigma=self.sigma)
 
-    @property
-    def _native(self) -> NativeConvention | None:
-        """The engine's convention; None for the paper's."""
-        options = {"truncation": self.truncation, "norm": self.norm, "score_norm": self.score_norm}
-        return convention_of(self.convention, options)
+def _belonging(option: str, convention: Convention) -> str:
+    """Which conventions have an option, and what this one has in place of it."""
+    having = " or ".join(repr(name) for name, known in OPTIONS.items() if option in known)
+    known = " and ".join(f"{name}=" for name in OPTIONS[convention])
+    papers = "in the paper's convention the measure truncates, as NDCG(k=30), and nothing is normalised"
+    return f"belongs to convention={having}; " + (
+        f"convention={convention!r} has {known} only" if known else papers
+    )

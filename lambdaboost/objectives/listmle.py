@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.levels import levels
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class ListMLE(Objective):
     r"""The likelihood of the graded order in the Plackett-Luce model (ListMLE: Xia et al. 2008).
 
@@ -39,18 +36,9 @@ class ListMLE(Objective):
     """
 
     ranks_ties_by_row: ClassVar[bool] = False
+    allows_negative = True
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return True
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         grades = levels(q, RELEVANCE)
@@ -111,10 +99,7 @@ def _join(s, level, g, top, others, e):
 
 @kernel
 def _queries(first, last, offsets, scores, level_of, level_first, lam, mu):
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    e = np.empty(longest)
+    e = np.empty(longest(first, last, offsets))
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         s, level, here = scores[a:b], level_of[a:b], e[: b - a]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lambdaboost._jit import inlined, kernel, over_queries
-from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.datasets.queries import Queries
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class ListNet(Objective):
     r"""ListNet's top-one cross-entropy (Cao et al. 2007).
 
@@ -36,12 +32,7 @@ class ListNet(Objective):
 
     ranks_ties_by_row: ClassVar[bool] = False
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
         over_queries(_queries, q.offsets, scores, q.relevance, lam, mu)

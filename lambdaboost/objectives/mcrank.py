@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._checks import check_whole, refuse_labels
+from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.objectives.base.checks import check_whole
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import GRADE_MODELS
+
+GRADE_MODELS: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
 
 
-@dataclass(frozen=True, repr=False)
-class GradeModel(Value):
+class GradeModel(Value, registered=False):
     """A model of each document's grade alone: the base of `McRank` and `OrdinalMcRank`.
 
     It has no gradient in one score, so it is not an `Objective`: `train`, `cv` and `LambdaRanker` of either engine take
     it as ``objective=`` and train classifiers. `scores` converts their predictions to scores.
     """
 
+    registry: ClassVar[Registry[type[Any]]] = GRADE_MODELS
+
+    sources: ClassVar[tuple[str, ...]] = (RELEVANCE,)
+    allows_negative: ClassVar[bool] = False  # labels are grades
+
     classes: int = 5
 
     def __post_init__(self) -> None:
         check_whole("classes", self.classes, 2)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Labels are grades, so none is below 0."""
-        return False
 
     @property
     def outputs(self) -> int:
@@ -55,20 +51,13 @@ class GradeModel(Value):
             )
         labels = Queries(relevance, sizes=[np.size(relevance)]).relevance
         bad = ~((labels == np.floor(labels)) & (labels < self.classes))
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            remedy = (
-                "leave documents without a grade out"
-                if np.isnan(labels[row])
-                else "make grades whole, and classes one more than the highest"
-            )
-            raise ValueError(
-                f"relevance[{row}] is {labels[row]:g}: {self!r} takes the grades 0 to {self.classes - 1}; {remedy}"
-            )
+        remedy = (
+            f"{self!r} takes the grades 0 to {self.classes - 1}; leave documents without a grade out, make grades "
+            "whole, and classes one more than the highest"
+        )
+        refuse_labels("relevance", labels, bad, remedy)
 
 
-@GRADE_MODELS.add
-@dataclass(frozen=True, repr=False)
 class McRank(GradeModel):
     r"""Multiclass boosting of the grades, ranked by the expected grade (Li, Burges and Wu 2007; 2008, §3.8).
 
@@ -107,17 +96,14 @@ class McRank(GradeModel):
         return np.asarray(probabilities, dtype=np.float64) @ np.arange(self.classes)
 
 
-@GRADE_MODELS.add
-@dataclass(frozen=True, repr=False)
 class OrdinalMcRank(GradeModel):
     r"""McRank by cumulative models: one binary classifier for each "grade z or better" (Li, Burges and Wu 2007).
 
     .. math:: s_i = \sum_{z \ge 1} P(y_i \ge z \mid x_i),
 
     the expected grade again, from classes − 1 logistic models, a tree of each a round, that use the order of the
-    grades. Train it as `McRank`. XGBoost trains the models as labels of its ``binary:logistic``;
-    LightGBM cannot do this and receives the derivatives of the logistic loss, so its booster predicts
-    margins, the logarithms of P/(1 − P).
+    grades. Train it as `McRank`. XGBoost trains labels of its ``binary:logistic``; LightGBM receives the derivatives of
+    the logistic loss, so its booster predicts margins, the logarithms of P/(1 − P).
 
     Parameters
     ----------

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lambdaboost._checks import check_number, check_positions
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective, check_objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, check_part
 from lambdaboost.objectives.base.sampled_queries import sampled_queries
 from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.objectives.kernels.pair_rule import Derivatives
 
-DOCUMENTS = 20_000  # about as many are sampled to estimate the bias
-STEPS = 12  # at most
-TOLERANCE = 1e-3  # the last step is shorter
+SAMPLED_DOCUMENTS = 20_000  # about as many are sampled to estimate the bias
+NEWTON_STEPS = 12  # at most
+SHORTEST_STEP = 1e-3  # the last step is shorter
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class PositionGAM(Wrapper):
     r"""An objective at corrected scores :math:`s_i + b_{k(i)}`, an additive bias for each position k.
 
@@ -31,13 +25,14 @@ class PositionGAM(Wrapper):
     LightGBM's ``position`` takes one Newton step a round, times the learning rate.
 
     The model learns what the bias does not explain, and predicts without it. This separates the effect of a position on
-    clicks from that of the documents shown there, if documents were shown at several positions. With more than 50,000
-    documents the bias is estimated from a fixed sample of queries.
+    clicks from that of the documents shown there, if documents were shown at several positions. With more than 20,000
+    documents the bias is estimated from a fixed sample of queries. Documents with a label need a position; others count
+    as they are, without a bias.
 
     Parameters
     ----------
     objective : Objective
-        Any that does not read positions itself.
+        Any that does not read positions itself, except `Constrained`, which is made of corrected parts instead.
     regularization : float
         r, ≥ 0, LightGBM's ``lambdarank_position_bias_regularization``.
 
@@ -51,58 +46,45 @@ class PositionGAM(Wrapper):
 
     """
 
-    objective: Objective
     regularization: float = 0.0
 
     def __post_init__(self) -> None:
-        check_objective("objective", self.objective)
+        check_part("objective", self.objective)
         if self.objective.reads_positions:
             raise TypeError(
                 f"objective is {self.objective!r}, which corrects for positions itself: give one that does not"
             )
         check_number("regularization", self.regularization, 0)
 
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """True."""
-        return True
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """False: equal scores differ by the bias of their positions."""
-        return False
-
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None."""
-        return self.objective.row_weights(q)
+    reads_positions = True
+    ranks_ties_by_row = False  # equal scores differ by the bias of their positions
 
     def bias(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Floats:
         """The bias b of each position at these scores, relative to that of the first; float64 (n_positions,)."""
         b = self._bias(q.scores(scores), q, iteration)[1:]
         return b - b[:1]  # empty if no row was shown
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at the corrected scores."""
-        position = q.required_position()
+        q.memo(("labelled rows have positions", self.sources), lambda: self._check_positions(q))
         b = self._bias(scores, q, iteration)
-        lam, mu = self.objective.lambdas(scores + b[position], q, iteration)
-        if (missing := (position == 0) & (mu != 0)).any():
-            raise ValueError(
-                f"row {int(missing.argmax())} has a label but no position: give the position at which it was shown, "
-                "or NaN as its label"
-            )
-        return lam, mu
+        return self.objective.lambdas(scores + b[q.required_position()], q, iteration)
+
+    def _check_positions(self, q: Queries) -> None:
+        for name in self.sources:
+            check_positions(q, name, ~np.isnan(q.source(name, allow_negative=self.allows_negative)))
 
     def _bias(self, scores: Floats, q: Queries, iteration: int) -> Floats:
         """The bias of each position; at index 0 that of rows that were not shown, which is 0."""
         size = int(q.required_position().max()) + 1
-        of, rows = q.memo("sampled documents", lambda: sampled_queries(q, q.sizes, DOCUMENTS))
+        counts = q.sizes * (q.query_weight > 0)
+        of, rows = q.memo("sampled documents", lambda: sampled_queries(q, counts, SAMPLED_DOCUMENTS))
         if rows is not None:
             scores = scores[rows]
         position, weights = of.required_position(), self.objective.row_weights(of)
-        count = np.bincount(position, minlength=size)
+        count = np.bincount(position, weights, minlength=size)
         b = np.zeros(size)
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             lam, mu = (
                 np.bincount(position, part if weights is None else part * weights, size)
                 for part in self.objective.lambdas(scores + b[position], of, iteration)
@@ -112,6 +94,6 @@ class PositionGAM(Wrapper):
             step = 0.5 * np.divide(slope, curvature, out=np.zeros(size), where=curvature > 0)
             step[0] = 0
             b += np.clip(step, -1, 1)
-            if abs(step).max() < TOLERANCE:
+            if abs(step).max() < SHORTEST_STEP:
                 break
         return b

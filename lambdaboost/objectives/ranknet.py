@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from lambdaboost.datasets.queries import RELEVANCE, Queries
+from lambdaboost._checks import check_sigma
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import PairAccuracy
-from lambdaboost.objectives.base.checks import check_sigma
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class RankNet(Objective):
     r"""The pairwise cross-entropy of all pairs of different grades (Burges et al. 2005; 2011, eqs. 2-3).
 
@@ -36,6 +32,7 @@ class RankNet(Objective):
     """
 
     ranks_ties_by_row: ClassVar[bool] = False
+    allows_negative = True
 
     sigma: float = 1.0
 
@@ -43,25 +40,11 @@ class RankNet(Objective):
         check_sigma(self.sigma)
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
-
-    @property
     def measure(self) -> PairAccuracy:
         """The share of pairs in the right order."""
         return PairAccuracy()
 
     @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return True
-
-    @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
         return PairRule(RELEVANCE, sigma=self.sigma)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document."""
-        return self.rule.lambdas(scores, q)

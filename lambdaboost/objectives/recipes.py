@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from lambdaboost._registry import Registry
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives.base.registry import RECIPES
+from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.blend import Blend
 from lambdaboost.objectives.click_tier import ClickTier
 from lambdaboost.objectives.gradient_step import GradientStep
@@ -12,6 +15,8 @@ from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
+
+RECIPES: Registry[Callable[..., Objective]] = Registry()
 
 
 @RECIPES.add

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from lambdaboost._checks import check_number
+from lambdaboost._registry import Registry
 from lambdaboost._value import Value
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.registry import SCHEDULES
 
 Schedule = Callable[[int], float]
+SCHEDULES: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
 
 
-@SCHEDULES.add
-@dataclass(frozen=True, repr=False)
-class Constant(Value):
+class WeightByRound(Value, registered=False):
+    """A schedule as a value; any other function of the round is one too."""
+
+    registry: ClassVar[Registry[type[Any]]] = SCHEDULES
+
+
+class Constant(WeightByRound):
     """The same weight w in [0, 1] at every round.
 
     >>> Constant(0.1)(7)
@@ -36,9 +39,7 @@ class Constant(Value):
         return float(self.w)
 
 
-@SCHEDULES.add
-@dataclass(frozen=True, repr=False)
-class Linear(Value):
+class Linear(WeightByRound):
     """w_m = start + rate · m, clipped to [0, 1] (2011 paper, §6.2).
 
     >>> Linear(0.1, 0.001)(100), Linear(0.1, 0.01)(200)
@@ -57,9 +58,7 @@ class Linear(Value):
         return min(max(self.start + self.rate * iteration, 0.0), 1.0)
 
 
-@SCHEDULES.add
-@dataclass(frozen=True, repr=False)
-class Exponential(Value):
+class Exponential(WeightByRound):
     """w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1] (2011 paper, §6.2).
 
     >>> Exponential(0.1, 100.0)(0), round(Exponential(0.1, 100.0)(25), 4)
@@ -75,7 +74,14 @@ class Exponential(Value):
 
     def __call__(self, iteration: int) -> float:
         """The weight at a round."""
-        return min(self.start + _risen(float(self.rate), iteration), 1.0)
+        rounds = np.arange(1, iteration + 1)
+        return min(self.start + float(np.exp(-self.rate / rounds).sum()), 1.0)
+
+
+def check_weight(name: str, value: object, high: float = math.inf) -> None:
+    """Raise where `value` is neither a number in [0, high] nor a function of the round."""
+    if isinstance(value, type) or not callable(value):
+        check_number(name, value, 0, high)
 
 
 def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> float:
@@ -87,14 +93,3 @@ def weight_at(weight: float | Schedule, iteration: int, high: float = 1.0) -> fl
             f"the schedule {weight!r} gives {w!r} at round {iteration}, expected a number {wanted}"
         )
     return float(w)
-
-
-@lru_cache(maxsize=4096)
-def _risen(rate: float, iteration: int) -> float:
-    """The sum of exp(−rate/m) over the rounds m = 1..iteration, cut off once it reaches 1."""
-    total = 0.0
-    for m in range(1, iteration + 1):
-        total += math.exp(-rate / m)
-        if total >= 1:
-            break
-    return total

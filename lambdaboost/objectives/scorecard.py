@@ -2,24 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective, check_part, common_row_weights
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.combiners.combine import check_combination, combined
-from lambdaboost.objectives.combiners.combiner import Combiner, refuse_class
-from lambdaboost.objectives.kernels.pair_rule import Derivatives
-from lambdaboost.objectives.schedules import Schedule, weight_at
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
+from lambdaboost.objectives.base.wrapper import Composite
+from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.combiners.gradients import Gradients, derivatives_of, weighted_sum
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
-class Scorecard(Objective):
+class WeightedSum(Composite, registered=False):
+    """A sum of `parts` with weights of the round: those of a `combiner`, or `weights_at`."""
+
+    @property
+    def combiner(self) -> Combiner | None:
+        """What weighs the parts, if it is no numbers or schedules."""
+        raise NotImplementedError
+
+    def weights_at(self, iteration: int) -> tuple[float, ...]:
+        """The weight of each part at a round, ≥ 0; without a combiner."""
+        raise NotImplementedError
+
+    def check_combiner(self) -> None:
+        """Raise where there is a combiner that does not fit the parts."""
+        if self.combiner is not None:
+            self.combiner.check_parts(len(self.parts))
+            if self.combiner.reads_costs:
+                for part in self.parts:
+                    _ = part.measure
+
+    @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Whether any part does, or costs are read."""
+        return (self.combiner is not None and self.combiner.reads_costs) or super().ranks_ties_by_row
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that it reads."""
+        own = () if self.combiner is None else self.combiner.sources
+        return tuple(dict.fromkeys((*super().sources, *own)))
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
+        """λ and μ of every document at a round."""
+        if self.combiner is not None:
+            found = Gradients.at(self.parts, scores, q, iteration)
+            return found.combined(self.combiner.weigh(found))
+        weights = self.weights_at(iteration)
+        live = [at for at, w in enumerate(weights) if w > 0]
+        if not live:
+            return np.zeros(q.n_documents), np.zeros(q.n_documents)
+        weights, parts = tuple(weights[at] for at in live), [self.parts[at] for at in live]
+        together = _one_rule(weights, parts)
+        if together is not None:
+            return together.lambdas(scores, q)
+        lambdas, curvatures = zip(*derivatives_of(parts, scores, q, iteration), strict=True)
+        return weighted_sum(weights, lambdas), weighted_sum(weights, curvatures)
+
+
+def _one_rule(weights: tuple[float, ...], parts: list[Objective]) -> PairRule | None:
+    """The rule of both parts in one pass over the pairs, where only their forces differ."""
+    one, two = (parts[0].rule, parts[-1].rule) if len(parts) == 2 else (None, None)
+    if one is None or two is None or abs(sum(weights) - 1) > 1e-12:
+        return None
+    return one.blended(two, weights[1])
+
+
+class Scorecard(WeightedSum):
     r"""A weighted sum of objectives, each over its own label source: the 2011 paper's scorecard (§1, §7).
 
     :math:`\lambda = \sum_k w_k \lambda_k` and μ in the same way.
@@ -43,64 +96,34 @@ class Scorecard(Objective):
     weights: tuple[float | Schedule, ...] | Combiner
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "objectives", tuple(self.objectives))
+        object.__setattr__(self, "objectives", check_tuple("objectives", self.objectives, "(LambdaRank(),)"))
         if not self.objectives:
             raise ValueError("objectives is empty: give at least one")
         for at, objective in enumerate(self.objectives):
             check_part(f"objectives[{at}]", objective)
-        refuse_class("weights", self.weights)
-        if isinstance(self.weights, Combiner):
-            check_combination(self.weights, self.objectives)
+        if self.combiner is not None:
+            self.check_combiner()
             return
-        object.__setattr__(self, "weights", tuple(self.weights))
-        if len(self.objectives) != len(self.weights):
+        weights = check_tuple("weights", self.weights, "(1.0,), or a combiner such as Scaled((0.8, 0.2))")
+        object.__setattr__(self, "weights", weights)
+        if len(self.objectives) != len(weights):
             raise ValueError(
-                f"{len(self.objectives)} objectives but {len(self.weights)} weights: give one weight each"
+                f"{len(self.objectives)} objectives but {len(weights)} weights: give one weight each"
             )
-        for at, weight in enumerate(self.weights):
-            if not callable(weight):
-                check_number(f"weights[{at}]", weight, 0)
+        for at, weight in enumerate(weights):
+            check_weight(f"weights[{at}]", weight)
 
     @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """Whether μ can be negative."""
-        return any(objective.curvature_changes_sign for objective in self.objectives)
+    def parts(self) -> tuple[Objective, ...]:
+        """The objectives."""
+        return self.objectives
 
     @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any part's does, or costs are read."""
-        reads_costs = isinstance(self.weights, Combiner) and self.weights.reads_costs
-        return reads_costs or any(objective.ranks_ties_by_row for objective in self.objectives)
+    def combiner(self) -> Combiner | None:
+        """The weights, if they are a combiner."""
+        return self.weights if isinstance(self.weights, Combiner) else None
 
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether any part does."""
-        return any(objective.reads_positions for objective in self.objectives)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        own = self.weights.sources if isinstance(self.weights, Combiner) else ()
-        return tuple(dict.fromkeys([*(name for part in self.objectives for name in part.sources), *own]))
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return all(objective.allows_negative for objective in self.objectives)
-
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None; a ValueError if the objectives differ."""
-        return common_row_weights(self.objectives, q)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document at a round."""
-        if isinstance(self.weights, Combiner):
-            return combined(self.weights, self.objectives, scores, q, iteration)
-        lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        for objective, weight in zip(self.objectives, self.weights, strict=True):
-            w = weight_at(weight, iteration, high=float("inf"))
-            if w > 0:
-                part_lam, part_mu = objective.lambdas(scores, q, iteration)
-                lam += w * part_lam
-                mu += w * part_mu
-        return lam, mu
+    def weights_at(self, iteration: int) -> tuple[float, ...]:
+        """The weights of a round."""
+        assert isinstance(self.weights, tuple)
+        return tuple(weight_at(weight, iteration, high=inf) for weight in self.weights)

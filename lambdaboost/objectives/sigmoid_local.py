@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from lambdaboost.datasets import Queries
+from lambdaboost._checks import check_number
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.swaps.registry import check_swap
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class SigmoidLocal(Objective):
     r"""The sigmoid-local λ-gradient of the 2011 paper, λ^S (eqs. 13-16); ``SigmoidLocal(NDCG(3))`` is its λ^{S@3}.
 
@@ -50,20 +45,6 @@ class SigmoidLocal(Objective):
         check_number("center", self.center, -50, 50)
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.metric.allows_negative
-
-    @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
         return PairRule(self.metric.source, self.metric, center=self.center, logistic=0.0, local=1.0)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
-        """λ and μ of every document."""
-        return self.rule.lambdas(scores, q)

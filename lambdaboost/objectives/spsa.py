@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from lambdaboost._checks import check_whole
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.black_box import BlackBox, PerQuery, check_metric, per_query
-from lambdaboost.objectives.base.checks import check_number, check_whole
-from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.black_box import BlackBox, per_query
+from lambdaboost.objectives.base.objective import Floats, LambdaMu
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class SPSA(BlackBox):
     r"""Simultaneous perturbation of all scores (Spall 1992; Yue and Burges 2007, section 4.1).
 
@@ -35,8 +29,7 @@ class SPSA(BlackBox):
     draws : int
         Draws of Δ per round, ≥ 1, two evaluations each.
     seed : int
-        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only, so trainings are
-        repeatable, and a continued one equals an uninterrupted one.
+        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only.
 
     Examples
     --------
@@ -49,18 +42,15 @@ class SPSA(BlackBox):
 
     """
 
-    metric: Measure | PerQuery = NDCG()
-    step: float = 1.0
     draws: int = 4
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_metric("metric", self.metric)
-        check_number("step", self.step, 0, open_low=True)
+        super().__post_init__()
         check_whole("draws", self.draws, 1)
         check_whole("seed", self.seed, 0)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of every document at a round, and ones."""
         rng = np.random.default_rng((self.seed, iteration))
         lam = np.zeros(q.n_documents)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_whole, refuse_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.base.hinge import Hinge
+from lambdaboost.objectives.base.hinge import Hinge, Violators
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.inference.auc import auc_violators
-from lambdaboost.objectives.inference.dorm import dorm_violators
-from lambdaboost.objectives.inference.map import map_violators
-from lambdaboost.objectives.inference.mrr import mrr_po_violators, mrr_violators
-from lambdaboost.objectives.inference.ndcg import ndcg_violators
-from lambdaboost.objectives.inference.orders import with_both
-from lambdaboost.objectives.inference.violators import Violators
+from lambdaboost.objectives.inference.dorm import most_violated_assignment
+from lambdaboost.objectives.inference.orders import most_violated, with_both
 
 FeatureMap = Literal["po", "mrr", "dorm"]
 # The feature maps with a known inference for each measure, the default first (2008, §3.1-3.6).
@@ -31,8 +25,6 @@ MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
 }
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class StructuredHinge(Hinge):
     r"""The structured hinge of a measure (Chakrabarti, Khanna, Sawant and Bhattacharyya 2008, eqs. 1-2).
 
@@ -85,29 +77,22 @@ class StructuredHinge(Hinge):
         if known is None:
             names = ", ".join(measure.__name__ for measure in MAPS)
             raise TypeError(f"metric is {self.metric!r}, expected a measure with a known inference: {names}")
-        if self.feature_map is not None and self.feature_map not in get_args(FeatureMap):
-            raise ValueError(
-                f"feature_map is {self.feature_map!r}, expected one of {', '.join(get_args(FeatureMap))}, or None"
-            )
-        if self.feature_map is not None and self.feature_map not in known:
+        if self.feature_map not in (None, *known):
             raise ValueError(
                 f"feature_map is {self.feature_map!r}: for {self.metric!r} inference is known by {' and '.join(known)}"
             )
         if isinstance(self.metric, MAP) and self.metric.k is not None:
             raise ValueError(f"metric is {self.metric!r}: inference for MAP knows no cutoff, leave k out")
-        self._check_clip()
+        if self.clip is not None:
+            self._check_clip()
         gain = getattr(self.metric, "gain", None)
         if isinstance(gain, tuple) and not (len(gain) > 1 and gain[0] == 0 < gain[1]):
             raise ValueError(f"metric is {self.metric!r}: grade 0 must gain 0, and grade 1 more")
 
     def _check_clip(self) -> None:
-        if self.clip is None:
-            return
-        whole = isinstance(self.clip, int | np.integer) and not isinstance(self.clip, bool) and self.clip >= 1
-        if self.clip is not False and not whole:
-            raise ValueError(
-                f"clip is {self.clip!r}, expected a rank ≥ 1, False for none, or None for the measure's"
-            )
+        if self.clip is not False:
+            remedy = "give a rank ≥ 1, False for none, or None for the measure's"
+            check_whole("clip", self.clip, remedy=remedy)
         if isinstance(self.metric, MAP) or not hasattr(self.metric, "k"):
             raise ValueError(f"clip is {self.clip!r}, but {self.metric!r} counts all ranks: leave clip out")
 
@@ -144,28 +129,19 @@ class StructuredHinge(Hinge):
     def violators(self, scores: Floats, q: Queries) -> Violators:
         """The order ŷ of each query, as Δ and φ(ŷ) − φ(y*)."""
         self._check_grades(q)
-        by = self._map
-        if isinstance(self.metric, AUC):
-            return auc_violators(scores, q, self.threshold)
-        if isinstance(self.metric, MAP):
-            return map_violators(scores, q, self.threshold)
-        if isinstance(self.metric, MRR):
-            inference = mrr_violators if by == "mrr" else mrr_po_violators
-            return inference(scores, q, self.threshold, self._k)
-        return dorm_violators(scores, q, self._k) if by == "dorm" else ndcg_violators(scores, q, self._k)
+        if self._map == "dorm":
+            return Violators(*most_violated_assignment(scores, q, self._k))
+        kind = type(self.metric).__name__ + (" by mrr" if self._map == "mrr" else "")
+        return Violators(*most_violated(kind, scores, q, self.threshold, self._k))
 
     def _check_grades(self, q: Queries) -> None:
         """Refuse grades that are not binary where the measure has no threshold."""
         if hasattr(self.metric, "threshold"):
             return
-        row = q.memo("first grade that is not binary", lambda: _first_not_binary(q.relevance))
-        if row is not None:
-            raise ValueError(
-                f"relevance[{row}] is {q.relevance[row]:g}: {self!r} takes grades 0 and 1, for {self.metric!r} has no "
-                "threshold; give binary grades such as relevance >= 1, or a measure with a threshold, such as MAP()"
-            )
-
-
-def _first_not_binary(labels: NDArray[np.float32]) -> int | None:
-    rows = np.flatnonzero((labels != 0) & (labels != 1) & ~np.isnan(labels))
-    return int(rows[0]) if rows.size else None
+        labels = q.relevance
+        graded = q.memo("not binary", lambda: (labels != 0) & (labels != 1) & ~np.isnan(labels))
+        remedy = (
+            f"{self!r} takes grades 0 and 1, for {self.metric!r} has no threshold; give binary grades such as "
+            "relevance >= 1, or a measure with a threshold, such as MAP()"
+        )
+        refuse_labels("relevance", labels, graded, remedy)

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._value import Value
+from lambdaboost._checks import check_number, check_positions
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.base.checks import check_number, check_shown
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.base.sampled_queries import sampled_queries
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.pair_costs import pair_costs
-from lambdaboost.objectives.kernels.pair_factors import Factors, Unfactored
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
+from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.kernels.pair_weight import Factors
 from lambdaboost.objectives.swaps.registry import check_swap
 
-LAST = 200  # positions from here on share one ratio
-PAIRS = 50_000  # about as many are sampled to estimate the ratios
-STEPS = 200  # of the alternating minimisation, at most
-TOLERANCE = 1e-7
+LAST_POSITION = 200  # positions from here on share one ratio
+SAMPLED_PAIRS = 50_000  # about as many are sampled to estimate the ratios
+ALTERNATIONS = 200  # of the alternating minimisation, at most
+RATIO_TOLERANCE = 1e-7
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class UnbiasedLambdaRank(Objective):
     r"""LambdaRank of clicks with dual position bias (Hu, Wang, Peng and Li 2019): Unbiased LambdaMART.
 
@@ -40,9 +34,9 @@ class UnbiasedLambdaRank(Objective):
     .. math:: \sum_{k,l} \frac{C_{kl}}{t^+_k\,t^-_l}, \quad C_{kl} = \sum_{(i, j) \in (k, l)} |\Delta Z|
         \log(1 + e^{-(s_i - s_j)}),
 
-    plus :math:`\lVert t^+ \rVert_p^p + \lVert t^- \rVert_p^p` (eqs. 30-31), by alternating minimisation. Every round
-    solves for them again, so the objective has no state; XGBoost's ``lambdarank_unbiased`` takes one step a round. With
-    more than 200,000 pairs, C is computed on a fixed sample of queries.
+    plus :math:`\lVert t^+ \rVert_p^p + \lVert t^- \rVert_p^p` (eqs. 30-31), by alternating minimisation in every round;
+    XGBoost's ``lambdarank_unbiased`` takes one step a round, and ignores the weights of queries in it, which count in C
+    here. With more than 50,000 pairs, C is computed on a fixed sample of queries.
 
     Parameters
     ----------
@@ -74,25 +68,34 @@ class UnbiasedLambdaRank(Objective):
             )
         check_number("regularization", self.regularization, 0)
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
-
-    @property
-    def rule(self) -> PairRule:
-        """The pairs, swap, force and factors."""
-        ratios = PositionRatios(self.metric, self.regularization)
-        return PairRule(self.metric.source, self.metric, factors=ratios)
-
     def bias(self, scores: ArrayLike, q: Queries) -> tuple[Propensities, Propensities]:
         """t⁺ and t⁻ by position at these scores, each relative to its largest."""
-        plus, minus = PositionRatios(self.metric, self.regularization).ratios(q.scores(scores), q)
+        plus, minus = self._ratios(q.scores(scores), q)
         return _curve(plus, q), _curve(minus, q)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
-        return self.rule.lambdas(scores, q)
+        # Not a `rule`: its factors belong to these scores, so it cannot be a part of another rule.
+        return PairRule(self.metric.source, self.metric, factors=self).lambdas(scores, q)
+
+    def of(self, scores: Floats, q: Queries) -> Factors:
+        """1/t⁺ of the better document of a pair and 1/t⁻ of the worse, the factors of its weight."""
+        plus, minus = self._ratios(scores, q)
+        place = _places(q, self.metric.source)
+        return Factors((1 / plus).astype(np.float32)[place], (1 / minus).astype(np.float32)[place])
+
+    def _ratios(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        """t⁺ and t⁻ by position, the first 1."""
+        source = self.metric.source
+        of, rows = q.memo(
+            ("sampled pairs", source), lambda: sampled_queries(q, _pairs(q, source), SAMPLED_PAIRS)
+        )
+        place = _places(q, source)
+        n_places = int(place.max()) + 1
+        if rows is not None:
+            scores, place = scores[rows], place[rows]
+        costs = PairRule(source, self.metric).costs(scores, of, place, n_places)
+        return _position_ratios(costs, self.regularization)
 
 
 def _curve(t: Floats, q: Queries) -> Propensities:
@@ -100,49 +103,21 @@ def _curve(t: Floats, q: Queries) -> Propensities:
     return Propensities(tuple((t / t.max()).tolist()), names=None if names is None else names[: t.size])
 
 
-@dataclass(frozen=True, repr=False)
-class PositionRatios(Value):
-    """1/t⁺ of the better document of a pair and 1/t⁻ of the worse."""
-
-    metric: Measure
-    regularization: float
-
-    def of(self, scores: Floats, q: Queries) -> Factors | Unfactored:
-        """The factors at the scores of a round."""
-        plus, minus = self.ratios(scores, q)
-        place = _places(q, self.metric.source)
-        return Factors((1 / plus).astype(np.float32)[place], (1 / minus).astype(np.float32)[place])
-
-    def ratios(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
-        """t⁺ and t⁻ by position, the first 1."""
-        source = self.metric.source
-        of, rows = q.memo(("sampled pairs", source), lambda: sampled_queries(q, _pairs(q, source), PAIRS))
-        place = _places(q, source)
-        n_places = int(place.max()) + 1
-        if rows is not None:
-            scores, place = scores[rows], place[rows]
-        costs = pair_costs(PairRule(source, self.metric), scores, of, place, n_places)
-        return _position_ratios(costs, self.regularization)
-
-
 def _places(q: Queries, source: str) -> NDArray[np.int32]:
-    """The position of each document from 0, at most LAST − 1; all with a label have one."""
+    """The position of each document from 0, at most LAST_POSITION − 1; all with a label have one."""
 
     def build() -> NDArray[np.int32]:
-        check_shown(q, source, ~np.isnan(q.source(source)))
+        check_positions(q, source, ~np.isnan(q.source(source, allow_negative=True)))
         position = q.required_position()
-        return np.clip(position - 1, 0, LAST - 1)
+        return np.clip(position - 1, 0, LAST_POSITION - 1)
 
     found: NDArray[np.int32] = q.memo(("places", source), build)
     return found
 
 
 def _pairs(q: Queries, source: str) -> Floats:
-    """The number of pairs of different labels in each query."""
-    of = levels(q, source)
-    query = np.repeat(np.arange(q.n_queries), np.diff(of.first))
-    pairs = (of.end - of.start).astype(np.float64) * (of.run_end - of.end)
-    return np.bincount(query, pairs, minlength=q.n_queries).astype(np.float64)
+    """The number of pairs of different labels in each query of a weight above 0."""
+    return np.where(q.query_weight > 0, levels(q, source).pairs(), 0.0)
 
 
 def _position_ratios(costs: Floats, regularization: float) -> tuple[Floats, Floats]:
@@ -156,11 +131,11 @@ def _position_ratios(costs: Floats, regularization: float) -> tuple[Floats, Floa
     power = 1 / (1 + regularization)
     known = costs.sum(axis=1) > 0, costs.sum(axis=0) > 0
     t = [np.ones(len(costs)), np.ones(len(costs))]
-    for _ in range(STEPS):
+    for _ in range(ALTERNATIONS):
         before = np.concatenate(t)
         for side, of in ((0, costs), (1, costs.T)):
             t[side] = _relative((of @ (1 / t[1 - side])) ** power, known[side])
-        if np.abs(np.concatenate(t) / before - 1).max() <= TOLERANCE:
+        if np.abs(np.concatenate(t) / before - 1).max() <= RATIO_TOLERANCE:
             break
     return t[0], t[1]
 
@@ -171,5 +146,7 @@ def _relative(t: Floats, known: NDArray[Any]) -> Floats:
         return np.ones(t.size)
     at = np.flatnonzero(known)
     # Where all pairs are in perfect order, costs may underflow.
-    filled: Floats = np.maximum(np.interp(np.arange(t.size), at, t[at] / t[at[0]]), 1e-6)
+    with np.errstate(over="ignore"):
+        ratios = np.minimum(t[at] / t[at[0]], 1e6)
+    filled: Floats = np.maximum(np.interp(np.arange(t.size), at, ratios), 1e-6)
     return filled

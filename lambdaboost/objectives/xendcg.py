@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from lambdaboost._checks import check_whole
 from lambdaboost._jit import inlined_exact, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.ranking import longest
-from lambdaboost.objectives.base.checks import check_whole
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.base.registry import OBJECTIVES
-from lambdaboost.objectives.kernels.exp_float64 import FARTHEST, exp_minus_float64
-from lambdaboost.objectives.kernels.pair_rule import Derivatives
+from lambdaboost.evaluation import CNDCG, NDCG
+from lambdaboost.evaluation.rankings import longest
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
 from lambdaboost.objectives.native.lightgbm_random import MODULUS, repeated, steps, uniform
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
-@OBJECTIVES.add
-@dataclass(frozen=True, repr=False)
 class XENDCG(Objective):
     r"""The cross-entropy bound on NDCG (Bruch 2021), LightGBM's ``rank_xendcg``.
 
@@ -57,24 +52,19 @@ class XENDCG(Objective):
 
     ranks_ties_by_row: ClassVar[bool] = False
 
-    metric: Measure = NDCG()
+    metric: NDCG | CNDCG = NDCG()
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
-        if self.metric.k is not None:  # type: ignore[attr-defined]
+        if self.metric.k is not None:
             raise ValueError(
                 f"metric is {self.metric!r}: shares of a softmax have no cutoff; leave k out, "
                 "or choose LambdaLoss or LambdaRank, which truncate"
             )
         check_whole("seed", self.seed, 0)
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (self.metric.source,)
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
         lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
         over_queries(
@@ -86,7 +76,7 @@ class XENDCG(Objective):
     def _gains(self, q: Queries) -> Floats:
         """G + 1, from which γ is taken; NaN without a label."""
         source = q.source(self.metric.source)
-        gains = np.where(np.isnan(source), np.nan, self.metric.gains(q) + 1)  # type: ignore[attr-defined]
+        gains = np.where(np.isnan(source), np.nan, self.metric.gains(q) + 1)
         with np.errstate(over="ignore"):
             sums = np.add.reduceat(np.nan_to_num(gains), q.offsets[:-1])
         if np.isinf(sums).any():

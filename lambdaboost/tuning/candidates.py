@@ -1,111 +1,112 @@
-"""`Candidate`: an objective on an engine that `tune` tries."""
+"""`Candidate`: an objective on an engine that `tune` tries, with the numbers that the search sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from lambdaboost._installed import engine_package
+from lambdaboost._installed import package
+from lambdaboost._words import plain
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
 from lambdaboost.objectives import GradientStep
 from lambdaboost.objectives.mcrank import GradeModel
-from lambdaboost.tuning.knobs import Knob
+
+STEPS = "by gradient steps"
+ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A number that the search sets."""
+
+    name: str
+    low: float  # both ends are included
+    high: float
+    start: float  # the first value
+    log: bool = False  # whether it is searched by its logarithm
+    whole: bool = False
+    field: str = (
+        ""  # of the objective that holds it, such as "metric.k"; "" where a parameter of the engine does
+    )
+    params: tuple[str, ...] = ()  # the names of that parameter, the main one first
+
+    def asked(self, trial: Any, name: str) -> float:
+        """The value that an Optuna trial suggests."""
+        if self.whole:
+            return int(trial.suggest_int(name, int(self.low), int(self.high), log=self.log))
+        return float(trial.suggest_float(name, self.low, self.high, log=self.log))
+
+    def rounded(self, value: float) -> float:
+        """A value of the sampler with four digits, so that scripts stay readable."""
+        return int(value) if self.whole else float(f"{value:.4g}")
+
 
 CUTOFF = Knob("truncation", 3, 100, 30, log=True, whole=True)
-PAIRS = Knob("pairs", 4, 100, 32, log=True, whole=True)
-# What the engines' own objectives let the search set: the parameter of the engine, and its knob.
+PAIRS = Knob("pairs", 4, 100, 32, log=True, whole=True, params=("lambdarank_num_pair_per_sample",))
 NATIVE_KNOBS = {
-    "lambdarank": ("lambdarank_truncation_level", CUTOFF),
-    **dict.fromkeys(NATIVE["XGBoost"], ("lambdarank_num_pair_per_sample", PAIRS)),
+    "lambdarank": (replace(CUTOFF, params=("lambdarank_truncation_level",)),),
+    **dict.fromkeys(NATIVE["XGBoost"], (PAIRS,)),
 }
-STEPS = "by gradient steps"
-NAMES = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An objective on an engine; `knobs` stand in its text by name, in braces.
+    """An objective on an engine.
 
-    Attributes
-    ----------
-    text : str
-        The objective, such as ``"RankNet(sigma={sigma})"``.
-    engine : str
-        The engine that trains.
-    leaves : "engine", "gradient" or "newton"
-        The kind of leaves.
-    knobs : tuple of Knob
-        What the search sets of the objective.
-    params : tuple of (str, str)
-        Parameters of the engine that hold a knob, for the engines' own objectives.
-    turn : int
-        Its turn among the first trials, the lowest first, which matters where half of the budget is too small for all.
-    label : str
-        Its name in tables; by default the objective that it starts from.
-    given : Any
-        An objective that was given as an object, instead of a text.
-
+    >>> from lambdaboost import NDCG, LambdaRank
+    >>> knobs = (replace(CUTOFF, field="metric.k"),)
+    >>> Candidate(LambdaRank(NDCG(3)), "lightgbm", knobs=knobs).objective_with({"truncation": 7})
+    LambdaRank(metric=NDCG(k=7))
     """
 
-    text: str
+    objective: Any  # with the values that its knobs start from
     engine: str
     leaves: Leaves = "engine"
     knobs: tuple[Knob, ...] = ()
-    params: tuple[tuple[str, str], ...] = ()
-    turn: int = 0
-    label: str = ""
-    given: Any = None
+    turn: int = 0  # among the first trials, the lowest first, where half of the budget is too small for all
+    label: str = ""  # its name in tables; by default the objective
 
     @property
     def name(self) -> str:
         """Its name in tables."""
         steps = f" {STEPS}" if self.leaves == "gradient" else ""
-        return self.label or f"{self.objective()!r}{steps}"
-
-    @property
-    def start(self) -> dict[str, float]:
-        """The first value of each knob."""
-        return {knob.name: knob.start for knob in self.knobs}
+        return self.label or f"{self.objective!r}{steps}"
 
     @property
     def steps(self) -> bool:
         """Whether its trees are grown by gradient steps, so that the smallest leaf counts documents."""
-        return self.leaves == "gradient" or isinstance(self.objective(), GradientStep)
+        return self.leaves == "gradient" or isinstance(self.objective, GradientStep)
 
-    def objective(self, values: Mapping[str, float] | None = None) -> Any:
-        """The objective with these knobs, by default with those that it starts from."""
-        if self.given is not None:
-            return self.given
-        return read_objective(self.text.format(**(self.start if values is None else values)))
+    def objective_with(self, values: Mapping[str, float]) -> Any:
+        """The objective with these values of its knobs."""
+        found = self.objective
+        for knob in self.knobs:
+            if knob.field:
+                found = _with_field(found, knob.field, values[knob.name])
+        return found
 
-    def engine_params(self, values: Mapping[str, float]) -> dict[str, Any]:
-        """The parameters of the engine that hold its knobs."""
-        return {name: values[knob] for name, knob in self.params}
+
+def _with_field(value: Any, field: str, new: float) -> Any:
+    name, _, rest = field.partition(".")
+    return replace(value, **{name: _with_field(getattr(value, name), rest, new) if rest else new})
 
 
 def native(name: str, turn: int = 0) -> Candidate:
     """The candidate of an engine's own objective."""
-    found = [NATIVE_KNOBS[name]] if name in NATIVE_KNOBS else []
-    knobs, params = (
-        tuple(knob for _, knob in found),
-        tuple((parameter, knob.name) for parameter, knob in found),
-    )
-    return Candidate(name, NAMES[name], knobs=knobs, params=params, turn=turn)
+    return Candidate(NativeObjective(name), ENGINE_OF[name], knobs=NATIVE_KNOBS.get(name, ()), turn=turn)
 
 
-def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate, ...]:
-    """Candidates of the objectives that were named, without knobs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a text cannot be parsed, an engine's own objective is of none of `engines`, or something is no objective.
-
-    """
-    listed = (objectives,) if isinstance(objectives, str) or hasattr(objectives, "gradient") else objectives
-    found = tuple(_one(objective, engines) for objective in listed)
+def given(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:
+    """Candidates of the objectives that were named, without knobs; raises for what is no objective of the engines."""
+    if isinstance(objectives, str) or hasattr(objectives, "gradient"):
+        objectives = (objectives,)
+    if not isinstance(objectives, Iterable):
+        raise TypeError(
+            f"objectives is {plain(repr(objectives))}: give objectives such as LambdaRank(), or their texts"
+        )
+    found = tuple(_one(objective, engines) for objective in objectives)
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
     names = [candidate.name for candidate in found]
@@ -117,15 +118,17 @@ def given(objectives: Iterable[Any], engines: Sequence[str]) -> tuple[Candidate,
 def _one(objective: Any, engines: Sequence[str]) -> Candidate:
     rule = read_objective(objective)
     if isinstance(rule, NativeObjective):
-        engine = NAMES[rule.name]
+        engine = ENGINE_OF[rule.name]
         if engine not in engines:
-            engine_package(engine)
+            package(engine)
             raise ValueError(
                 f"objectives has {rule.name!r}, which is {rule.owner}'s own, but the engine is {', '.join(engines)}: "
                 f"give engine={engine!r}"
             )
         return native(rule.name)
     if isinstance(rule, GradeModel) or not hasattr(rule, "gradient"):
-        raise TypeError(f"objectives has {objective!r}: give objectives such as LambdaRank(), or their texts")
+        raise TypeError(
+            f"objectives has {plain(repr(objective))}: give objectives such as LambdaRank(), or their texts"
+        )
     rule.refuse_on_engines()
-    return Candidate("", engines[0], given=rule)
+    return Candidate(rule, engines[0])

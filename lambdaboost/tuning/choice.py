@@ -1,27 +1,42 @@
-"""How sure the choice is: paired tests between the best trials of the candidates, and the simplest that is as good."""
+"""`Choice` and `Front`: which trials may become the model by one measure or by several, and how sure that is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.evaluation import Figures, Measure, compare
-from lambdaboost.evaluation.comparison.compare import Comparison
-from lambdaboost.evaluation.comparison.significance import Significance
+from lambdaboost._words import counted
+from lambdaboost.evaluation import Figures, Measure, best_without_loss, compare, non_dominated
+from lambdaboost.evaluation.comparison.paired import Comparison
+from lambdaboost.evaluation.comparison.trade_off import loss_of
 from lambdaboost.evaluation.comparison.weighted_t import within_one_error
 from lambdaboost.tuning.candidates import Candidate
-from lambdaboost.tuning.trial import Trial, best_of
+from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
 
 OPTIMISM = (
-    "The best validation mean is optimistic, because it is the maximum of many: expect less on new queries. The tests "
-    "compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it looks "
-    "here."
+    "The best validation mean is optimistic, because it is the highest of several: expect less on new queries. The "
+    "tests compare finalists that were chosen on the same queries, and a candidate of few trials may be better than it "
+    "looks here."
 )
-MARGIN = 0.005  # half a point: a difference that will hardly matter
+MARGIN = 0.01  # of the best mean: a difference that will hardly matter
+
+
+class Finalist(NamedTuple):
+    """The best trial of a candidate, and how it compares with the best of all."""
+
+    trial: Trial
+    name: str  # of the candidate
+    tried: int  # trials of the candidate
+    difference: float = 0.0
+    low: float = np.nan  # of the 95% confidence interval
+    high: float = np.nan
+    p: float = np.nan  # adjusted by Holm's method
+    is_worse: bool = False
+    within_one_error: bool = True  # whether the difference is at most its standard error
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,134 +49,171 @@ class Choice:
         The measure that decides.
     candidates : tuple of Candidate
         From simple to complex.
-    finalists : tuple of Trial
-        The best trial of each candidate that has a complete one, the best of all first.
+    trials : tuple of Trial
+        All trials.
     weight : float64 (n,)
         The weight of each query.
-    tried : tuple of int
-        How many trials each candidate had.
 
     """
 
     measure: Measure
     candidates: tuple[Candidate, ...]
-    finalists: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
     weight: NDArray[np.float64]
-    tried: tuple[int, ...]
+
+    @cached_property
+    def _bests(self) -> tuple[Trial, ...]:
+        """The best trial of each candidate that has a complete one, the best of all first; there is at least one."""
+        bests = tuple(best_of_each(self.trials).values())
+        if not bests:
+            raise ValueError("no training is complete within the budget of minutes: give more")
+        return bests
 
     @property
     def best(self) -> Trial:
         """The finalist with the highest mean."""
-        return self.finalists[0]
+        return self._bests[0]
 
     @cached_property
     def comparison(self) -> Comparison | None:
         """The best against the others, by query; None for a single finalist."""
-        if len(self.finalists) < 2:
+        if len(self._bests) < 2:
             return None
-        best, *others = (
-            Figures(self.name(trial), {self.measure: trial.outcome.values[0]}, self.weight)
-            for trial in self.finalists
-        )
-        return compare(best, *others, measures=self.measure)
+        by_query = [
+            Figures(self.name(trial), {self.measure: trial.values[0]}, self.weight) for trial in self._bests
+        ]
+        return compare(*by_query, measures=self.measure)
+
+    @cached_property
+    def finalists(self) -> tuple[Finalist, ...]:
+        """The best trial of each candidate that has a complete one, the best of all first."""
+        found = []
+        for trial in self._bests:
+            tried = sum(other.candidate == trial.candidate for other in self.trials)
+            one = Finalist(trial, self.name(trial), tried)
+            if trial is not self.best and self.comparison is not None:
+                test = self.comparison.significance[one.name, self.measure]
+                low, high = self.comparison[one.name, self.measure].interval()
+                near = within_one_error(self.best.values[0], trial.values[0], self.weight)
+                one = Finalist(*one[:3], test.difference, low, high, test.adjusted, test.is_worse, near)
+            found.append(one)
+        return tuple(found)
 
     def name(self, trial: Trial) -> str:
         """The name of a trial's candidate."""
         return self.candidates[trial.candidate].name
 
-    def significance(self, trial: Trial) -> Significance | None:
-        """How a finalist compares with the best, adjusted by Holm's method; None for the best itself."""
-        if self.comparison is None or trial is self.best:
-            return None
-        return self.comparison.significance[self.name(trial), self.measure]
-
-    @cached_property
+    @property
     def simplest(self) -> Trial:
         """The simplest finalist whose mean is within one standard error of the difference of the best's mean.
 
         The one-standard-error rule (Breiman et al. 1984), with the error of the paired difference.
         """
-        return min(filter(self.within_one_error, self.finalists), key=lambda trial: trial.candidate)
-
-    def within_one_error(self, trial: Trial) -> bool:
-        """Whether the mean difference from the best is at most its standard error."""
-        values = self.best.outcome.values[0], trial.outcome.values[0]
-        return trial is self.best or within_one_error(*values, self.weight)
-
-    @property
-    def equals(self) -> list[Trial]:
-        """The finalists that are not significantly worse than the best, the best first."""
-        return [
-            trial for trial in self.finalists if (s := self.significance(trial)) is None or not s.is_worse
-        ]
+        near = (one.trial for one in self.finalists if one.within_one_error)
+        return min(near, key=lambda trial: trial.candidate)
 
     @property
     def missing(self) -> list[str]:
         """The candidates without a complete trial, for the budget was too small or they were clearly worse."""
-        there = {trial.candidate for trial in self.finalists}
+        there = {trial.candidate for trial in self._bests}
         return [candidate.name for at, candidate in enumerate(self.candidates) if at not in there]
+
+    @property
+    def caveat(self) -> str:
+        """Why the best validation mean is too high; "" for a single trial, which was not chosen."""
+        return OPTIMISM if len(self.trials) > 1 else ""
 
     @property
     def verdict(self) -> str:
         """What the tests say, in one or two sentences."""
-        best = self.name(self.best)
+        best, *others = self.finalists
         if self.comparison is None:
-            others = f"; {', '.join(self.missing)} were not" if self.missing else ""
-            return f"Only {best} was trained to the end{others}: there is nothing to compare it with."
-        worse = [trial for trial in self.finalists if trial not in self.equals]
-        n = self.comparison.n_queries
-        queries = "1 validation query" if n == 1 else f"{n} validation queries"
-        on = f"{self.measure!r} of {queries}, {self.comparison.criterion}"
+            but = f"; {', '.join(self.missing)} were not" if self.missing else ""
+            return f"Only {best.name} was trained to the end{but}: there is nothing to compare it with."
+        # A candidate of few trials may be better with other settings.
+        worse = [
+            f"{one.name} ({counted(one.tried, 'trial')}, p = {one.p:.2g})" for one in others if one.is_worse
+        ]
+        losses = {one.name: self._largest_loss(one) for one in others if not one.is_worse}
+        alike = [name for name, loss in losses.items() if loss <= MARGIN]
+        unclear = [name for name in losses if name not in alike]
         said = []
         if worse:
-            named = ", ".join(f"{self._named(trial)} (p = {self._p(trial):.2g})" for trial in worse)
-            said.append(f"{best} is better than {named}.")
-        if len(self.equals) > 1:
-            said += self._of_equals()
-        if missing := self.missing:
-            said.append(f"Never trained to the end: {', '.join(missing)}.")
-        return f"{' '.join(said)} ({on}.)"
-
-    def _of_equals(self) -> list[str]:
-        """What the tests say of the finalists that are not worse: which are as good, and which cannot be told apart."""
-        assert self.comparison is not None
-        lows = {t: self.comparison[self.name(t), self.measure].interval()[0] for t in self.equals[1:]}
-        alike = [t for t, low in lows.items() if low >= -MARGIN]
-        unclear = {t: low for t, low in lows.items() if low < -MARGIN}
-        said = []
+            said.append(f"{best.name} is better than {', '.join(worse)}.")
         if alike:
-            names = ", ".join(map(self.name, [self.best, *alike]))
-            said.append(f"Any of these will do, within {MARGIN:g}: {names}.")
+            said.append(
+                f"Any of these will do, within {MARGIN:.0%} of the best: {', '.join([best.name, *alike])}."
+            )
         if unclear:
-            lowest = min(unclear.values())
-            possible = f": losses of up to {-lowest:.2g} are possible" if np.isfinite(lowest) else ""
-            names = ", ".join(map(self.name, unclear))
-            said.append(f"The queries are too few to tell {self.name(self.best)} from {names}{possible}.")
-        return said
+            largest = np.max([losses[name] for name in unclear])
+            possible = f": losses of up to {largest:.1%} are possible" if np.isfinite(largest) else ""
+            said.append(f"The queries are too few to tell {best.name} from {', '.join(unclear)}{possible}.")
+        if self.missing:
+            said.append(f"Never trained to the end: {', '.join(self.missing)}.")
+        queries = counted(self.comparison.n_queries, "validation query", "validation queries")
+        return f"{' '.join(said)} ({self.measure!r} of {queries}, {self.comparison.criterion}.)"
 
-    def _named(self, trial: Trial) -> str:
-        """Its name; a candidate of one trial may be better with other settings."""
-        return self.name(trial) + (" at its defaults" if self.tried[trial.candidate] == 1 else "")
-
-    def _p(self, trial: Trial) -> float:
-        found = self.significance(trial)
-        return float("nan") if found is None else found.adjusted
+    def _largest_loss(self, one: Finalist) -> float:
+        """The most that a finalist may lose of the best mean, by the 95% interval, as a share of that mean."""
+        mean = abs(self.best.means[0])
+        return 0.0 if one.low >= 0 else float("inf") if mean == 0 else -one.low / mean
 
 
-def chosen_from(
-    measure: Measure, candidates: tuple[Candidate, ...], trials: Sequence[Trial], weight: NDArray[np.float64]
-) -> Choice:
-    """The choice among the complete trials.
+@dataclass(frozen=True, eq=False)
+class Front:
+    """The trade-off of several measures among the complete trials.
 
-    Raises
-    ------
-    ValueError
-        If no trial is complete.
+    Attributes
+    ----------
+    measures : tuple of Measure
+        At least two.
+    trials : tuple of Trial
+        The trials, of which the complete ones count.
+    weight : float64 (n,)
+        The weight of each query.
 
     """
-    best = [best_of([t for t in trials if t.candidate == at], weight) for at in range(len(candidates))]
-    finalists = sorted((t for t in best if t is not None), key=lambda t: (-t.means(weight)[0], t.candidate))
-    if not finalists:
-        raise ValueError("no training is complete within the budget of minutes: give more")
-    tried = tuple(sum(t.candidate == at for t in trials) for at in range(len(candidates)))
-    return Choice(measure, candidates, tuple(finalists), weight, tried)
+
+    measures: tuple[Measure, ...]
+    trials: tuple[Trial, ...]
+    weight: NDArray[np.float64]
+
+    @cached_property
+    def on(self) -> tuple[Trial, ...]:
+        """The trials on the front, the highest first measure first."""
+        complete = by_mean(self.trials)
+        on = non_dominated([trial.means for trial in complete])
+        return tuple(complete[at] for at in np.flatnonzero(on))
+
+    @cached_property
+    def balanced(self) -> Trial:
+        """The trial on the front with the highest second measure and no significant loss of the first one.
+
+        The loss is from the trial that is best on the first measure.
+        """
+        if self.comparison is None:
+            return self.on[0]
+        name = best_without_loss(self.comparison, *self.measures[:2])
+        return next(trial for trial in self.on if self._name(trial) == name)
+
+    @property
+    def loss(self) -> str:
+        """How much the first measure of `balanced` differs from the best trial's, in words; "" for the best itself."""
+        if self.comparison is None:
+            return ""
+        return loss_of(self.comparison, self._name(self.balanced), self.measures[0])
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The others on the front with the best on the first measure; None for a single trial."""
+        if len(self.on) < 2:
+            return None
+        two = self.measures[:2]
+        figures = (
+            Figures(self._name(t), dict(zip(two, t.values[:2], strict=True)), self.weight) for t in self.on
+        )
+        return compare(*figures, measures=two)
+
+    @staticmethod
+    def _name(trial: Trial) -> str:
+        return f"trial {trial.number}"

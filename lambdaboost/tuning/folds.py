@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection
-from lambdaboost.tuning.contents import query_contents
-from lambdaboost.tuning.task import Fold
+from lambdaboost.datasets.digest import float_columns
+
+Words = NDArray[np.uint64]
 
 
-def given_parts(train: Collection, valid: Collection, seed: int) -> tuple[Fold, ...]:
-    """One fold: the given parts, the documents of each query in random order, for files are often sorted by grade."""
-    return (Fold(train.shuffled(seed), valid.shuffled(seed), np.arange(valid.queries.n_queries)),)
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A training and a validation part; `queries` are the places of the latter's queries among all measured ones."""
+
+    train: Collection
+    valid: Collection
+    queries: NDArray[np.int64]
 
 
 def drawn_folds(data: Collection, folds: int, seed: int) -> tuple[Fold, ...]:
@@ -29,9 +36,8 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
     from sklearn.model_selection import GroupKFold  # which takes a second to import
 
     content = np.unique(query_contents(data), return_inverse=True)[1]
-    order = np.random.default_rng(seed).permutation(content.max() + 1)
+    groups = np.random.default_rng(seed).permutation(content.max() + 1)[content]
     fold = np.empty(content.size, dtype=np.int64)
-    groups = order[content]
     for at, (_, test) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
         fold[test] = at
     return fold
@@ -39,6 +45,33 @@ def fold_of_query(data: Collection, folds: int, seed: int) -> NDArray[np.int64]:
 
 def joined(train: Collection, valid: Collection | None = None) -> Collection:
     """Both parts as one, without the names of queries, which both may use."""
-    if valid is None:
-        return train
-    return Collection.concat([train.without_ids(), valid.without_ids()])
+    return train if valid is None else Collection.concat([train.without_ids(), valid.without_ids()])
+
+
+def query_contents(data: Collection) -> Words:
+    """A number for each query, the same for queries whose documents have the same features and labels in any order.
+
+    Two different queries share one with a chance of 2⁻⁶⁴.
+
+    >>> from lambdaboost.datasets import Queries
+    >>> X = np.array([[1.0, 2], [3, 4], [3, 4], [1, 2], [3, 4], [1, 5]])
+    >>> a, b, c = query_contents(Collection(X, Queries([0, 1, 1, 0, 1, 0], sizes=[2, 2, 2])))
+    >>> bool(a == b), bool(a == c)
+    (True, False)
+    """
+    q = data.queries
+    columns = [*float_columns(data.features), *(labels.astype(np.float64) for labels in q.labels.values())]
+    rng = np.random.default_rng(0)
+    rows = np.zeros(q.n_documents, dtype=np.uint64)
+    for column in columns:
+        # Odd, or the sign, which is the highest bit, would be lost.
+        factor = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True) | np.uint64(1)
+        rows += _mixed(column.view(np.uint64) * factor)
+    return np.add.reduceat(_mixed(rows), q.offsets[:-1])
+
+
+def _mixed(words: Words) -> Words:
+    """The words with every bit spread over all others (the finaliser of splitmix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

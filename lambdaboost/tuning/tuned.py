@@ -1,33 +1,69 @@
-"""`Tuned`: what a search found."""
+"""`Tuned`: what a search found, with `HeldOut`, its estimate on queries that it has not seen."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import engine_named
+from lambdaboost._value import text_of
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
-from lambdaboost.tuning.choice import OPTIMISM, Choice, chosen_from
+from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
+from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.folds import joined
-from lambdaboost.tuning.front import Front, front_of
-from lambdaboost.tuning.importance import importance_of
-from lambdaboost.tuning.nested import HeldOut
-from lambdaboost.tuning.runner import full_params
-from lambdaboost.tuning.setting import Setting
-from lambdaboost.tuning.task import Task
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.training import full_params, train_alone
 from lambdaboost.tuning.trial import Trial
 
-Choose = Literal["best", "simplest", "balanced"]
+MATRIX = {"lightgbm": ("Dataset", "txt"), "xgboost": ("DMatrix", "ubj")}
+GIVEN = "# `train` and `valid` are the collections that were given to lambdaboost.tune.\n"
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The value of each measure on every query, by the model of a search that has not seen it.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        The measures.
+    values : float64 (m, n)
+        Each of the m measures by query, the queries of `train` first, then those of `valid`.
+    weight : float64 (n,)
+        The weight of each query.
+
+    """
+
+    measures: tuple[Measure, ...]
+    values: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def mean(self, at: int = 0) -> float:
+        """The mean of measure number `at`."""
+        return self._of(at).mean
+
+    def interval(self, at: int = 0) -> tuple[float, float]:
+        """The 95% confidence interval of the mean: how far it may change with other queries of the same kind."""
+        from scipy.special import stdtrit
+
+        mean, error, df = self._of(at)
+        reach = float(stdtrit(df, 0.975)) * error
+        return mean - reach, mean + reach
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.measures[0]!r} {self.mean():.4f} ({low:.4f} to {high:.4f}) on held-out queries"
+
+    def _of(self, at: int) -> WeightedMean:
+        known = ~np.isnan(self.values[at]) & (self.weight > 0)
+        return weighted_mean(self.values[at][known], self.weight[known])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,105 +74,76 @@ class Tuned:
     ----------
     booster : lightgbm.Booster or xgboost.Booster
         The model: a plain one of its engine.
-    setting : Setting
-        What it was trained with: `engine`, `objective`, `leaves`, `params` and `rounds`, which are attributes here too.
-    measures : tuple of Measure
-        The measures; the first one decides.
+    engine, objective, leaves, params, rounds
+        What it was trained with; the objective's `text` is one that every function of lambdaboost takes.
     choice : Choice
         The finalists with their paired tests.
-    left_out : mapping of str to str
-        The candidates that cannot train on the data, and why.
+    request : Request
+        What was asked for: the arguments, checked.
+    results : tuple of Trial
+        All trials, in the order in which they began.
+    chosen : Trial
+        The trial whose setting the model has.
+    study : optuna.Study
+        The search, for Optuna's own pictures and importances.
     seconds : float
         The time that the call took.
-    study : optuna.Study
-        The search, for Optuna's own pictures.
     held_out : HeldOut or None
         The estimate on held-out queries by nested cross-validation, if there is one. The best validation mean is
-        optimistic, because it is the maximum of many.
+        optimistic, because it is the highest of several.
 
     """
 
     booster: Any
-    setting: Setting
-    measures: tuple[Measure, ...]
+    engine: str
+    objective: Any
+    leaves: Leaves
+    params: dict[str, Any]
+    rounds: int
     choice: Choice
-    left_out: Mapping[str, str]
-    seconds: float
-    task: Task
+    request: Request
     results: tuple[Trial, ...]
     chosen: Trial
-    refit: bool
-    data: tuple[Collection, Collection | None]
     study: Any
+    seconds: float = 0.0
     held_out: HeldOut | None = None
 
     @classmethod
-    def of(
-        cls,
-        task: Task,
-        trials: Sequence[Trial],
-        weight: NDArray[np.float64],
-        train: Collection,
-        valid: Collection | None,
-        left_out: Mapping[str, str],
-        choose: Choose | None,
-        refit: bool,
-        begin: float,
-        study: Any,
-    ) -> Tuned:
-        """Choose among the trials, and train the choice on all data."""
-        choice = chosen_from(task.measures[0], task.candidates, trials, weight)
-        chosen = _chosen(choice, front_of(task.measures, trials, weight), choose)
-        setting = _setting(task, chosen, train, valid, refit)
-        if refit:
-            booster = setting.train(_all_data(task, train, valid))
-        else:
-            booster = engine_named(setting.engine).read(chosen.outcome.model)
-        seconds = time.time() - begin
-        return cls(
-            booster,
-            setting,
-            task.measures,
-            choice,
-            dict(left_out),
-            seconds,
-            task,
-            tuple(trials),
-            chosen,
-            refit,
-            (train, valid),
-            study,
-        )
+    def of(cls, request: Request, trials: Sequence[Trial], study: Any) -> Tuned:
+        """Choose among the trials, and train the choice."""
+        results = tuple(trials)
+        choice = Choice(request.measures[0], request.candidates, results, request.weight)
+        chosen = choice.best
+        if request.choose == "simplest":
+            chosen = choice.simplest
+        elif request.choose != "best" and len(request.measures) > 1:
+            chosen = Front(request.measures, results, request.weight).balanced
+        candidate = request.candidates[chosen.candidate]
+        data = joined(request.train, request.valid if request.refit else None).shuffled(request.seed)
+        if not request.trains_by_position:
+            data = data.without_positions()
+        # More documents need more rounds.
+        rounds = max(1, round(float(np.mean(chosen.rounds)) * data.queries.n_documents / request.documents))
+        objective, leaves = candidate.objective_with(chosen.knobs), candidate.leaves
+        params = full_params(request, candidate, chosen.knobs)
+        booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
+        model = booster, candidate.engine, objective, leaves, params, rounds
+        return cls(*model, choice, request, results, chosen, study)
 
     def __repr__(self) -> str:
-        mean = self.chosen.means(self.choice.weight)[0]
+        mean = self.chosen.means[0]
         trained = f"{self.objective!r}, leaves={self.leaves!r}, {self.rounds} rounds"
         return f"Tuned({trained}; {self.measures[0]!r} {mean:.4f})"
 
     @property
-    def engine(self) -> str:
-        """The engine of the model."""
-        return self.setting.engine
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures; the first one decides."""
+        return self.request.measures
 
     @property
-    def objective(self) -> Any:
-        """The objective of the model; its `repr` is a text that every function of lambdaboost takes."""
-        return self.setting.objective
-
-    @property
-    def leaves(self) -> Leaves:
-        """The kind of leaves of the model."""
-        return self.setting.leaves
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The engine's parameters of the model."""
-        return dict(self.setting.params)
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds of the model."""
-        return self.setting.rounds
+    def left_out(self) -> dict[str, str]:
+        """The standard candidates that cannot train on the data, and why."""
+        return dict(self.request.left_out)
 
     @property
     def verdict(self) -> str:
@@ -146,24 +153,24 @@ class Tuned:
     @property
     def trials(self) -> Any:
         """All trials: a pandas frame, in the order in which they began."""
-        return _frame(self.results, self.task, self.choice.weight)
+        return _frame(self.results, self.request)
 
     @property
     def finalists(self) -> Any:
         """The best trial of each candidate: a pandas frame, the best first, with p-values adjusted by Holm's method."""
-        choice = self.choice
-        frame = _frame(choice.finalists, self.task, choice.weight)
-        found = [choice.significance(trial) for trial in choice.finalists]
-        frame["trials"] = [choice.tried[trial.candidate] for trial in choice.finalists]
-        frame["difference"] = [0.0 if s is None else s.difference for s in found]
-        frame["p"] = [np.nan if s is None else s.adjusted for s in found]
-        frame["within one standard error"] = [choice.within_one_error(trial) for trial in choice.finalists]
+        finalists = self.choice.finalists
+        frame = _frame([one.trial for one in finalists], self.request)
+        frame["trials"] = [one.tried for one in finalists]
+        for column in ("difference", "low", "high", "p"):
+            frame[column] = [getattr(one, column) for one in finalists]
+        frame["within one standard error"] = [one.within_one_error for one in finalists]
         return frame
 
     @property
     def trade_off(self) -> Front | None:
         """The front of several measures; None for one."""
-        return front_of(self.measures, self.results, self.choice.weight)
+        several = len(self.measures) > 1
+        return Front(self.measures, self.results, self.request.weight) if several else None
 
     @property
     def front(self) -> Any:
@@ -180,110 +187,87 @@ class Tuned:
             raise ValueError(
                 "there is one measure, so no front: give several, such as measure=['ndcg@10', 'map']"
             )
-        frame = _frame(front.on, self.task, self.choice.weight)
+        frame = _frame(front.on, self.request)
         frame["no significant loss"] = [trial is front.balanced for trial in front.on]
         return frame
 
-    @cached_property
-    def importance(self) -> dict[str, float]:
-        """The share of the differences between complete trials that each choice explains; {} for few trials."""
-        return importance_of(self.study, self.task.seed)
-
     def page(self, path: str | Path) -> Path:
-        """Write an HTML page: what was tried, curves, importance of the choices, certainty, trade-off, the script."""
+        """Write an HTML page: the certainty, all trials, the trade-off, the script."""
         from lambdaboost.tuning.page import write_page
 
         return write_page(path, self)
 
     def script(self, read: str = "", out: str = "") -> str:
         """Ten lines of Python that train the model again, after lines that `read` the data, and save it as `out`."""
-        parts = ("train", "valid") if self.refit and self.data[1] is not None else ("train",)
-        return self.setting.script(self.data[0], parts, self.task.seed, read, out)
+        q = self.request.train.queries
+        both = self.request.refit and self.request.valid is not None
+        # Both parts may name their queries alike.
+        made = "Collection.concat([train.without_ids(), valid.without_ids()])" if both else "train"
+        further = ", ".join(f"{name!r}: q.labels[{name!r}]" for name in q.labels if name != RELEVANCE)
+        arguments = [f"label=q.labels[{RELEVANCE!r}]", "group=q.sizes"]
+        arguments += ["weight=q.weight"] if q.weight is not None else []
+        arguments += [f"sources={{{further}}}"] if further else []
+        positions = q.positions is not None and self.request.trains_by_position
+        arguments += ["position=q.positions"] if positions else []
+        matrix, suffix = MATRIX[self.engine]
+        return (
+            f"{'from lambdaboost.datasets import Collection' if both else ''}\n"
+            f"from lambdaboost.{self.engine} import {matrix}, train as fit\n\n"
+            f"{read or GIVEN}"
+            f"data = {made}.shuffled({self.request.seed})\n"
+            f"q = data.queries\n"
+            f"matrix = {matrix}(data.features, {', '.join(arguments)})\n"
+            f"params = {self.params!r}\n"
+            f"booster = fit(params, matrix, {self.rounds}, objective={text_of(self.objective)!r}, "
+            f"leaves={self.leaves!r})\n"
+            f"booster.save_model({out or f'model.{suffix}'!r})\n"
+        ).lstrip()
 
     def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
         """Write the model, and beside it ``PATH.json``, which `lambdaboost.load` and the command line read.
 
         `about` holds further entries for the description.
         """
-        save(
-            self.booster,
-            path,
-            objective=self.objective,
-            leaves=self.leaves,
-            params=self.params,
-            about={
-                "rounds": self.rounds,
-                "rounds_kept": self.rounds,
-                "tuning": self.about(),
-                **(about or {}),
-            },
-        )
+        further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": self.about(), **(about or {})}
+        trained = {"objective": self.objective, "leaves": self.leaves, "params": self.params}
+        save(self.booster, path, **trained, about=further)
 
     def about(self) -> dict[str, Any]:
         """What was found, as JSON takes it."""
-        means = self.chosen.means(self.choice.weight)
+        means = self.chosen.means
         return {
             "verdict": self.verdict,
-            "caveat": OPTIMISM,
-            "validation": {repr(m): float(mean) for m, mean in zip(self.measures, means, strict=True)},
+            "caveat": self.choice.caveat,
+            "validation": {repr(m): mean for m, mean in zip(self.measures, means, strict=True)},
             **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
-            "trainings": sum(trial.trainings for trial in self.results),
+            "trainings": sum(len(trial.rounds) for trial in self.results),
             "seconds": self.seconds,
-            "refit": self.refit,
+            "refit": self.request.refit,
             "simplest": self.choice.name(self.choice.simplest),
-            "left_out": dict(self.left_out),
+            "left_out": self.left_out,
             "held_out": None if self.held_out is None else str(self.held_out),
         }
 
 
-def _chosen(choice: Choice, front: Front | None, choose: Choose | None) -> Trial:
-    if choose == "simplest":
-        return choice.simplest
-    return choice.best if front is None or choose == "best" else front.balanced
-
-
-def _setting(task: Task, trial: Trial, train: Collection, valid: Collection | None, refit: bool) -> Setting:
-    """The setting of a trial, with the rounds that its data need."""
-    candidate, outcome = task.candidates[trial.candidate], trial.outcome
-    rounds = float(np.mean(outcome.rounds))
-    if refit:
-        trained = np.mean([fold.train.queries.n_documents for fold in task.folds])
-        everything = train.queries.n_documents + (0 if valid is None else valid.queries.n_documents)
-        rounds *= everything / float(trained)
-    params = full_params(candidate, trial.knobs, task.params, task.seed)
-    return Setting(
-        candidate.engine, candidate.objective(trial.knobs), candidate.leaves, params, max(1, round(rounds))
-    )
-
-
-def _all_data(task: Task, train: Collection, valid: Collection | None) -> Collection:
-    """Both parts as one, the documents of each query in random order, as in the script."""
-    if (
-        valid is not None and train.queries.positions is None
-    ):  # only a measure reads those of the validation part
-        valid = valid.without_positions()
-    return joined(train, valid).shuffled(task.seed)
-
-
-def _frame(trials: Sequence[Trial], task: Task, weight: NDArray[np.float64]) -> Any:
+def _frame(trials: Sequence[Trial], request: Request) -> Any:
     import pandas as pd
 
     rows = []
     for trial in trials:
-        candidate = task.candidates[trial.candidate]
-        means = trial.means(weight)
+        candidate = request.candidates[trial.candidate]
+        means = trial.means
         rows.append(
             {
                 "trial": trial.number,
                 "candidate": candidate.name,
                 "engine": candidate.engine,
-                "objective": repr(candidate.objective(trial.knobs)),
+                "objective": text_of(candidate.objective_with(trial.knobs)),
                 "leaves": candidate.leaves,
-                "state": trial.outcome.state,
-                **{repr(m): mean for m, mean in zip(task.measures, means, strict=True)},
-                "rounds": round(float(np.mean(trial.outcome.rounds))) if trial.outcome.rounds else 0,
-                "trainings": trial.trainings,
-                "seconds": trial.outcome.seconds,
+                "state": trial.state,
+                **{repr(m): mean for m, mean in zip(request.measures, means, strict=True)},
+                "rounds": round(float(np.mean(trial.rounds))),
+                "trainings": len(trial.rounds),
+                "seconds": trial.seconds,
                 **trial.knobs,
             }
         )

@@ -11,14 +11,13 @@
 (584,)
 """
 
-from lambdaboost._installed import engine_package
+from lambdaboost._installed import package
 
-engine_package("xgboost")
+package("xgboost")
 
-from lambdaboost.xgboost.cross_validation import cv
-from lambdaboost.xgboost.dmatrix import DMatrix
-from lambdaboost.xgboost.progress import Progress
+from lambdaboost.xgboost.callbacks import Progress
+from lambdaboost.xgboost.data import DMatrix
 from lambdaboost.xgboost.ranker import LambdaRanker
-from lambdaboost.xgboost.training import train
+from lambdaboost.xgboost.training import cv, train
 
 __all__ = ["DMatrix", "LambdaRanker", "Progress", "cv", "train"]

@@ -11,16 +11,16 @@ and ``tree_method="hist"``; dropout, categories, base margins, and monotone or i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 
-from lambdaboost.datasets.engines import queries_of
+from lambdaboost._xgboost import rewritten
+from lambdaboost.calls.data import queries_of
 from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.objectives import Objective
-from lambdaboost.xgboost._private import rewritten
 
 # Parameters that XGBoost 3.2 handles wrongly or refuses late with vector leaves, with the values that work.
 _ALLOWED: dict[str, tuple[Any, ...]] = {
@@ -73,11 +73,8 @@ def first_column(preds: Any) -> Any:
     return np.ascontiguousarray(preds[:, 0]) if preds.ndim == 2 else preds
 
 
-def least_squares_splits(objective: Objective, derivatives: Callable[..., Any]) -> Any:
-    """An XGBoost objective with two scores, the second without gradient, and least-squares splits.
-
-    `derivatives` returns the gradient and hessian of `objective` for ``(scores, data)`` in the current round.
-    """
+def least_squares_splits(objective: Objective) -> Any:
+    """An XGBoost objective with two scores, the second without gradient, and least-squares splits."""
     try:
         from xgboost.objective import TreeObjective
     except ImportError:
@@ -91,7 +88,7 @@ def least_squares_splits(objective: Objective, derivatives: Callable[..., Any]) 
             self.objective = objective  # read by `objective_in_training`
 
         def __call__(self, iteration: int, preds: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
-            grad, hess = derivatives(first_column(preds), data)
+            grad, hess = objective(first_column(preds), data)
             weights = objective.row_weights(queries_of(data, objective.sources))
             # XGBoost requests the gradient of the splits next.
             self.split_hess = np.ones_like(grad) if weights is None else weights.astype(np.float32)

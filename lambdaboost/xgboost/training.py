@@ -1,4 +1,4 @@
-"""`train`: `xgboost.train` with any objective and any kind of leaves."""
+"""`train` and `cv`: `xgboost.train` and `xgboost.cv` with any objective and any kind of leaves."""
 
 from __future__ import annotations
 
@@ -7,38 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import xgboost as xgb
-from xgboost.callback import LearningRateScheduler
 
-from lambdaboost.datasets._checks import check_count
-from lambdaboost.engines.checkpoint import Checkpoint
-from lambdaboost.engines.constraint import (
-    alone,
-    kept_by,
-    params_alone,
-    refuse_continued,
-    training_alone,
-    with_reference,
-)
+from lambdaboost._checks import check_whole
+from lambdaboost.engines.job import Metrics
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.plan import Metric, Plan
-from lambdaboost.engines.resume import resumed
-from lambdaboost.engines.traps import warn_without_split
+from lambdaboost.engines.plan import planned
+from lambdaboost.engines.resume import Checkpoint
+from lambdaboost.engines.train import cross_validated, trained
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.objectives.constrained import constraint_in
 from lambdaboost.objectives.mcrank import GradeModel
-from lambdaboost.xgboost import newton
-from lambdaboost.xgboost._callbacks import engine_callbacks
-from lambdaboost.xgboost._constraint import check_constraint
-from lambdaboost.xgboost._engine import ENGINE
-from lambdaboost.xgboost._grades import relabelled
-from lambdaboost.xgboost._leaks import warn_of_leaking_features
-from lambdaboost.xgboost._plan import arguments, check_evaluated, plan_of
-from lambdaboost.xgboost._resume import resume_callbacks
-from lambdaboost.xgboost.progress import Progress
-
-NO_SPLIT = (
-    "min_child_weight (1 by default) sums hessians, which are small for small data: try min_child_weight=0"
-)
+from lambdaboost.xgboost.callbacks import engine_callbacks
+from lambdaboost.xgboost.engine import ENGINE
 
 
 def train(
@@ -49,7 +28,7 @@ def train(
     objective: Objective | GradeModel | str = LambdaRank(),
     leaves: Leaves = "engine",
     evals: Sequence[tuple[xgb.DMatrix, str]] | None = None,
-    custom_metric: Metric | str | Sequence[Metric | str] | None = None,
+    custom_metric: Metrics = None,
     early_stopping_rounds: int | None = None,
     maximize: bool | None = None,
     evals_result: dict[str, Any] | None = None,
@@ -61,13 +40,9 @@ def train(
     """Train a ranker with `xgboost.train`, with safe defaults.
 
     Scores start at 0 (XGBoost would start custom objectives at 0.5), the model is saved as a ``rank:ndcg`` one,
-    measures are maximised, and missing groups or label sources are reported before the first round.
-
-    XGBoost's default ``min_child_weight=1`` is kept, as in its own ``rank:ndcg``. With ``leaves="engine"`` it limits
-    the sum of hessians in a leaf. A document's hessian is some tenths at first and decreases, so trees become smaller:
-    on 8,000 documents from 49 leaves to 22, without loss of NDCG. Set it to 0 for small data. With
-    ``leaves="gradient"`` it counts documents; it is 100, or a twentieth of the data if that is less, unless `params`
-    set it, since smaller leaves lower NDCG.
+    measures are maximised, and missing groups or label sources are reported before the first round. XGBoost's
+    ``min_child_weight=1`` is kept: a sum of hessians, which are some tenths a document at first. Set it to 0 for small
+    data.
 
     Parameters
     ----------
@@ -80,17 +55,17 @@ def train(
         Number of boosting rounds.
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
-        ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost. With
-        `Constrained` without a reference, its primary objective is trained alone first, with the same parameters.
+        ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost.
     leaves : "engine", "gradient" or "newton"
-        Splits and leaves by gradient over hessian; least-squares splits and mean normalised λ (`GradientStep`); or the
-        least-squares splits and Newton leaves of MART and the 2011 paper, see `lambdaboost.xgboost.newton`.
+        ``"engine"``: XGBoost's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
+        objective, with ``min_child_weight=100`` documents, or a twentieth of the data if that is less, unless `params`
+        set it. ``"newton"``: the least-squares splits and Newton leaves of MART, see `lambdaboost.xgboost.newton`;
+        callbacks see a booster whose predictions have two columns.
     evals : sequence of (DMatrix, name), optional
         Evaluated after each round; early stopping uses the last one.
     custom_metric : measure, str, callable or list of them, optional
         What to evaluate, such as ``NDCG(k=3)`` or ``"mrr@10"``; by default NDCG(3), unless ``params["eval_metric"]``
-        names XGBoost's own metrics, which are evaluated first. Names that XGBoost does not know, such as ``"mrr@10"``,
-        are measures there too.
+        names metrics, which are evaluated first.
     early_stopping_rounds : int, optional
         Stop if the first metric has not improved for this number of rounds. As in XGBoost, the booster keeps all trees;
         the best round is its ``best_iteration``. XGBoost's ``callbacks=[EarlyStopping(…)]`` uses the first metric too,
@@ -98,11 +73,9 @@ def train(
     maximize : bool, optional
         Whether higher is better; by default yes for measures, and for others by their names, as in XGBoost.
     evals_result, verbose_eval, xgb_model, callbacks
-        As in `xgboost.train`; with a `Progress`, nothing else is printed. With ``leaves="newton"``, callbacks see a
-        booster whose predictions have two columns.
+        As in `xgboost.train`; with a `Progress`, nothing else is printed.
     checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`. It carries the
-        reference of `Constrained`; the training that measures it is not saved.
+        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
 
     Returns
     -------
@@ -111,93 +84,87 @@ def train(
     Raises
     ------
     ValueError, TypeError
-        For invalid arguments or data, before anything is trained.
+        For invalid arguments or data, or what the engine would do in silence (docs/traps.md), before the first round.
     NotImplementedError
         For ``leaves="newton"`` if XGBoost is older than 3.2.
 
     Warns
     -----
     UserWarning
-        If no tree has a split, a feature leaks a label source (`lambdaboost.engines.leaks`), or the constraint of
-        `Constrained` is broken on the training data.
+        If no tree has a split, a feature leaks a label source, or the constraint of `Constrained` is broken.
 
     """
-    rounds = check_count("rounds", rounds)
     evals = list(evals or [])
-    plan = plan_of(params, data, objective, leaves, custom_metric)
-    for matrix, name in evals:
+    for _, name in evals:
         if "-" in name:
             raise ValueError(f"evals has the name {name!r}: XGBoost reads no names with '-'")
-        check_evaluated(plan, f"evals {name!r}", matrix)
     if early_stopping_rounds and not evals:
         raise ValueError(
             f"early_stopping_rounds is {early_stopping_rounds}, but nothing is evaluated: give evals="
         )
-    refuse_continued(plan.rule, "xgb_model", xgb_model)
-    resumption = resumed(checkpoint, xgb_model, "xgb_model", ENGINE, plan, rounds)
-    plan = with_reference(
-        plan, resumption, rounds, lambda: _trained_alone(plan, params, data, rounds, callbacks)
+    job = planned(
+        ENGINE,
+        params,
+        data,
+        check_whole("rounds", rounds),
+        objective,
+        leaves,
+        custom_metric,
+        [(name, matrix) for matrix, name in evals],
+        xgb_model,
+        evals_result=evals_result,
+        callbacks=engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize),
     )
-    resumes = resumption is not None and resumption.begin > 0
-    to_engine = arguments(plan, data, continued=xgb_model is not None or resumes)
-    if xgb_model is not None and leaves == "newton":
-        xgb_model = newton.widened(xgb_model, plan.params.get("base_score"))
-    if any(isinstance(callback, Progress) for callback in callbacks or ()):
-        verbose_eval = False
-    all_callbacks = engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize)
-    if resumption is not None:
-        all_callbacks = resume_callbacks(resumption, plan, data, evals, all_callbacks)
-        rounds = resumption.rounds
-        xgb_model = None if resumption.model is None else bytearray(resumption.model)
-    if xgb_model is not None and leaves == "newton":
-        # The model contains it, and XGBoost would require one for each of its two scores.
-        to_engine.params.pop("base_score", None)
-    warn_of_leaking_features(data, plan.sources)
-    with relabelled(plan.rule, [data, *(matrix for matrix, _ in evals)], plan.sources):
-        booster = xgb.train(
-            to_engine.params,
-            data,
-            rounds,
-            evals=evals,
-            obj=to_engine.obj,
-            custom_metric=to_engine.custom_metric,
-            evals_result=evals_result,
-            verbose_eval=None,
-            xgb_model=xgb_model,
-            callbacks=[*to_engine.callbacks, *all_callbacks],
-        )
-    if leaves == "newton":
-        booster = newton.narrowed(booster, to_engine.params)
-    if params.get("booster") != "gblinear" and not booster.get_score(importance_type="weight"):
-        warn_without_split(NO_SPLIT, data, plan.rule.sources)
-    if constraint_in(plan.rule) is not None:
-        check_constraint(booster, data, plan.rule, plan.sources)
-    return booster
+    return trained(job, checkpoint)
 
 
-def _trained_alone(
-    plan: Plan,
+def cv(
     params: Mapping[str, Any],
     data: xgb.DMatrix,
-    rounds: int,
-    callbacks: Sequence[Any] | None,
-) -> list[float]:
-    """The measure on the training data after each round of the reference model."""
-    history: dict[str, Any] = {}
-    with training_alone():
-        train(
-            params_alone(plan, params),
-            data,
-            rounds,
-            objective=alone(plan.rule),
-            leaves=plan.leaves,
-            evals=[(data, "alone")],
-            custom_metric=kept_by(plan.rule),
-            evals_result=history,
-            verbose_eval=False,
-            callbacks=[
-                callback for callback in callbacks or () if isinstance(callback, LearningRateScheduler)
-            ],
-        )
-    (curve,) = history["alone"].values()
-    return curve
+    rounds: int = 100,
+    *,
+    objective: Objective | GradeModel | str = LambdaRank(),
+    leaves: Leaves = "engine",
+    nfold: int = 5,
+    folds: Any = None,
+    seed: int = 0,
+    custom_metric: Metrics = None,
+    early_stopping_rounds: int | None = None,
+    callbacks: Sequence[Any] | None = None,
+    verbose_eval: bool | int | None = None,
+) -> Any:
+    """Cross-validate a ranking objective over whole queries, which keep their weights and label sources.
+
+    Parameters
+    ----------
+    params, data, rounds, objective, leaves, custom_metric, callbacks, verbose_eval
+        As in `lambdaboost.xgboost.train`.
+    nfold : int
+        Number of folds; their numbers of queries differ by at most one.
+    folds : list of (train rows, test rows), or a scikit-learn splitter, optional
+        Your own folds of whole queries, in place of `nfold`; a splitter such as ``GroupKFold(5)`` receives the query
+        of each row as ``groups``.
+    seed : int
+        Seed of the folds; the same seed gives the same folds in `lambdaboost.lightgbm.cv`.
+    early_stopping_rounds : int, optional
+        Stop if the mean of the first metric over the folds has not improved for this number of rounds; the
+        table ends at the best round.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per round; mean and standard deviation of each measure over the folds: ``train-ndcg(k=3)-mean``, ….
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `train`, and if a fold splits a query, which the message names.
+
+    """
+    rounds = check_whole("rounds", rounds)
+    more: dict[str, Any] = {
+        "callbacks": engine_callbacks(callbacks, verbose_eval, early_stopping_rounds),
+        "seed": seed,
+    }
+    job = planned(ENGINE, params, data, rounds, objective, leaves, custom_metric, **more)
+    return cross_validated(job, nfold, seed, folds)

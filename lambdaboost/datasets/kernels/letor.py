@@ -1,4 +1,4 @@
-"""The kernel that parses lines of LETOR text."""
+"""The kernels that parse lines of LETOR text and lay out their values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import exact_uncounted, inlined_exact
-from lambdaboost.datasets.kernels.decimal import ends_word, parse_decimal, parse_digits
 
 LARGEST_FLOAT32 = np.float32(np.finfo(np.float32).max)
-NEWLINE, COMMENT, COLON, MINUS = 10, 35, 58, 45
-MOST_DIGITS_OF_ID, MOST_DIGITS_OF_INDEX = 18, 9  # more may not fit into int64 and int32
-# Elements of a cursor.
-AT, LINES, ROWS, VALUES, ODD_NUMBERS, COMMENTS, HIGHEST, FULL, N_STATE = range(9)
+NEWLINE, COMMENT, PLUS, MINUS, POINT, COLON = 10, 35, 43, 45, 46, 58
+MOST_DIGITS_OF_ID, MOST_DIGITS_OF_INDEX = 17, 9  # more may not fit into int64 and int32
+FULL = 10**17  # a number from here on takes no more digits: they might not fit, and are too small to matter
+EXACT, LOWEST, HIGHEST = 22, -70, 40  # float64 holds 10^EXACT; beyond the others, float32 is 0 or infinite
+TEN_TO = np.array([float(f"1e{power}") for power in range(LOWEST, HIGHEST + 1)])
+ERROR = 1e-15  # above the relative error of a rounded mantissa times a rounded power of ten
 
 
 class Rows(NamedTuple):
-    """The rows of a piece of text, in arrays that may be longer.
+    """Rows of text, in arrays that may be longer.
 
-    ``values[ends[r - 1] : ends[r]]`` are the values of row r, with their indices from 1. ``comments[r]`` is the begin
-    and the end of its comment in the text. ``odd_numbers[i]`` is the begin and the end of a number that is left to
-    `float`, and its place in `values`.
+    ``values[ends[r - 1] : ends[r]]`` are the values of row r, with their indices from 1; ``comments[r]`` is the
+    position of its # or, without a comment, of its newline.
     """
 
     values: NDArray[np.float32]
@@ -31,54 +31,43 @@ class Rows(NamedTuple):
     grades: NDArray[np.float64]
     ids: NDArray[np.int64]
     comments: NDArray[np.int64]
-    odd_numbers: NDArray[np.int64]
 
     @classmethod
     def for_text(cls, size: int, rows: int) -> Rows:
         """Arrays for any text of `size` bytes and so many lines; a value takes four bytes (" 1:2")."""
-        values = size // 4 + 1
-        return cls(
-            np.empty(values, np.float32),
-            np.empty(values, np.int32),
-            np.empty(rows, np.int64),
-            np.empty(rows, np.float64),
-            np.empty(rows, np.int64),
-            np.empty((rows, 2), np.int64),
-            np.empty((values, 3), np.int64),
-        )
+        values, indices = np.empty(size // 4 + 1, np.float32), np.empty(size // 4 + 1, np.int32)
+        return cls(values, indices, np.empty(rows, np.int64), np.empty(rows), *np.empty((2, rows), np.int64))
 
 
 @exact_uncounted
-def parse_lines(text, with_qid, rows, cursor):
-    """Parse whole lines from ``cursor[AT]`` on until the end of `text`, or a line that Python must parse.
+def parse_lines(text, with_qid, rows, at, row, n):
+    """Parse lines from position `at` on into `rows`, which has `row` rows with `n` values.
 
-    `text` ends with a newline. The cursor is moved past all lines parsed, and counts lines, rows, values, numbers that
-    are left to `float`, and rows with comments; `HIGHEST` is the highest index, and `FULL` says whether all rows have
-    every index up to it. True at the end of the text.
+    `text` ends with a newline. Returns position, rows and values at the end of the text, or at the first line that
+    Python must parse.
     """
-    at = cursor[AT]
     while at < text.size:
-        at = _next_word(text, at)
-        if text[at] == NEWLINE or text[at] == COMMENT:
-            at = _end_of_line(text, at) + 1
-            cursor[LINES] += 1
-            cursor[AT] = at
-            continue
-        end = _parse_row(text, at, with_qid, rows, cursor)
-        if end < 0:
-            return False
-        row = cursor[ROWS]
-        rows.comments[row, 0] = end
-        if text[end] == COMMENT:
-            rows.comments[row, 0] = end + 1
-            cursor[COMMENTS] += 1
-            end = _end_of_line(text, end)
-        rows.comments[row, 1] = end
-        cursor[ROWS] += 1
-        cursor[LINES] += 1
+        end = _next_word(text, at)
+        if text[end] != NEWLINE and text[end] != COMMENT:
+            end = _parse_row(text, end, with_qid, rows, row, n)
+            if end < 0:
+                break
+            n = rows.ends[row]
+            row += 1
+        while text[end] != NEWLINE:
+            end += 1
         at = end + 1
-        cursor[AT] = at
-    return True
+    return at, row, n
+
+
+@exact_uncounted
+def lay_out(values, indices, ends, out):
+    """Write the values of each row into its columns of `out`; -0 becomes 0."""
+    n = 0
+    for row in range(ends.size):
+        while n < ends[row]:
+            out[row, indices[n] - 1] = values[n] + np.float32(0)
+            n += 1
 
 
 @inlined_exact
@@ -90,19 +79,12 @@ def _next_word(text, at):
 
 
 @inlined_exact
-def _end_of_line(text, at):
-    while text[at] != NEWLINE:
-        at += 1
-    return at
-
-
-@inlined_exact
-def _parse_row(text, at, with_qid, rows, cursor):
+def _parse_row(text, at, with_qid, rows, row, n):
     """The position of the row's newline or comment; -1 if Python must parse the line."""
-    row, n, odd = cursor[ROWS], cursor[VALUES], cursor[ODD_NUMBERS]
-    rows.grades[row], at, known = parse_decimal(text, at)
-    if not known:
+    grade, at, known = parse_decimal(text, at)
+    if not known or np.abs(grade) > LARGEST_FLOAT32:
         return -1
+    rows.grades[row] = grade
     at = _next_word(text, at)
     has_qid = text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON
     if has_qid != with_qid:
@@ -110,33 +92,22 @@ def _parse_row(text, at, with_qid, rows, cursor):
     if has_qid:
         at += 4
         negative = text[at] == MINUS
-        if negative:
-            at += 1
-        begin = at
-        query, at = parse_digits(text, at, 0)
-        if not 0 < at - begin <= MOST_DIGITS_OF_ID or not ends_word(text[at]):
+        begin = at + negative
+        query, at, _ = _parse_digits(text, begin, 0)
+        if not 0 < at - begin <= MOST_DIGITS_OF_ID or not _ends_word(text[at]):
             return -1
         rows.ids[row] = -query if negative else query
-    last, first = 0, n
+    last = 0
     while True:
         begin = _next_word(text, at)
         if text[begin] == NEWLINE or text[begin] == COMMENT:
             break
-        index, at = parse_digits(text, begin, 0)
+        index, at, _ = _parse_digits(text, begin, 0)
         if text[at] != COLON or index <= last or at - begin > MOST_DIGITS_OF_INDEX:
             return -1
-        at += 1
-        value, end, known = parse_decimal(text, at)
+        value, at, known = parse_decimal(text, at + 1)
         if not known:
-            end = at
-            while not ends_word(text[end]):
-                end += 1
-            value = np.nan
-            if not (end == at + 3 and text[at] == 110 and text[at + 1] == 97 and text[at + 2] == 110):
-                rows.odd_numbers[odd, 0] = at
-                rows.odd_numbers[odd, 1] = end
-                rows.odd_numbers[odd, 2] = n
-                odd += 1
+            return -1
         narrow = np.float32(value)
         if narrow > LARGEST_FLOAT32:
             narrow = LARGEST_FLOAT32
@@ -144,13 +115,70 @@ def _parse_row(text, at, with_qid, rows, cursor):
             narrow = -LARGEST_FLOAT32
         rows.values[n] = narrow
         rows.indices[n] = index
+        last = index
         n += 1
-        last, at = index, end
-    if last != n - first or (row > 0 and last != cursor[HIGHEST]):
-        cursor[FULL] = 0
-    if last > cursor[HIGHEST]:
-        cursor[HIGHEST] = last
     rows.ends[row] = n
-    cursor[VALUES] = n
-    cursor[ODD_NUMBERS] = odd
+    rows.comments[row] = begin
     return begin
+
+
+@inlined_exact
+def parse_decimal(text, at):
+    """The number at `at`, the position of its end, and whether it is known: rounded to float32, it is that of `float`.
+
+    Decimals without a doubt are known and nan is; what lies halfway between two float32, infinity and all that is no
+    number is left to Python.
+    """
+    sign = text[at]
+    if sign in (MINUS, PLUS):
+        at += 1
+    if text[at] | 32 == 110 and text[at + 1] | 32 == 97 and text[at + 2] | 32 == 110:
+        return np.nan, at + 3, _ends_word(text[at + 3])
+    begin = at
+    mantissa, at, power = _parse_digits(text, at, 0)
+    digits = at - begin
+    if text[at] == POINT:
+        begin = at + 1
+        mantissa, at, left_out = _parse_digits(text, begin, mantissa)
+        power += left_out - (at - begin)
+        digits += at - begin
+    known = digits > 0
+    if text[at] | 32 == 101:
+        at += 1
+        direction = text[at]
+        if direction in (MINUS, PLUS):
+            at += 1
+        begin = at
+        exponent, at, _ = _parse_digits(text, at, 0)
+        known = known and at > begin
+        power += -exponent if direction == MINUS else exponent
+    if not known or not _ends_word(text[at]):
+        return 0.0, at, False
+    value = float(mantissa)
+    if mantissa <= 1 << 53 and -EXACT <= power <= EXACT:  # one exact operation (Clinger 1990)
+        value = value / TEN_TO[-power - LOWEST] if power < 0 else value * TEN_TO[power - LOWEST]
+    else:
+        value *= TEN_TO[min(max(power, LOWEST), HIGHEST) - LOWEST]
+        known = np.float32(value * (1 - ERROR)) == np.float32(value * (1 + ERROR))
+    return -value if sign == MINUS else value, at, known
+
+
+@inlined_exact
+def _parse_digits(text, at, number):
+    """The number with the digits from `at` on appended, the position after them, and how many were left out."""
+    left_out = 0
+    while True:
+        digit = np.int64(text[at]) - 48
+        if digit < 0 or digit > 9:
+            return number, at, left_out
+        if number < FULL:
+            number = 10 * number + digit
+        else:
+            left_out += 1
+        at += 1
+
+
+@inlined_exact
+def _ends_word(letter):
+    """Whether a word ends before this letter: white space, as for `bytes.split`, or the # of a comment."""
+    return letter == 32 or 9 <= letter <= 13 or letter == COMMENT

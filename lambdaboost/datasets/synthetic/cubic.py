@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets._checks import check_count
+from lambdaboost._checks import check_whole
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
 from lambdaboost.datasets.synthetic.grades import grades_by_share
@@ -55,9 +55,9 @@ def cubic_polynomial(
     >>> train, test = data.take(range(60)), data.take(range(60, 100))
 
     """
-    n = check_count("queries", queries) * check_count("documents", documents, least=2)
-    rng = np.random.default_rng(check_count("seed", seed, least=0))
-    x = 2 * rng.random((n, check_count("features", features)), dtype=np.float32) - 1
+    n = check_whole("queries", queries) * check_whole("documents", documents, least=2)
+    rng = np.random.default_rng(check_whole("seed", seed, least=0))
+    x = 2 * rng.random((n, check_whole("features", features)), dtype=np.float32) - 1
     return Collection(x, Queries(grades_by_share(_target(x, rng)), sizes=[documents] * queries))
 
 

@@ -5,16 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets._checks import check_count
-from lambdaboost.datasets.click_models import CLICK_MODELS
+from lambdaboost._checks import check_whole
+from lambdaboost.datasets.click_models import (
+    CLICK_MODELS,
+    Cascade,
+    PositionBased,
+    result_pages,
+    sampled_last_clicks,
+)
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
-from lambdaboost.datasets.synthetic.click_log import click_through_rate
 from lambdaboost.datasets.synthetic.grades import grades_by_share
-from lambdaboost.datasets.synthetic.pages import CORE_FEATURES, core_features, draw_pages, utility
+from lambdaboost.datasets.synthetic.pages import CORE_FEATURES, core_features, draw_pages, logistic, utility
 
 # Standard deviation of a judge's error; that of the true utility is about 1.
 JUDGE_NOISE = 0.35
+RANKERS = 5
+SESSIONS = 200  # of each query with each ranker
+SHOWN = 10
+# Standard deviation of the rankers' individual scores, in standard deviations of their common score.
+RANKER_NOISE = 0.7
 
 
 def web_search_log(
@@ -67,10 +77,10 @@ def web_search_log(
     ('match_title', 'match_body', 'match_anchor')
 
     """
-    check_count("queries", queries)
-    check_count("documents", documents)
-    check_count("features", features, least=len(CORE_FEATURES))
-    rng = np.random.default_rng(check_count("seed", seed, least=0))
+    check_whole("queries", queries)
+    check_whole("documents", documents)
+    check_whole("features", features, least=len(CORE_FEATURES))
+    rng = np.random.default_rng(check_whole("seed", seed, least=0))
     if click_model not in CLICK_MODELS:
         raise ValueError(f"click_model is {click_model!r}: choose one of {', '.join(CLICK_MODELS)}")
     sizes = _list_lengths(queries, documents, rng)
@@ -79,7 +89,7 @@ def web_search_log(
     true_utility = utility(pages)
     core = core_features(pages, rng)
     grades = grades_by_share(true_utility + JUDGE_NOISE * rng.standard_normal(true_utility.size))
-    clicks = click_through_rate(true_utility, _production_score(core), sizes, CLICK_MODELS[click_model], rng)
+    clicks = _click_through_rate(true_utility, _production_score(core), sizes, CLICK_MODELS[click_model], rng)
     names, x = _with_distractors(core, features, rng)
     return Collection(x, Queries(grades, sizes=sizes, clicks=clicks), feature_names=names)
 
@@ -97,6 +107,30 @@ def _production_score(core: NDArray[np.float64]) -> NDArray[np.float64]:
     return (
         (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1) @ np.array(list(weights.values()))
     )
+
+
+def _click_through_rate(
+    utility: NDArray[np.float64],
+    score: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    click_model: Cascade | PositionBased,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Last clicks divided by times shown for each document, (n_documents,); 0 if never shown."""
+    attraction, satisfaction = logistic(2 * (utility - 0.5)), logistic(2 * (utility - 1.0))
+    clicks, shown = np.zeros(utility.size), np.zeros(utility.size)
+    for _ in range(RANKERS):
+        page = result_pages(
+            score + RANKER_NOISE * score.std() * rng.standard_normal(score.size), sizes, SHOWN
+        )
+        filled = page >= 0
+        last_click = click_model.last_click(
+            np.where(filled, attraction[page], 0.0), np.where(filled, satisfaction[page], 0.0)
+        )
+        # A document appears once on a page, so no row is repeated.
+        clicks[page[filled]] += sampled_last_clicks(last_click, SESSIONS, rng)[filled]
+        shown[page[filled]] += SESSIONS
+    return clicks / np.maximum(shown, 1)
 
 
 def _with_distractors(

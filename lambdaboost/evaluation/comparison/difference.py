@@ -8,13 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.evaluation.comparison.weighted_t import (
-    ROUNDING,
-    WeightedMean,
-    one_sided_p,
-    two_sided_p,
-    weighted_mean,
-)
+from lambdaboost._words import shown
+from lambdaboost.evaluation.comparison.weighted_t import ROUNDING, WeightedMean, two_sided_p, weighted_mean
 from lambdaboost.evaluation.measure import Measure
 
 BATCH = 1_000_000  # values in memory at a time in the randomisation test
@@ -51,7 +46,7 @@ class Difference:
 
     def __repr__(self) -> str:
         change = f"{self.mean:+.4f}, p={self.p_value:.3g}"
-        return f"Difference({self.system!r} to {self.baseline!r}, {self.measure!r}: {change})"
+        return f"Difference({shown(self.system)} to {shown(self.baseline)}, {self.measure!r}: {change})"
 
     @property
     def per_query(self) -> NDArray[np.float64]:
@@ -88,10 +83,6 @@ class Difference:
         """Number of queries on which both are equal."""
         return self.queries.size - self.wins - self.losses
 
-    def changed_most(self, n: int = 10) -> NDArray[np.int64]:
-        """The n queries with the largest absolute differences, largest first."""
-        return self.queries[np.argsort(-np.abs(self.per_query), kind="stable")[:n]]
-
     @cached_property
     def p_value(self) -> float:
         """The p-value of the paired t-test, for this comparison alone (Svore, Volkovs and Burges 2011, §6).
@@ -108,12 +99,6 @@ class Difference:
 
         It contains 0 if and only if ``p_value >= 1 - level``, and is infinite for too few queries to be significant
         (fewer than six at 95%).
-
-        Raises
-        ------
-        ValueError
-            If `level` is not between 0 and 1.
-
         """
         from scipy.special import stdtrit
 
@@ -128,30 +113,7 @@ class Difference:
             return mean - reach, mean + reach
         return min(mean - reach, 0.0), max(mean + reach, 0.0)
 
-    def equivalence(self, margin: float) -> float:
-        """The p-value of the hypothesis that the absolute mean difference is `margin` or more.
-
-        Two one-sided tests (Schuirmann 1987): below 0.05, the systems are equivalent within ±`margin`. A `p_value`
-        above 0.05 does not show equivalence.
-
-        Parameters
-        ----------
-        margin : float
-            The smallest difference that matters, > 0, in units of the measure: 0.01 is one point of NDCG.
-
-        Raises
-        ------
-        ValueError
-            If `margin` is not > 0 and finite.
-
-        """
-        if not 0 < margin < np.inf:
-            raise ValueError(f"margin is {margin!r}: give the smallest difference that matters, such as 0.01")
-        above = one_sided_p(self.per_query + margin, self.weight)
-        below = one_sided_p(margin - self.per_query, self.weight)
-        return max(above, below)
-
-    def randomisation(self, resamples: int = 2000, seed: int = 0) -> float:
+    def randomisation(self, resamples: int = 2000) -> float:
         """The p-value of the randomisation test: how often random sign flips give as large a mean difference.
 
         Exact if 2^n ≤ `resamples`.
@@ -167,7 +129,7 @@ class Difference:
             n_resamples=resamples,
             batch=max(1, BATCH // self.queries.size),
             vectorized=True,
-            random_state=np.random.default_rng(seed),
+            random_state=np.random.default_rng(0),
         )
         return float(test.pvalue)
 

@@ -74,15 +74,6 @@ class Significance:
         """
         return Cell(f"{self.mark} {text}".lstrip(), "bold" if self.is_better else "plain")
 
-    def as_dict(self) -> dict[str, float | str]:
-        """For JSON: ``difference``, ``p``, ``adjusted`` and ``verdict``."""
-        return {
-            "difference": self.difference,
-            "p": self.p,
-            "adjusted": self.adjusted,
-            "verdict": self.verdict,
-        }
-
 
 def significances(comparisons: Iterable[tuple[float, float]]) -> tuple[Significance, ...]:
     """The significance of each (mean difference, p-value), adjusted by Holm's method.

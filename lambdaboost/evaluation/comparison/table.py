@@ -1,4 +1,4 @@
-"""`Table`: a table that prints to the terminal, Markdown, LaTeX and HTML."""
+"""`Table`: a table that prints to the terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Style = Literal["plain", "bold", "italic"]
+from lambdaboost._words import plain
 
-MARKDOWN = {"plain": "{}", "bold": "**{}**", "italic": "*{}*"}
-LATEX = {"plain": "{}", "bold": r"\textbf{{{}}}", "italic": r"\textit{{{}}}"}
-HTML = {"plain": "{}", "bold": "<b>{}</b>", "italic": "<i>{}</i>"}
-RICH = {"plain": "{}", "bold": "[bold]{}[/bold]", "italic": "[italic]{}[/italic]"}
+Style = Literal["plain", "bold"]
 
-LATEX_ESCAPES = str.maketrans(
-    {c: "\\" + c for c in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
-    | {"<": "$<$", ">": "$>$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
-)
+MARKDOWN = {"plain": "{}", "bold": "**{}**"}
+HTML = {"plain": "{}", "bold": "<b>{}</b>"}
+RICH = {"plain": "{}", "bold": "[bold]{}[/bold]"}
+LONGEST = 120  # characters of a cell
+LONGEST_CAPTION = 4_000
+
 # In Markdown these are an escape, a cell border, emphasis, code or a link; the next ones begin a tag or an entity.
 MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|(?<!\w)_|_(?!\w)")
 HTML_IN_MARKDOWN = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
@@ -31,6 +29,15 @@ class Cell:
 
     text: str
     style: Style = "plain"
+
+
+def percent(figure: float) -> str:
+    """A mean times 100 with two decimals, or a dash where it is undefined.
+
+    >>> percent(0.61661), percent(float("nan"))
+    ('61.66', '–')
+    """
+    return "–" if figure != figure else f"{100 * figure:.2f}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,13 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str
 
+    def __post_init__(self) -> None:
+        """Every way to print a table shows texts that are short and without control characters."""
+        rows = (tuple(Cell(_safe(c.text), c.style) for c in row) for row in self.rows)
+        object.__setattr__(self, "header", tuple(map(_safe, self.header)))
+        object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "caption", _safe(self.caption, LONGEST_CAPTION))
+
     def markdown(self) -> str:
         """The table as GitHub Markdown, with special characters escaped."""
 
@@ -63,42 +77,21 @@ class Table:
         head = line(map(Cell, self.header))
         return "\n".join([head, rule, *map(line, self.rows), "", _markdown(self.caption)])
 
-    def latex(self) -> str:
-        """The table as a LaTeX float, for the packages booktabs and amssymb."""
-
-        def line(cells: tuple[Cell, ...]) -> str:
-            texts = [LATEX[c.style].format(c.text.translate(LATEX_ESCAPES)) for c in cells]
-            return f"{' & '.join(texts)} \\\\"
-
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{self.caption.translate(LATEX_ESCAPES)}}}",
-                rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
-                r"\toprule",
-                line(tuple(map(Cell, self.header))),
-                r"\midrule",
-                *map(line, self.rows),
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-            ]
-        )
-
     def html(self) -> str:
         """The table as HTML."""
+        return self.bare_html().replace(
+            "<table>", f"<table>\n<caption>{html.escape(self.caption)}</caption>", 1
+        )
 
-        def line(tag: str, cells: tuple[Cell, ...]) -> str:
-            texts = [HTML[c.style].format(html.escape(c.text)) for c in cells]
-            name = tag.partition(" ")[0]
-            return "<tr>" + "".join(f"<{tag}>{text}</{name}>" for text in texts) + "</tr>"
-
-        head = line('th scope="col"', tuple(map(Cell, self.header)))
-        rows = "\n".join(line("td", row) for row in self.rows)
-        caption = html.escape(self.caption)
+    def bare_html(self) -> str:
+        """The table as HTML without its caption."""
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.header)
+        rows = (
+            "".join(f"<td>{HTML[c.style].format(html.escape(c.text))}</td>" for c in row) for row in self.rows
+        )
+        body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
         # Browsers repeat <thead> on every printed page.
-        body = f"<thead>\n{head}\n</thead>\n<tbody>\n{rows}\n</tbody>"
-        return f"<table>\n<caption>{caption}</caption>\n{body}\n</table>"
+        return f"<table>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
     def __rich__(self) -> Any:
         return self._rich(RICH)
@@ -127,7 +120,11 @@ class Table:
         return table
 
 
+def _safe(text: str, longest: int = LONGEST) -> str:
+    return plain(text, longest) if text else ""
+
+
 def _markdown(text: str) -> str:
-    """A text on one line with Markdown's special characters escaped."""
-    text = HTML_IN_MARKDOWN.sub(lambda found: html.escape(found[0]), " ".join(text.splitlines()))
+    """A text with Markdown's special characters escaped."""
+    text = HTML_IN_MARKDOWN.sub(lambda found: html.escape(found[0]), text)
     return MARKDOWN_SPECIAL.sub(lambda found: "\\" + found[0], text)

@@ -4,80 +4,77 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
+
+from lambdaboost._words import listed, shown
 
 KEY = ["query_id", "doc_id"]
 Figure = Literal["score", "relevance"]
 
 
 def checked(name: str, frame: Any, figure: Figure) -> Any:
-    """The columns query_id, doc_id and `figure` of a pandas or polars frame, as a pandas frame with ids as text.
+    """The columns query_id, doc_id and `figure` of a frame, as a pandas frame with ids as text.
 
     `name` is the frame's name in error messages, which count rows from 0.
     """
     import pandas as pd
 
     columns = [*KEY, figure]
-    kind = type(frame).__module__.partition(".")[0]
-    if kind not in ("pandas", "polars") or type(frame).__name__ != "DataFrame":
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
         raise TypeError(
-            f"{name} is a {type(frame).__name__}: give a pandas or polars DataFrame with the columns "
+            f"{name} is a {type(frame).__name__}: give a DataFrame (pandas, polars, pyarrow) with the columns "
             f"{', '.join(columns)}, such as pandas.DataFrame({name}) of ir_measures' tuples"
+        ) from None
+    if missing := [c for c in columns if c not in table.columns]:
+        raise ValueError(
+            f"{name} has no column {missing[0]!r}, only {listed(table.columns)}: rename its columns"
         )
-    if missing := [c for c in columns if c not in frame.columns]:
-        found = ", ".join(map(str, frame.columns))
-        raise ValueError(f"{name} has no column {missing[0]!r}, only {found}: rename its columns")
-    if not len(frame):
+    if not len(table):
         raise ValueError(f"{name} is empty: give at least one document of one query")
-    if kind == "polars":
-        frame = pd.DataFrame({c: frame[c].to_pandas() for c in columns})
-    out = pd.DataFrame({c: _texts(name, frame[c]) for c in KEY})
-    out[figure] = _numbers(name, frame[figure], out)
+    out = pd.DataFrame({c: _texts(name, table[c]) for c in KEY})
+    out[figure] = _numbers(name, table[figure], out)
     refuse_twice(name, out)
     return out
 
 
 def refuse_twice(name: str, frame: Any) -> None:
     """Raise for the first document that is repeated in a query."""
-    again = frame.duplicated(KEY).to_numpy()
-    if again.any():
-        row = int(np.flatnonzero(again)[0])
+    if (row := first(frame.duplicated(KEY))) is not None:
         query, doc = (frame[c].iloc[row] for c in KEY)
-        first = int(np.flatnonzero(((frame.query_id == query) & (frame.doc_id == doc)).to_numpy())[0])
+        before = first((frame.query_id == query) & (frame.doc_id == doc))
         raise ValueError(
-            f"{name} has document {doc!r} of query {query!r} twice, in rows {first} and {row}: keep one, such "
-            "as the first by drop_duplicates(['query_id', 'doc_id'])"
+            f"{name} has document {shown(doc)} of query {shown(query)} twice, in rows {before} and {row}: keep one, "
+            "such as the first by drop_duplicates(['query_id', 'doc_id'])"
         )
 
 
-def _texts(name: str, ids: Any) -> Any:
-    """Ids as text, so that 301 in one frame matches '301' in another."""
-    from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
+def first(chosen: Any) -> int | None:
+    """The first row that is true."""
+    rows = np.flatnonzero(chosen)
+    return int(rows[0]) if rows.size else None
 
-    null = ids.isna().to_numpy()
-    if null.any():
-        row = int(np.flatnonzero(null)[0])
+
+def _texts(name: str, ids: nw.Series[Any]) -> list[str]:
+    """Ids as text, so that 301 in one frame matches '301' in another."""
+    if (row := first(ids.is_null().to_numpy())) is not None:
         raise ValueError(
             f"{ids.name} is missing in row {row} of {name}: give a query and a document in every row"
         )
-    if is_float_dtype(ids.dtype) or is_bool_dtype(ids.dtype):
+    if ids.dtype.is_float() or ids.dtype == nw.Boolean:
         raise TypeError(f"{ids.name} of {name} is {ids.dtype}: give ids as text or whole numbers")
-    if is_integer_dtype(ids.dtype):
-        return ids.to_numpy().astype(str).astype(object)
-    return ids.astype(object).map(str).to_numpy()
+    return list(map(str, ids.to_list()))
 
 
-def _numbers(name: str, figures: Any, ids: Any) -> Any:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    if not is_numeric_dtype(figures.dtype) or is_bool_dtype(figures.dtype):
+def _numbers(name: str, figures: nw.Series[Any], ids: Any) -> Any:
+    if not figures.dtype.is_numeric():
         raise TypeError(f"{figures.name} of {name} is {figures.dtype}: give numbers")
-    values = figures.to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
+    values = np.array(figures.cast(nw.Float64).to_list(), dtype=np.float64)
+    if (row := first(~np.isfinite(values))) is not None:
         raise ValueError(
-            f"{figures.name} is {values[row]} in row {row} of {name} (query {ids.query_id[row]!r}, document "
-            f"{ids.doc_id[row]!r}): give a finite number, or leave the row out"
+            f"{figures.name} is {values[row]} in row {row} of {name} (query {shown(ids.query_id[row])}, document "
+            f"{shown(ids.doc_id[row])}): give a finite number, or leave the row out"
         )
     return values

@@ -1,44 +1,28 @@
 """Conversion between TREC runs and qrels and lambdaboost's scores and `Queries`.
 
 A run frame has the columns ``query_id, doc_id, score``, a qrels frame ``query_id, doc_id, relevance``. Input may be
-pandas or polars, output is pandas. Ids are text; whole numbers are converted.
+of pandas, polars or pyarrow, output is of pandas. Ids are text; whole numbers are converted. Errors name the first row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._checks import check_scores
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import _checks
 from lambdaboost.evaluation.comparison.system import System
-from lambdaboost.evaluation.ranking import ranking
+from lambdaboost.evaluation.rankings import ranking
 from lambdaboost.evaluation.trec.frames import KEY, checked, refuse_twice
 
-
-class JudgedRun(NamedTuple):
-    """The result of `from_run`: ``scores, queries, documents``.
-
-    Attributes
-    ----------
-    scores : float64 (n_documents,)
-        The run's scores; −inf for documents that it did not retrieve.
-    queries : Queries
-        The judgments; NaN for unjudged documents. ``queries.ids`` are the query ids.
-    documents : array of str (n_documents,)
-        The document ids.
-
-    """
-
-    scores: NDArray[np.float64]
-    queries: Queries
-    documents: NDArray[np.str_]
+Floats = NDArray[np.float64]
+JudgedRun = tuple[Floats, Queries, NDArray[np.str_]]
 
 
-def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
+def from_run(qrels: Any, run: Any) -> JudgedRun:
     """Convert a run and its judgments to scores and `Queries`; measures then agree with trec_eval.
 
     The queries are those of the qrels, in their order; other queries of the run are ignored. The documents of a query
@@ -51,60 +35,44 @@ def from_run(qrels: Any, run: Any, **sources: Any) -> JudgedRun:
     - judged queries that the run lacks count as 0, as in ``trec_eval -c``.
 
     Documents of equal score rank by id, descending, as in trec_eval: the rows of a query are in that order.
-    (trec_eval 9, used by pytrec_eval and ir-measures, stores scores as float32 and may see ties where float64 has none;
-    `untied` avoids them. trec_eval 10 stores float64. RR@k in ir-measures is MS MARCO's, whose ties rank by id,
-    ascending.)
+    (trec_eval 9, used by pytrec_eval and ir-measures, stores scores as float32 and may see ties where float64 has none.
+    trec_eval 10 stores float64. RR@k in ir-measures is MS MARCO's, whose ties rank by id, ascending.)
 
     Parameters
     ----------
-    qrels : pandas.DataFrame or polars.DataFrame
-        Columns ``query_id, doc_id, relevance``, such as `read_trec_qrels` gives.
-    run : pandas.DataFrame or polars.DataFrame
-        Columns ``query_id, doc_id, score``, such as `read_trec_run` gives.
-    **sources : frames like `qrels`
-        Further label sources by name, such as ``clicks=``.
+    qrels, run : DataFrames of pandas, polars or pyarrow
+        Such as `read_trec_qrels` and `read_trec_run` give.
 
     Returns
     -------
-    JudgedRun
-        The tuple ``(scores, queries, documents)``.
+    scores : float64 (n_documents,)
+        The run's scores; −inf for documents that it did not retrieve.
+    queries : Queries
+        The judgments; NaN for unjudged documents. ``queries.ids`` are the query ids.
+    documents : array of str (n_documents,)
+        The document ids.
 
     Raises
     ------
     ValueError, TypeError
-        If a frame lacks a column, is empty, repeats a document or has a non-finite value, or the two share no query;
-        names the first row.
+        If a frame lacks a column, is empty, repeats a document or has a non-finite value, or the two share no query.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from lambdaboost.evaluation import MAP
     >>> qrels = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [1, 2]})
     >>> run = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["c", "a"], "score": [0.9, 0.5]})
     >>> scores, q, documents = from_run(qrels, run)
     >>> documents, scores, q.relevance
     (array(['c', 'b', 'a'], dtype='<U1'), array([ 0.9, -inf,  0.5]), array([nan,  2.,  1.], dtype=float32))
-    >>> MAP()(scores, q)
-    0.25
 
     """
-    (scores,), queries, documents = _pooled(qrels, {"run": run}, sources)
-    return JudgedRun(scores, queries, documents)
+    (scores,), queries, documents = _pooled(qrels, {"run": run})
+    return scores, queries, documents
 
 
-def from_runs(qrels: Any, runs: Mapping[str, Any], **sources: Any) -> tuple[System, ...]:
-    """Convert several runs over the same judgments to systems for `compare`.
-
-    Like `from_run`, on the documents of all runs together.
-
-    Parameters
-    ----------
-    qrels : pandas.DataFrame or polars.DataFrame
-        Columns ``query_id, doc_id, relevance``.
-    runs : mapping of str to frames
-        The frame of each run by its name in tables.
-    **sources : frames like `qrels`
-        Further label sources by name, such as ``clicks=``.
+def from_runs(qrels: Any, runs: Mapping[str, Any]) -> tuple[System, ...]:
+    """Convert several runs, by their names, to systems for `compare`: as `from_run`, on the documents of all of them.
 
     Raises
     ------
@@ -124,7 +92,7 @@ def from_runs(qrels: Any, runs: Mapping[str, Any], **sources: Any) -> tuple[Syst
     """
     if not isinstance(runs, Mapping) or not runs:
         raise TypeError(f"runs is {type(runs).__name__}, expected a dict of at least one run by its name")
-    scores, queries, _ = _pooled(qrels, runs, sources)
+    scores, queries, _ = _pooled(qrels, runs)
     _check_covered(scores, queries, list(runs))
     return tuple(System(name, s, queries) for name, s in zip(runs, scores, strict=True))
 
@@ -132,19 +100,8 @@ def from_runs(qrels: Any, runs: Mapping[str, Any], **sources: Any) -> tuple[Syst
 def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = None) -> Any:
     """Convert scores to a run frame, the documents of each query in rank order.
 
-    Parameters
-    ----------
-    scores : array of shape (n_documents,)
-        Finite scores; a document of score −inf was not retrieved and is left out.
-    queries : Queries
-        The documents; queries without ids are numbered from 1.
-    documents : array of str, shape (n_documents,), optional
-        Document ids, such as ``collection.documents``; row numbers, from 0, without.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query_id, doc_id, score``.
+    A document of score −inf was not retrieved and is left out. Queries without ids are numbered from 1, and rows from 0
+    where no `documents`, such as ``collection.documents``, are given.
 
     Raises
     ------
@@ -159,29 +116,14 @@ def to_run(scores: ArrayLike, queries: Queries, documents: ArrayLike | None = No
            q      a    0.1
 
     """
-    _check_queries(queries)
-    s = _checks.scores(scores, queries)
-    frame = _named(queries, documents).assign(score=s)
+    named = _named(queries, documents)
+    s = check_scores(scores, queries)
     rows = np.repeat(queries.offsets[:-1], queries.sizes) + ranking(s, queries.offsets)
-    return frame.iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
+    return named.assign(score=s).iloc[rows[s[rows] > -np.inf]].reset_index(drop=True)
 
 
 def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str = "relevance") -> Any:
-    """Convert the labels of one source to a qrels frame; documents without a label are left out.
-
-    Parameters
-    ----------
-    queries : Queries
-        The documents and their labels; queries without ids are numbered from 1.
-    documents : array of str, shape (n_documents,), optional
-        Document ids, such as ``collection.documents``; row numbers, from 0, without.
-    source : str
-        The label source.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``query_id, doc_id, relevance``, the last as int64 where every label is whole.
+    """Convert the labels of one source to a qrels frame, int64 where all are whole, without NaN; ids as in `to_run`.
 
     Raises
     ------
@@ -196,74 +138,41 @@ def to_qrels(queries: Queries, documents: ArrayLike | None = None, source: str =
            q      b          0
 
     """
-    _check_queries(queries)
+    named = _named(queries, documents)
     labels = queries.source(source).astype(np.float64)
     judged = np.flatnonzero(~np.isnan(labels))
     if not judged.size:
         raise ValueError(f"{source} has no labels: give a source with judgments")
-    frame = _named(queries, documents).assign(relevance=labels).iloc[judged].reset_index(drop=True)
+    frame = named.assign(relevance=labels).iloc[judged].reset_index(drop=True)
     whole = (frame.relevance == np.floor(frame.relevance)).all()
     return frame.astype({"relevance": np.int64}) if whole else frame
 
 
-def _pooled(
-    qrels: Any, runs: Mapping[str, Any], sources: Mapping[str, Any]
-) -> tuple[list[NDArray[np.float64]], Queries, NDArray[np.str_]]:
-    """Scores of each run, and the queries, over the documents of all frames together."""
-    judged = checked("qrels", qrels, "relevance")
-    scored = [checked(name, run, "score") for name, run in runs.items()]
-    labelled = [checked(name, frame, "relevance") for name, frame in sources.items()]
-    for name, run in zip(runs, scored, strict=True):
-        _check_shared(name, run, judged)
-    queries_judged = judged.query_id.unique()
-    tables = [table[table.query_id.isin(queries_judged)] for table in (judged, *scored, *labelled)]
-    rows, query_ids, documents = _rows(tables)
-    n = documents.size
-    relevance = _spread(tables[0].relevance, rows[0], n, np.nan)
-    scores = [
-        _spread(table.score, at, n, -np.inf)
-        for table, at in zip(tables[1 : 1 + len(scored)], rows[1:], strict=False)
-    ]
-    further = {
-        name: _spread(table.relevance, at, n, np.nan)
-        for name, table, at in zip(sources, tables[1 + len(scored) :], rows[1 + len(scored) :], strict=True)
-    }
-    queries = Queries(np.where(relevance < 0, np.nan, relevance), ids=query_ids, **further)
-    return scores, queries, documents
-
-
-def _rows(tables: list[Any]) -> tuple[list[NDArray[np.int64]], NDArray[np.str_], NDArray[np.str_]]:
-    """The pooled row of each table's documents, and the pooled ids: queries in input order, documents from Z to A."""
+def _pooled(qrels: Any, runs: Mapping[str, Any]) -> tuple[list[Floats], Queries, NDArray[np.str_]]:
+    """Scores of each run, the queries and the documents: queries as in the qrels, all their documents from Z to A."""
     import pandas as pd
 
-    pairs = pd.concat([table[KEY] for table in tables])
-    query, queries = pd.factorize(pairs.query_id)
-    doc, docs = pd.factorize(pairs.doc_id)
-    from_z = np.argsort(np.asarray(docs, dtype=object))[::-1]
-    place = np.empty_like(from_z)
-    place[from_z] = np.arange(from_z.size)
-    pool, row = np.unique(query * from_z.size + place[doc], return_inverse=True)
-    parts = np.split(row, np.cumsum([len(table) for table in tables])[:-1])
-    ids = np.asarray(queries, dtype=np.str_)[pool // from_z.size]
-    return parts, ids, np.asarray(docs, dtype=np.str_)[from_z[pool % from_z.size]]
+    judged = checked("qrels", qrels, "relevance")
+    scored = {name: checked(name, run, "score") for name, run in runs.items()}
+    for name, run in scored.items():
+        if not run.query_id.isin(judged.query_id).any():
+            raise ValueError(
+                f"{name} and qrels share no query: the first of {name} is {run.query_id[0]!r}, the first of qrels "
+                f"{judged.query_id[0]!r}; give both the same query ids"
+            )
+    pool = pd.concat([table[KEY] for table in (judged, *scored.values())]).drop_duplicates()
+    pool = pool[pool.query_id.isin(judged.query_id)]
+    pool = pool.assign(place=pd.factorize(pool.query_id)[0])
+    pool = pool.sort_values(["place", "doc_id"], ascending=[True, False])
+    scores = [
+        pool.merge(run, "left", KEY).score.fillna(-np.inf).to_numpy(np.float64) for run in scored.values()
+    ]
+    relevance = pool.merge(judged, "left", KEY).relevance.to_numpy(np.float64)
+    queries = Queries(np.where(relevance < 0, np.nan, relevance), ids=pool.query_id.to_numpy(np.str_))
+    return scores, queries, pool.doc_id.to_numpy(np.str_)
 
 
-def _spread(figures: Any, rows: NDArray[np.int64], n: int, otherwise: float) -> NDArray[np.float64]:
-    """An array of n rows with `figures` in `rows` and `otherwise` elsewhere."""
-    out = np.full(n, otherwise)
-    out[rows] = figures
-    return out
-
-
-def _check_shared(name: str, run: Any, qrels: Any) -> None:
-    if not run.query_id.isin(qrels.query_id.unique()).any():
-        raise ValueError(
-            f"{name} and qrels share no query: the first of {name} is {run.query_id[0]!r}, the first of qrels "
-            f"{qrels.query_id[0]!r}; give both the same query ids"
-        )
-
-
-def _check_covered(scores: list[NDArray[np.float64]], queries: Queries, names: list[str]) -> None:
+def _check_covered(scores: list[Floats], queries: Queries, names: list[str]) -> None:
     """Raise if a run lacks a query that another ranks."""
     ranks = [np.maximum.reduceat(s, queries.offsets[:-1]) > -np.inf for s in scores]
     for name, has in zip(names[1:], ranks[1:], strict=True):
@@ -276,15 +185,12 @@ def _check_covered(scores: list[NDArray[np.float64]], queries: Queries, names: l
             )
 
 
-def _check_queries(queries: object) -> None:
-    if not isinstance(queries, Queries):
-        raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
-
-
 def _named(queries: Queries, documents: ArrayLike | None) -> Any:
     """The query_id and doc_id of every row."""
     import pandas as pd
 
+    if not isinstance(queries, Queries):
+        raise TypeError(f"queries is a {type(queries).__name__}: give Queries(relevance, sizes=…)")
     n = queries.n_documents
     ids = np.arange(1, queries.n_queries + 1) if queries.ids is None else queries.ids
     names = np.arange(n) if documents is None else np.asarray(documents)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lambdaboost._checks import check_number
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.objective import Floats, Objective
 
 # Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
@@ -22,16 +21,16 @@ WANTED = (
 )
 
 
-def check_metric(name: str, metric: object) -> None:
-    """Raise where `metric` is neither a measure nor a function."""
-    if isinstance(metric, type) or not callable(metric):
-        raise TypeError(f"{name} is {metric!r}, expected {WANTED}")
+class BlackBox(Objective, registered=False):
+    """An objective that evaluates `metric` at other scores; it reads what that measure reads, a function any source."""
 
+    metric: Measure | PerQuery = NDCG()
+    step: float = 1.0
 
-class BlackBox(Objective):
-    """An objective that evaluates `metric` at other scores; it reads what that measure reads."""
-
-    metric: Measure | PerQuery
+    def __post_init__(self) -> None:
+        if isinstance(self.metric, type) or not callable(self.metric):
+            raise TypeError(f"metric is {self.metric!r}, expected {WANTED}")
+        check_number("step", self.step, above=0)
 
     @property
     def reads_positions(self) -> bool:  # type: ignore[override]
@@ -39,14 +38,9 @@ class BlackBox(Objective):
         return isinstance(self.metric, Measure) and self.metric.reads_positions
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it needs; a function may read others as well."""
-        return self.metric.sources if isinstance(self.metric, Measure) else (RELEVANCE,)
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0; a function may read them as gains."""
-        return isinstance(self.metric, Measure) and self.metric.allows_negative
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Unless the measure reads the values of scores, not their order."""
+        return not (isinstance(self.metric, Measure) and self.metric.reads_scores)
 
 
 def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
@@ -71,13 +65,10 @@ def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
         )
     if not np.isfinite(values).all():
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
-        labels = _shown(q.relevance[q.offsets[bad] : q.offsets[bad + 1]])
+        labels = q.relevance[q.offsets[bad] : q.offsets[bad + 1]]
+        shown = np.array2string(labels, threshold=8, edgeitems=3, max_line_width=200)
         raise ValueError(
-            f"the measure {name} returned {values[bad]} for a query with relevance {labels}: "
+            f"the measure {name} returned {values[bad]} for a query with relevance {shown}: "
             "let it return a finite number, such as 0, where it is undefined"
         )
     return values
-
-
-def _shown(labels: NDArray[np.float32]) -> str:
-    return np.array2string(labels, threshold=8, edgeitems=3, max_line_width=200)

@@ -1,17 +1,28 @@
-"""`Hinge`: the base class of the margin objectives."""
+"""`Hinge`: the base class of the margin objectives, and the violated constraints that they find."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.objectives.base.objective import Floats, Objective
-from lambdaboost.objectives.inference.violators import Violators
+from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 
 
-class Hinge(Objective):
+class Violators(NamedTuple):
+    """The most violated constraint of each query at some scores."""
+
+    loss: Floats  # Δ(y*, ŷ), (n_queries,)
+    direction: Floats  # ∂(s·φ(ŷ) − s·φ(y*))/∂s of each document, which depends on s through ŷ only
+
+    def slacks(self, scores: Floats, q: Queries) -> Floats:
+        """ξ of each query, Δ + s·φ(ŷ) − s·φ(y*), float64 (n_queries,)."""
+        return self.loss + np.add.reduceat(self.direction * scores, q.offsets[:-1])
+
+
+class Hinge(Objective, registered=False):
     """A piecewise linear objective of the scores: a sum over queries of slacks of margin constraints, mostly convex.
 
     On an engine the gradient is a subgradient. A piecewise linear function has no curvature, so hess is 1 for each
@@ -22,11 +33,6 @@ class Hinge(Objective):
     def convex(self) -> bool:
         """Whether each slack is convex in the scores, so that its tangents are nowhere above it."""
         return True
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return (RELEVANCE,)
 
     def violators(self, scores: Floats, q: Queries) -> Violators:
         """The most violated constraint of each query; `scores` are checked float64."""
@@ -45,6 +51,6 @@ class Hinge(Objective):
         """The hessian that engines divide a leaf's gradient by, float64 (n_documents,)."""
         return np.ones(q.n_documents)
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ, the negative subgradient, and the stand-in for μ."""
         return -self.violators(scores, q).direction, self.curvature(q)

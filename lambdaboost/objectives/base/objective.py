@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._engine_threads import called_by
+from lambdaboost._checks import all_finite
+from lambdaboost._registry import Registry
 from lambdaboost._value import Value
+from lambdaboost.calls.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets._checks import all_finite
-from lambdaboost.datasets.engines import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.kernels.pair_rule import Derivatives, PairRule
-from lambdaboost.objectives.stock.call import stock_call
-from lambdaboost.objectives.stock.traps import check_stock_training
+from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 Floats = NDArray[np.float64]
+# λ and μ of every document; float32 where kernels give them.
+LambdaMu = tuple[NDArray[np.floating], NDArray[np.floating]]
 
-FARTHEST_APART = 1e290  # the most that two scores of a query may differ by
+WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 
 
-class Objective(Value):
+OBJECTIVES: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+
+
+class Objective(Value, registered=False):
     """A ranking objective: an immutable value that gives λ and μ, and that both engines call.
 
     Pass it as ``lgb.train({"objective": objective}, …)``, ``lgb.LGBMRanker(objective=objective)`` or
     ``xgb.train(…, obj=objective)``.
+
+    A subclass has either a `rule` of its pairs or `lambdas`. What it reads is by default what its field `metric` reads.
     """
 
+    registry: ClassVar[Registry[type[Any]]] = OBJECTIVES
     # Whether μ can be negative: then no Newton step can use it.
     curvature_changes_sign: ClassVar[bool] = False
     # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.
@@ -42,19 +48,23 @@ class Objective(Value):
     @property
     def sources(self) -> tuple[str, ...]:
         """The label sources that it reads."""
-        raise NotImplementedError
+        return (RELEVANCE,) if self._metric is None else self._metric.sources
 
     @property
     def allows_negative(self) -> bool:
         """Whether labels may be below 0, for only their order counts."""
-        return False
+        return self._metric is not None and self._metric.allows_negative
+
+    @property
+    def _metric(self) -> Measure | None:
+        metric = getattr(self, "metric", None)
+        return metric if isinstance(metric, Measure) else None
 
     @property
     def measure(self) -> Measure:
         """The measure that its λ raise; a TypeError if there is no single one."""
-        metric = getattr(self, "metric", None)
-        if isinstance(metric, Measure):
-            return metric
+        if self._metric is not None:
+            return self._metric
         raise TypeError(
             f"{self!r} raises no single measure, so it has no cost to weight it by: give an objective of one measure, "
             "such as LambdaRank(NDCG(k=10))"
@@ -65,17 +75,18 @@ class Objective(Value):
         """The rule of its pairs, or None; a blend of two rules computes both in one pass."""
         return None
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Derivatives, Derivatives]:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document before weights, from checked float64 scores."""
-        raise NotImplementedError
+        rule = self.rule
+        if rule is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
+        return rule.lambdas(scores, q)
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""
         return q.weight
 
-    def gradient(
-        self, scores: ArrayLike, q: Queries, iteration: int = 0
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.
 
         Parameters
@@ -105,10 +116,8 @@ class Objective(Value):
             raise ValueError(f"iteration is {iteration!r}: boosting rounds are whole numbers counted from 0")
         s = q.scores(scores)
         _check_span(s, q)
-        for name in self.sources:
-            q.source(name, allow_negative=self.allows_negative)
-        if self.reads_positions:
-            q.required_position()
+        # Its identity names the objective as long as it lives, and what is kept holds it.
+        q.memo(("readable", id(self)), lambda: self._check_readable(q))
         lam, mu = self.lambdas(s, q, int(iteration))
         # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0.
         grad, hess = (0.0 - lam).astype(np.float32, copy=False), mu.astype(np.float32, copy=False)
@@ -119,6 +128,14 @@ class Objective(Value):
         _check_finite(self, iteration, grad=grad, hess=hess)
         return grad, hess
 
+    def _check_readable(self, q: Queries) -> Objective:
+        """Itself; raises where the queries lack what it reads."""
+        for name in self.sources:
+            q.source(name, allow_negative=self.allows_negative)
+        if self.reads_positions:
+            q.required_position()
+        return self
+
     def refuse_on_engines(self) -> None:
         """Raise where the curvature changes sign, so that no engine can take a Newton step."""
         if self.curvature_changes_sign:
@@ -127,15 +144,11 @@ class Objective(Value):
                 f"train with GradientStep({self!r})"
             )
 
-    def gradient_on(
-        self, scores: ArrayLike, data: Any, iteration: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """`gradient` on the queries of a lightgbm.Dataset or an xgboost.DMatrix, at a given round."""
-        return self.gradient(scores, queries_of(data, self.sources), iteration)
+    def check_training(self, q: Queries) -> None:
+        """Raise ValueError where no engine can train it on these queries."""
+        self.refuse_on_engines()
 
-    def __call__(
-        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
         """Gradient and hessian, called as the engines do.
 
         ``(preds, train_data)`` with a lightgbm.Dataset or an xgboost.DMatrix, as `lightgbm.train` and `xgboost.train`
@@ -148,30 +161,19 @@ class Objective(Value):
             As `gradient`, and where the curvature changes sign or the booster's parameters ruin the training.
 
         """
-        self.refuse_on_engines()
-        call = stock_call()
-        check_stock_training(call, y_pred, self.reads_positions)
-        iteration = 0 if call is None else call.iteration
-        with called_by(None if call is None else call.booster):
-            if is_lightgbm(y_pred) or is_xgboost(y_pred):
-                derivatives = self.gradient_on(y_true, y_pred, iteration)
-            else:
-                derivatives = self.gradient(y_pred, queries_of_arrays(y_true, weight, group), iteration)
-        if call is not None:
-            call.answered = True
-        return derivatives
+        return gradient_of(self, y_true, y_pred, weight, group)
 
 
 def _check_span(scores: Floats, q: Queries) -> None:
     """Raise where the scores of a query are so far apart that their differences overflow."""
-    if float(scores.max()) - float(scores.min()) <= FARTHEST_APART:
+    if float(scores.max()) - float(scores.min()) <= WIDEST_SPAN:
         return
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(scores, q.offsets[:-1]) - np.minimum.reduceat(scores, q.offsets[:-1])
-    if (span > FARTHEST_APART).any():
-        query = int((span > FARTHEST_APART).argmax())
+    if (span > WIDEST_SPAN).any():
+        query = int((span > WIDEST_SPAN).argmax())
         raise ValueError(
-            f"scores of query {query} are {span[query]:g} apart, expected at most {FARTHEST_APART:g}: "
+            f"scores of query {query} are {span[query]:g} apart, expected at most {WIDEST_SPAN:g}: "
             "scale the scores down"
         )
 
@@ -200,21 +202,6 @@ def check_part(name: str, value: object) -> None:
     check_objective(name, value)
     if isinstance(value, Objective) and not value.can_be_part:
         raise ValueError(
-            f"{name} is {value!r}, which is trained in two steps and cannot be a part of another objective: give its "
-            "parts, and constrain the whole"
+            f"{name} is {value!r}, which counts from the reference of one whole training and cannot be a part of "
+            "another objective: give its parts, and constrain the whole"
         )
-
-
-def common_row_weights(objectives: Sequence[Objective], q: Queries) -> NDArray[np.floating] | None:
-    """What λ and μ of each document are multiplied by in all of these objectives; raises if they differ."""
-    first, *others = (objective.row_weights(q) for objective in objectives)
-    for objective, weights in zip(objectives[1:], others, strict=True):
-        same = weights is first or (
-            weights is not None and first is not None and np.array_equal(weights, first)
-        )
-        if not same:
-            raise ValueError(
-                f"{objective!r} uses the query weights in another way than {objectives[0]!r}, so they have no sum: "
-                "give both the same convention, or data without weights"
-            )
-    return first

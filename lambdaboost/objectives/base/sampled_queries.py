@@ -11,21 +11,13 @@ from lambdaboost.datasets import Queries
 def sampled_queries(
     q: Queries, counts: NDArray[np.number], most: int
 ) -> tuple[Queries, NDArray[np.int64] | None]:
-    """Random queries whose `counts` sum to about `most`, the same at every call, and their rows; None for all rows.
+    """Random queries whose `counts`, such as documents, sum to about `most`, and their rows; None for all rows.
 
-    Parameters
-    ----------
-    q : Queries
-        The queries to sample from.
-    counts : array of shape (n_queries,)
-        What is counted in each query, such as its documents; queries with 0 are not drawn.
-    most : int
-        Without sampling, the largest sum.
-
+    They are the same at every call. Queries with a count of 0 are not drawn.
     """
     if counts.sum() <= most:
         return q, None
-    order = np.random.default_rng(0).permutation(q.n_queries)
-    order = order[counts[order] > 0]
+    counted = np.flatnonzero(counts)
+    order = counted[np.random.default_rng(0).permutation(counted.size)]  # as if the others were absent
     chosen = np.sort(order[: int(np.searchsorted(np.cumsum(counts[order]), most)) + 1])
     return q.take(chosen), q.rows_of(chosen)

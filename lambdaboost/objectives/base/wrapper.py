@@ -1,6 +1,9 @@
-"""`Wrapper`: what objectives made from another one have in common."""
+"""`Composite` and `Wrapper`: objectives made from others, which read what those read."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,46 +13,53 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Objective
 
 
-class Wrapper(Objective):
-    """An objective computed from another one, `objective`; it reads what that one reads."""
+def _of_parts(joined: Callable[[Iterable[bool]], bool], trait: str) -> Any:
+    """A property: whether any part has this trait, or all have."""
+    return property(lambda composite: joined(getattr(part, trait) for part in composite.parts))
+
+
+class Composite(Objective, registered=False):
+    """An objective computed from `parts`."""
+
+    @property
+    def parts(self) -> tuple[Objective, ...]:
+        """The objectives that it is computed from."""
+        raise NotImplementedError
+
+    curvature_changes_sign = _of_parts(any, "curvature_changes_sign")
+    ranks_ties_by_row = _of_parts(any, "ranks_ties_by_row")
+    reads_positions = _of_parts(any, "reads_positions")
+    can_be_part = _of_parts(all, "can_be_part")
+    allows_negative = _of_parts(all, "allows_negative")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The label sources that the parts read."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.sources))
+
+    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
+        """What λ and μ of each document are multiplied by, or None; a ValueError if the parts differ."""
+        first, *others = (part.row_weights(q) for part in self.parts)
+        for part, weights in zip(self.parts[1:], others, strict=True):
+            if weights is not first and not np.array_equal(weights, first):  # type: ignore[arg-type]
+                raise ValueError(
+                    f"{part!r} uses the query weights in another way than {self.parts[0]!r}, so they have no sum: "
+                    "give both the same convention, or data without weights"
+                )
+        return first
+
+
+class Wrapper(Composite, registered=False):
+    """An objective computed from another one, `objective`."""
 
     objective: Objective
 
     @property
-    def curvature_changes_sign(self) -> bool:  # type: ignore[override]
-        """Whether μ can be negative."""
-        return self.objective.curvature_changes_sign
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.ranks_ties_by_row
-
-    @property
-    def reads_positions(self) -> bool:  # type: ignore[override]
-        """Whether the objective does."""
-        return self.objective.reads_positions
-
-    @property
-    def can_be_part(self) -> bool:  # type: ignore[override]
-        """Whether the objective can be a part of others."""
-        return self.objective.can_be_part
-
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None."""
-        return self.objective.row_weights(q)
+    def parts(self) -> tuple[Objective, ...]:
+        """The objective."""
+        return (self.objective,)
 
     @property
     def measure(self) -> Measure:
         """The measure of the objective."""
         return self.objective.measure
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        return self.objective.sources
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.objective.allows_negative

@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_number, check_tuple
+from lambdaboost._registry import Registry
 from lambdaboost._value import Value
-from lambdaboost.objectives.combiners.parts import Parts
+from lambdaboost.objectives.combiners.gradients import Gradients
 
-Weights = NDArray[np.floating]
+COMBINERS: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
 
 
-class Combiner(Value):
+class Combiner(Value, registered=False):
     r"""The weights of K objectives, as a function of the round, the scores and the data.
 
     Every λ is first scaled to the norm of the first one with any force, so that weights compare directions. μ have the
@@ -24,14 +26,29 @@ class Combiner(Value):
         \mu = \sum_k w_k \max\Big(f_k, \frac{\sum_i |\mu_{1i}|}{\sum_i |\mu_{ki}|}\Big) \mu_k, \quad
         f_k = \frac{\lVert\lambda_1\rVert}{\lVert\lambda_k\rVert}.
 
-    Norms and sums are over all documents of the round, times their weights. An objective whose λ are all zero is left
-    out of the round.
+    Norms and sums are over all documents of the round, each counted as often as its weight says. An objective whose λ
+    are all zero is left out of the round.
 
     A combiner keeps nothing from round to round, so a training that is resumed or repeated gives the same model.
     """
 
+    registry: ClassVar[Registry[type[Any]]] = COMBINERS
     # Whether it reads the costs of the objectives, which then need a measure.
     reads_costs: ClassVar[bool] = False
+    # The field with one entry for each objective, if there is one.
+    one_each: ClassVar[str | None] = None
+    such_as: ClassVar[str] = "(0.8, 0.2)"
+
+    def __post_init__(self) -> None:
+        if self.one_each is None:
+            return
+        entries = check_tuple(self.one_each, getattr(self, self.one_each), self.such_as)
+        if len(entries) < 2:
+            raise ValueError(
+                f"{self.one_each} is {entries!r}: give an entry for each of at least two objectives, such as "
+                f"{self.such_as}"
+            )
+        object.__setattr__(self, self.one_each, entries)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -40,54 +57,20 @@ class Combiner(Value):
 
     def check_parts(self, count: int) -> None:
         """Raise ValueError if it cannot combine this number of objectives."""
+        if self.one_each is not None and len(getattr(self, self.one_each)) != count:
+            raise ValueError(
+                f"{self.one_each} has {len(getattr(self, self.one_each))} entries for {count} objectives: "
+                "give one for each"
+            )
 
-    def weigh(self, parts: Parts) -> Weights:
+    def weigh(self, gradients: Gradients) -> NDArray[np.floating]:
         """The weight of each objective, (K,), or of each document in each, (K, n_documents); all ≥ 0."""
         raise NotImplementedError
 
 
-def entries_of(name: str, values: object, such_as: str = "(0.8, 0.2)") -> tuple[Any, ...]:
-    """A tuple, list or array as a tuple of Python's own values, at least two, one for each objective."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        values = values.tolist()
-    if not isinstance(values, tuple | list):
-        raise TypeError(
-            f"{name} is {values!r}, expected a tuple with one entry for each objective, such as {such_as}"
-        )
-    if len(values) < 2:
-        raise ValueError(
-            f"{name} is {values!r}: give an entry for each of at least two objectives, such as {such_as}"
-        )
-    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
-
-
-def shares_of(name: str, values: object) -> tuple[float, ...]:
-    """`entries_of`, which have to be numbers ≥ 0 that sum to 1."""
-    shares = entries_of(name, values)
-    if not all(isinstance(share, int | float) and not isinstance(share, bool) for share in shares):
-        raise TypeError(f"{name} is {values!r}, expected a tuple of numbers such as (0.8, 0.2)")
-    if not all(0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > 1e-6:
-        raise ValueError(
-            f"{name} is {values!r}, expected one number ≥ 0 for each objective, which sum to 1, such as (0.8, 0.2)"
-        )
-    return shares
-
-
-def check_length(name: str, values: tuple[object, ...], count: int) -> None:
-    """Raise unless there is one value for each of `count` objectives."""
-    if len(values) != count:
-        raise ValueError(f"{name} has {len(values)} entries for {count} objectives: give one for each")
-
-
-def refuse_class(name: str, value: object) -> None:
-    """Raise TypeError where `value` is a combiner's class."""
-    if isinstance(value, type) and issubclass(value, Combiner):
-        raise TypeError(
-            f"{name} is the class {value.__name__}: give a value of it, such as Scaled((0.8, 0.2))"
-        )
-
-
-def check_combiner(name: str, value: object) -> None:
-    """Raise TypeError where `value` is not a combiner."""
-    if not isinstance(value, Combiner):
-        raise TypeError(f"{name} is {value!r}, expected a combiner such as MinNorm() or Scaled((0.8, 0.2))")
+def check_shares(name: str, shares: tuple[Any, ...]) -> None:
+    """Raise where the entries are not numbers ≥ 0 that sum to 1."""
+    for at, share in enumerate(shares):
+        check_number(f"{name}[{at}]", share, 0, 1)
+    if abs(sum(shares) - 1) > 1e-6:
+        raise ValueError(f"{name} is {shares!r}: give numbers ≥ 0 that sum to 1, such as (0.8, 0.2)")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_number
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, shares_of
+from lambdaboost.objectives.combiners.combiner import Combiner, check_shares
+from lambdaboost.objectives.combiners.gradients import Gradients
 from lambdaboost.objectives.combiners.min_norm import shortest
-from lambdaboost.objectives.combiners.parts import Parts
 
 BALANCED = 1e-4  # the divergence below which costs are in balance
 
 
-@COMBINERS.add
-@dataclass(frozen=True, repr=False)
 class ExactPareto(Combiner):
     r"""Exact Pareto optimal search (Mahapatra and Rajan, ICML 2020): the point at which all :math:`r_k c_k` are equal.
 
@@ -39,11 +36,6 @@ class ExactPareto(Combiner):
     preferences : tuple of floats > 0 that sum to 1, one for each objective
         r: an objective with twice the preference gets half the cost.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For preferences that are not two or more numbers > 0 with sum 1.
-
     Examples
     --------
     >>> from lambdaboost import ClickTier, ExactPareto, LambdaRank, Scorecard
@@ -52,29 +44,24 @@ class ExactPareto(Combiner):
 
     """
 
+    one_each: ClassVar[str] = "preferences"
     reads_costs: ClassVar[bool] = True
 
     preferences: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "preferences", shares_of("preferences", self.preferences))
-        if 0 in self.preferences:
-            raise ValueError(
-                f"preferences is {self.preferences!r}: each must be > 0, since 0 would allow an infinite cost; "
-                "leave the objective out instead"
-            )
+        super().__post_init__()
+        check_shares("preferences", self.preferences)
+        for at, preference in enumerate(self.preferences):
+            check_number(f"preferences[{at}]", preference, above=0)
 
-    def check_parts(self, count: int) -> None:
-        """Raise ValueError unless there is one preference for each."""
-        check_length("preferences", self.preferences, count)
-
-    def weigh(self, parts: Parts) -> Weights:
+    def weigh(self, gradients: Gradients) -> NDArray[np.floating]:
         """The weights, 0 for objectives without force."""
-        live = parts.live
+        live = gradients.live
         weights = np.zeros(live.size)
         if live.any():
-            preferred = np.array(self.preferences)[live] * parts.costs[live]
-            gram = parts.cosines[np.ix_(live, live)]
+            preferred = np.array(self.preferences)[live] * gradients.costs[live]
+            gram = gradients.cosines[np.ix_(live, live)]
             weights[live] = towards_balance(preferred, np.array(self.preferences)[live], gram)
         return weights
 
@@ -95,43 +82,17 @@ def towards_balance(preferred: Floats, preferences: Floats, gram: Floats) -> Flo
     least = np.where(rising, -np.inf, anchor) if rising.any() else np.zeros(count)
     if rising.any():
         least[preferred == preferred.max()] = 0.0
-    return _best(anchor, gram, least)
+    best = _linear_program(anchor, gram, least)
+    return shortest(gram) if best is None else best
 
 
-def _best(gain: Floats, gram: Floats, least: Floats) -> Floats:
-    """The α ≥ 0 with sum 1 that maximises gain'α where Gα ≥ least; the shortest combination if there is none."""
-    found = _of_two(gain, gram, least) if gain.size == 2 else _linear_program(gain, gram, least)
-    return shortest(gram) if found is None else found
-
-
-def _of_two(gain: Floats, gram: Floats, least: Floats) -> NDArray[np.float64] | None:
-    """For two objectives: α = (1 − t, t), t at an end of the interval that the constraints leave."""
-    low, high = 0.0, 1.0
-    for (at_0, at_1), bound in zip(gram, least, strict=True):
-        slope, room = at_1 - at_0, bound - at_0  # slope · t ≥ room
-        if slope > 0:
-            low = max(low, room / slope)
-        elif slope < 0:
-            high = min(high, room / slope)
-        elif room > 0:
-            return None
-    if low > high:
-        return None
-    t = high if gain[1] > gain[0] else low
-    return np.array([1 - t, t])
-
-
-def _linear_program(gain: Floats, gram: Floats, least: Floats) -> NDArray[np.float64] | None:
+def _linear_program(gain: Floats, gram: Floats, least: Floats) -> Floats | None:
+    """The α ≥ 0 with sum 1 that maximises gain'α where Gα ≥ least; None if there is none."""
     from scipy.optimize import linprog
 
     bound = np.isfinite(least)
-    found = linprog(
-        -gain,
-        A_ub=-gram[bound],
-        b_ub=-least[bound],
-        A_eq=np.ones((1, gain.size)),
-        b_eq=[1.0],
-        bounds=(0, 1),
-        method="highs",
-    )
-    return np.maximum(found.x, 0.0) / np.maximum(found.x, 0.0).sum() if found.status == 0 else None
+    found = linprog(-gain, -gram[bound], -least[bound], np.ones((1, gain.size)), [1.0], bounds=(0, 1))
+    if found.status != 0:
+        return None
+    alpha = np.maximum(found.x, 0.0)
+    return np.asarray(alpha / alpha.sum())

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights
-from lambdaboost.objectives.combiners.parts import Parts
+from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.combiners.gradients import Gradients
 
 
-@COMBINERS.add
-@dataclass(frozen=True, repr=False)
 class MinNorm(Combiner):
     r"""The shortest convex combination of the λ, scaled to one norm: multiple gradient descent (Désidéri 2012).
 
@@ -32,15 +28,15 @@ class MinNorm(Combiner):
 
     """
 
-    def weigh(self, parts: Parts) -> Weights:
+    def weigh(self, gradients: Gradients) -> NDArray[np.floating]:
         """The weights, 0 for objectives without force."""
-        live = parts.live
+        live = gradients.live
         weights = np.zeros(live.size)
         count = int(live.sum())
         if count <= 2:
             weights[live] = 1 / max(count, 1)
             return weights
-        weights[live] = shortest(parts.cosines[np.ix_(live, live)])
+        weights[live] = shortest(gradients.cosines[np.ix_(live, live)])
         return weights
 
 

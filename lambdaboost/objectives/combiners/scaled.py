@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost.objectives.base.checks import check_number
-from lambdaboost.objectives.base.registry import COMBINERS
-from lambdaboost.objectives.combiners.combiner import Combiner, Weights, check_length, entries_of
-from lambdaboost.objectives.combiners.parts import Parts
-from lambdaboost.objectives.schedules import Schedule, weight_at
+from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.combiners.gradients import Gradients
+from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
 
-@COMBINERS.add
-@dataclass(frozen=True, repr=False)
 class Scaled(Combiner):
     r"""Fixed weights or schedules of λ that are scaled to one norm.
 
@@ -26,11 +24,6 @@ class Scaled(Combiner):
     ----------
     weights : tuple of floats ≥ 0 or schedules, one for each objective
 
-    Raises
-    ------
-    TypeError, ValueError
-        For fewer than two weights, one below 0, or none above 0.
-
     Examples
     --------
     >>> from lambdaboost import ClickTier, LambdaRank, Linear, Scaled, Scorecard
@@ -39,20 +32,17 @@ class Scaled(Combiner):
 
     """
 
+    one_each: ClassVar[str] = "weights"
+
     weights: tuple[float | Schedule, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", entries_of("weights", self.weights))
+        super().__post_init__()
         for at, weight in enumerate(self.weights):
-            if not callable(weight):
-                check_number(f"weights[{at}]", weight, 0)
+            check_weight(f"weights[{at}]", weight)
         if not any(callable(weight) or weight > 0 for weight in self.weights):
             raise ValueError(f"weights is {self.weights!r}: give at least one weight above 0")
 
-    def check_parts(self, count: int) -> None:
-        """Raise ValueError unless there is one weight for each."""
-        check_length("weights", self.weights, count)
-
-    def weigh(self, parts: Parts) -> Weights:
+    def weigh(self, gradients: Gradients) -> NDArray[np.floating]:
         """The weights of the round."""
-        return np.array([weight_at(w, parts.iteration, high=float("inf")) for w in self.weights])
+        return np.array([weight_at(w, gradients.iteration, high=inf) for w in self.weights])

@@ -15,22 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.inference.orders import GOOD, classes, discounts, with_both
-from lambdaboost.objectives.inference.violators import Violators
+from lambdaboost.objectives.inference.orders import GOOD, classes, with_both
 
 DECAYS_TO = 30  # ranks at which A counts
 
 Floats = NDArray[np.float64]
 
 
-def dorm_violators(scores: Floats, q: Queries, k: int | None) -> Violators:
-    """ŷ for 1 − NDCG@k of grades 0 and 1."""
-    of_document, discount = classes(q, 1.0), discounts(q, k)
+def most_violated_assignment(scores: Floats, q: Queries, k: int | None) -> tuple[Floats, Floats]:
+    """Δ of every query's ŷ and ∂(s·φ(ŷ) − s·φ(y*))/∂s of every document, for NDCG@k of grades 0 and 1."""
+    of_document, discount = classes(q, 1.0), (1 / np.log2(2.0 + np.arange(q.sizes.max())))[:k]
     loss, direction = np.zeros(q.n_queries), np.zeros(q.n_documents)
     for query in np.flatnonzero(with_both(q, 1.0)):
         rows = np.flatnonzero(of_document[q.offsets[query] : q.offsets[query + 1]] >= 0) + q.offsets[query]
         loss[query], direction[rows] = _query(scores[rows], of_document[rows] == GOOD, discount)
-    return Violators(loss, direction)
+    return loss, direction
 
 
 def decay(n: int) -> Floats:

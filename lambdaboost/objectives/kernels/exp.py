@@ -1,4 +1,7 @@
-"""e^{−x} that fills vector lanes: the compiler has no vector exponential to call."""
+"""e^{−x} that fills vector lanes: the compiler has no vector exponential to call.
+
+e^{−x} = 2^{−k} e^r with k the nearest whole number to x/ln 2, and a series for e^r with |r| ≤ ln 2 / 2.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,26 @@ import numpy as np
 
 from lambdaboost._jit import inlined
 
-# e^{−x} = 2^{−k} e^r with k the nearest whole number to x/ln 2; the series of e^r to r^7 is right to 5e-9 there.
-POWERS = np.exp2(-np.arange(128.0))  # 2^{−k} for all x up to 87
-NOTHING = 104.0  # e^{−x} from here is 0 in float32
+FARTHEST = 700.0  # e^{−x} is a normal float64 up to here
+POWERS = np.exp2(-np.arange(1012.0))
 LOG2_E = 1 / math.log(2)
 LN_2 = math.log(2)
-
-
-@inlined
-def _series(r):
-    """e^r for |r| up to ln 2 / 2."""
-    return 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r / 5040))))))
+C2, C3, C4, C5, C6, C7 = (1 / math.factorial(n) for n in range(2, 8))
+C8, C9, C10, C11, C12, C13 = (1 / math.factorial(n) for n in range(8, 14))
 
 
 @inlined
 def exp_minus(x):
-    """e^{−x} for x in [0, 87], right to float32."""
+    """e^{−x} for x in [0, `FARTHEST`], right to float32: the series to r^7 is right to 5e-9."""
     k = np.int32(x * LOG2_E + 0.5)
-    return _series(k * LN_2 - x) * POWERS[k]
+    r = k * LN_2 - x
+    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * C7))))))) * POWERS[k]
 
 
 @inlined
-def exp_minus_in_parts(x):
-    """m, right to float32 and from 0.7 to 1.5, and a whole number k with e^{−x} = m · 2^k, for |x| up to 7e8."""
-    k = np.floor(x * LOG2_E + 0.5)
-    return np.float32(_series(k * LN_2 - x)), np.int32(-k)
+def exp_minus_float64(x):
+    """e^{−x} for x in [0, `FARTHEST`], right to float64: the series to r^13 is right to 4e-18."""
+    k = np.int32(x * LOG2_E + 0.5)
+    r = k * LN_2 - x
+    high = C7 + r * (C8 + r * (C9 + r * (C10 + r * (C11 + r * (C12 + r * C13)))))
+    return (1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * high))))))) * POWERS[k]

@@ -13,17 +13,29 @@ from lambdaboost.datasets import Queries
 class Levels(NamedTuple):
     """The levels of all queries, best first within each query.
 
-    In the layout of a query its documents stand level by level. A document pairs with every document between the end
-    of its own level and the level's `run_end`: it should be above all of them.
+    A document pairs with every document of the levels after its own and before the level's `reach`: it should be above
+    all of them.
     """
 
+    offsets: NDArray[np.int64]  # (n_queries + 1,) the documents of query q are offsets[q]:offsets[q + 1]
     of_document: NDArray[np.int32]  # (n_documents,) level within the query, -1 for one that pairs with none
-    slot: NDArray[np.int32]  # (n_documents,) a place in its level, in input order, or -1
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
-    start: NDArray[np.int32]  # (n_levels,) where the level starts in the query's layout
-    end: NDArray[np.int32]  # (n_levels,) where it ends, and its run of partners starts
-    run_end: NDArray[np.int32]  # (n_levels,) where its run of partners ends
+    size: NDArray[np.int32]  # (n_levels,) its documents
+    reach: NDArray[
+        np.int32
+    ]  # (n_levels,) the first level after its run of partners, counted within the query
     row: NDArray[np.int64]  # (n_levels,) the row of one of its documents: all have the same label and gain
+
+    def query(self) -> NDArray[np.int64]:
+        """The query of each level."""
+        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+
+    def pairs(self) -> NDArray[np.float64]:
+        """The number of pairs of each query."""
+        before = np.append(0, np.cumsum(self.size, dtype=np.float64))
+        after = np.arange(self.size.size) + 1
+        partners = before[self.first[self.query()] + self.reach] - before[after]
+        return np.bincount(self.query(), self.size * partners, self.first.size - 1).astype(np.float64)
 
 
 def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:
@@ -61,25 +73,37 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
     level_start = starts(keys)
     level_end = np.append(level_start[1:], n)[: level_start.size]
     tie_start = starts(keys[:-1])
-    tie_end = np.append(tie_start[1:], n)
     level_query = keys[0][level_start]
     first = np.searchsorted(level_query, np.arange(q.n_queries + 1))
-    query_start = np.searchsorted(keys[0], np.arange(q.n_queries))[level_query]
-    run_end = tie_end[np.searchsorted(tie_start, level_start, side="right") - 1] if n else level_end
+    # The levels of a tie end where the next tie starts.
+    level_of_tie = np.append(np.searchsorted(level_start, tie_start), level_start.size)
+    reach = level_of_tie[np.searchsorted(tie_start, level_start, side="right")]
     of_document = np.full(q.n_documents, -1, dtype=np.int32)
     level_of_sorted = np.repeat(np.arange(level_start.size), level_end - level_start)
     of_document[rows[order]] = level_of_sorted - first[keys[0]]
-    slot = np.full(q.n_documents, -1, dtype=np.int32)
-    slot[rows[order]] = np.arange(n) - np.searchsorted(keys[0], keys[0])
     return Levels(
+        q.offsets,
         of_document,
-        slot,
         first.astype(np.int64),
-        (level_start - query_start).astype(np.int32),
-        (level_end - query_start).astype(np.int32),
-        (run_end - query_start).astype(np.int32),
+        (level_end - level_start).astype(np.int32),
+        (reach - first[level_query]).astype(np.int32),
         rows[order[level_start]],
     )
+
+
+def gain_of_level(q: Queries, of: Levels, gains: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The gain of each level less that of the worst level of its run, (n_levels,); cached in `q`.
+
+    Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
+    """
+
+    def build() -> Any:
+        worst = of.first[of.query()] + of.reach - 1
+        return (gains[of.row] - gains[of.row[worst]]).astype(np.float32), of, gains
+
+    # Their identities name the levels and the gains as long as they live, and what is kept holds them.
+    found: NDArray[np.float32] = q.memo(("gain of level", id(of.of_document), id(gains)), build)[0]
+    return found
 
 
 def _tied_where_unlabelled(q: Queries, labels: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,30 +1,132 @@
-"""How hard a pair is pushed at its score difference o: a *force*, which the compiler knows by its type, with σ and c.
+"""How hard a pair is pushed at its score difference o: a *force*, with a *chance* that says what ρ is.
 
-ρ = 1/(1 + e^{σo + c}) and 1 − ρ come together from one division.
+ρ = 1/(1 + e^{σo + c}) and 1 − ρ come together from one division. The compiler knows both by their types.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import by_type, inlined_exact
+from lambdaboost._jit import inlined, inlined_exact, method
+from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_float64
+
+RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
+ONE = np.float32(1)
+
+# Force and curvature of a pair, `pushes(force, wr, ρ, 1 − ρ)` with wr its weight times ρ. Every product is computed in
+# the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie far apart.
+pushes = method("pushes")
+chances = method("chances")  # ρ and 1 − ρ of a pair
+as_better = method("as_better")  # what stands for a document's score where it is the better of a pair
+write_e = method(
+    "write_e"
+)  # what stands for some scores, which lie between the best and the worst of a query
+
+
+@inlined_exact
+def product(x, y):
+    """X y, where the compiler must not make x (y²) of x y and y: that leaves the range of float32."""
+    return x * y
 
 
 class Logistic(NamedTuple):
-    """Force ρ and curvature ρ(1 − ρ), ρ = 1/(1 + e^{σo}); σ and σ² are multiplied in at the end."""
+    """Force ρ and curvature ρ(1 − ρ); σ and σ² are multiplied in at the end."""
 
-
-class Local(NamedTuple):
-    """Force ρ(1 − ρ) and curvature ρ(1 − ρ)(1 − 2ρ), ρ = 1/(1 + e^{o + center}) (2011, eqs. 14-15)."""
+    @staticmethod
+    def pushes(force, wr, rho, rest):
+        """Times the weight of the pair."""
+        return wr, product(wr, rest)
 
 
 class Mixed(NamedTuple):
-    """Both forces of one pair in one pass: so much of `Logistic`, so much of `Local`."""
+    """So much of `Logistic`, so much of the local force ρ(1 − ρ) with curvature ρ(1 − ρ)(1 − 2ρ) (2011, eqs. 14-15)."""
 
     logistic: np.float32
     local: np.float32
+
+    @staticmethod
+    def pushes(force, wr, rho, rest):
+        """Times the weight of the pair."""
+        f, c = force.logistic + force.local * rest, force.logistic + force.local * (rest - rho)
+        return wr * f, product(wr, rest) * c
+
+
+class ByRatio(NamedTuple):
+    """By E = e^{σs}, one exponential a document: ρ = E_j/(e^c E_i + E_j)."""
+
+    sigma: float
+    center: float
+    shift: np.float32  # e^c
+
+    @staticmethod
+    def write_e(chance, best, worst, scores, e):
+        """E up to a factor of the query, so that products of two stay inside float32."""
+        lift = math.exp(0.5 * (chance.sigma * (best - worst) - chance.center))
+        for slot in range(scores.size):
+            e[slot] = exp_minus(chance.sigma * (best - scores[slot])) * lift
+
+    @staticmethod
+    def as_better(chance, e):
+        """Times e^c."""
+        return chance.shift * e
+
+    @staticmethod
+    def chances(chance, e_i, e_j):
+        """ρ and 1 − ρ."""
+        v = ONE / (e_i + e_j)
+        return e_j * v, e_i * v
+
+
+class ByDifference(NamedTuple):
+    """By the difference of the scores themselves, however far they lie apart: slower."""
+
+    sigma: float
+    center: float
+
+    @staticmethod
+    def write_e(chance, best, worst, scores, e):
+        """The scores."""
+        for slot in range(scores.size):
+            e[slot] = scores[slot]
+
+    @staticmethod
+    def as_better(chance, e):
+        """The same."""
+        return e
+
+    @staticmethod
+    def chances(chance, e_i, e_j):
+        """ρ and 1 − ρ."""
+        return logistic(chance.sigma * (e_i - e_j) + chance.center)
+
+
+class Costs(NamedTuple):
+    """The cost of a pair, log(1 + e^{−σ(s_i − s_j)}), in the place of ρ, with where it is summed up."""
+
+    sigma: float
+    place: Any  # of each document
+    weight: Any  # of each document's query
+    costs: Any  # (n_places, n_places) the sums by the places of i and j
+
+    @staticmethod
+    def write_e(chance, best, worst, scores, e):
+        """The scores."""
+        for slot in range(scores.size):
+            e[slot] = scores[slot]
+
+    @staticmethod
+    def as_better(chance, e):
+        """The same."""
+        return e
+
+    @staticmethod
+    def chances(chance, e_i, e_j):
+        """The cost."""
+        o = chance.sigma * (e_i - e_j)
+        return math.log1p(math.exp(-abs(o))) - (o if o < 0 else 0.0), 0.0
 
 
 class Loss(NamedTuple):
@@ -34,44 +136,17 @@ class Loss(NamedTuple):
     sigma: float = 1.0
     center: float = 0.0
 
-
-@inlined_exact
-def _times(a, b):
-    """A product as it is written: never through v², which is no float32 when scores lie far apart."""
-    return a * b
-
-
-def force_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
-    """The force of a pair whose w times ρ is `wr`; rest is 1 − ρ, kept apart since it loses its digits as ρ nears 1."""
-    if isinstance(force, Logistic):
-        return wr
-    if isinstance(force, Local):
-        return _times(wr, rest)
-    return _times(wr, force.logistic + force.local * rest)
+    @property
+    def by_ratio(self) -> ByRatio:
+        """The chance of scores near each other."""
+        return ByRatio(self.sigma, self.center, np.float32(math.exp(self.center)))
 
 
-@by_type(force_of)
-def _force_of(force, wr, rho, rest):
-    if force.instance_class is Logistic:
-        return lambda force, wr, rho, rest: wr
-    if force.instance_class is Local:
-        return lambda force, wr, rho, rest: _times(wr, rest)
-    return lambda force, wr, rho, rest: _times(wr, force.logistic + force.local * rest)
-
-
-def curvature_of(force: Any, wr: Any, rho: Any, rest: Any) -> Any:
-    """The curvature of a pair whose w times ρ is `wr`."""
-    if isinstance(force, Logistic):
-        return _times(wr, rest)
-    if isinstance(force, Local):
-        return _times(_times(wr, rest), rest - rho)
-    return _times(_times(wr, rest), force.logistic + force.local * (rest - rho))
-
-
-@by_type(curvature_of)
-def _curvature_of(force, wr, rho, rest):
-    if force.instance_class is Logistic:
-        return lambda force, wr, rho, rest: _times(wr, rest)
-    if force.instance_class is Local:
-        return lambda force, wr, rho, rest: _times(_times(wr, rest), rest - rho)
-    return lambda force, wr, rho, rest: _times(_times(wr, rest), force.logistic + force.local * (rest - rho))
+@inlined
+def logistic(x):
+    """ρ = 1/(1 + e^x) and 1 − ρ in float64, whatever x."""
+    far = abs(x)
+    small = exp_minus_float64(far if far < FARTHEST else FARTHEST)
+    larger = 1 / (1 + small)
+    smaller = small * larger
+    return (smaller, larger) if x > 0 else (larger, smaller)

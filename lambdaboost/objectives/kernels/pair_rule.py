@@ -6,7 +6,6 @@ Short lists go in lanes, very long ones by the tree, all others in tiles, one qu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +13,17 @@ from numpy.typing import NDArray
 from lambdaboost._jit import over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.ranking import sort_queries
-from lambdaboost.objectives.kernels.cutoff import Truncated, Whole
-from lambdaboost.objectives.kernels.levels import Levels, levels
-from lambdaboost.objectives.kernels.loss import Local, Logistic, Loss, Mixed
-from lambdaboost.objectives.kernels.pair_factors import PairFactors, Unfactored
-from lambdaboost.objectives.kernels.pair_weight import (
-    Dcg,
-    PairWeights,
-    TwoFloatDcg,
-    Unit,
-    by_levels,
-    of_differences,
-)
-from lambdaboost.objectives.kernels.precision import by_precision, every_query
-from lambdaboost.objectives.kernels.query import Ways, block_of_queries
-from lambdaboost.objectives.kernels.short_lists import Results, in_batches, lists_in_lanes
-from lambdaboost.objectives.kernels.span import Narrow, Wide
-from lambdaboost.objectives.kernels.tree import LEVELS, LEVELS_OF_TERMS, lists_by_tree, worth_a_tree
+from lambdaboost.evaluation.rankings import sort_queries
+from lambdaboost.objectives.kernels.lanes import Results, in_batches, lists_by_lanes
+from lambdaboost.objectives.kernels.levels import Levels, gain_of_level, levels
+from lambdaboost.objectives.kernels.loss import Logistic, Loss, Mixed
+from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
+from lambdaboost.objectives.kernels.query import Lists, lists_by_plain_loop, lists_by_tiles, pair_costs
+from lambdaboost.objectives.kernels.tree import lists_by_tree
+from lambdaboost.objectives.kernels.ways import BY_LANES, BY_TILES, BY_TREE, PLAIN, brought_near, ways_of
 from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
 
 
@@ -56,6 +44,14 @@ class PairRule:
     local: float = 0.0
     factors: PairFactors | None = None  # of both documents, which multiply the weight of a pair
 
+    def __post_init__(self) -> None:
+        # A level has the gain of any of its documents, so all must have the same.
+        if self.metric is not None and self.metric.source != self.source:
+            raise ValueError(
+                f"metric {self.metric!r} reads {self.metric.source!r}, but pairs differ in {self.source!r}: give a "
+                "measure of that source"
+            )
+
     def blended(self, other: PairRule, w: float) -> PairRule | None:
         """The rule of (1 − w) times this one plus w times the other; None unless they differ in the force alone."""
         if self.sigma != 1 or self._forceless() != other._forceless():
@@ -69,25 +65,39 @@ class PairRule:
     def _forceless(self) -> PairRule:
         return replace(self, logistic=0.0, local=0.0)
 
-    def _force(self) -> Logistic | Local | Mixed:
-        if (self.logistic, self.local) == (1, 0):
-            return Logistic()
-        if (self.logistic, self.local) == (0, 1):
-            return Local()
-        return Mixed(np.float32(self.logistic), np.float32(self.local))
+    @property
+    def loss(self) -> Loss:
+        """The force and where its logistic stands."""
+        mixed = (self.logistic, self.local) != (1, 0)
+        force = Mixed(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
+        return Loss(force, float(self.sigma), float(self.center))
 
     def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
     ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document; calls at the same scores can share an `order` made by `no_order`."""
-        pairs = levels(q, self.source, self.within, self.skip_zero)
-        weights = self.weights(scores, q)
-        loss = Loss(self._force(), float(self.sigma), float(self.center))
-        lam, mu = pair_gradient(scores, q, pairs, weights, loss, order)
+        lam, mu = pair_gradient(scores, q, self.levels(q), (self.weights(scores, q), self.loss), order)
         if self.sigma != 1:
             lam *= np.float32(self.sigma)
             mu *= np.float32(self.sigma**2)
         return lam, mu
+
+    def lambdas_at(self, rankers: Floats, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
+        """λ and μ, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
+        pairs, sums = (self.weights(scores, q), self.loss), np.zeros((2, q.n_documents))
+        for ranker in rankers:
+            sums += pair_gradient(scores, q, self.levels(q), pairs, weighed_at=_order(ranker, q))
+        return self.sigma / len(rankers) * sums[0], self.sigma**2 / len(rankers) * sums[1]
+
+    def costs(self, scores: Floats, q: Queries, place: NDArray[np.int32], n_places: int) -> Floats:
+        """The cost of pairs, w log(1 + e^{−σ(s_i − s_j)}), summed by the places of i and j, (n_places, n_places)."""
+        weights, of, order = self.weights(scores, q), self.levels(q), _order(scores, q)
+        lists = Lists(of, gain_of_level(q, of, weights.gains), scores, order, order)
+        return pair_costs(lists, weights, float(self.sigma), q.query_weight, (place, n_places))
+
+    def levels(self, q: Queries) -> Levels:
+        """Which documents pair with which."""
+        return levels(q, self.source, self.within, self.skip_zero)
 
     def weights(self, scores: Floats, q: Queries) -> PairWeights:
         """What weighs the pairs: the swap, and the factors of their documents."""
@@ -100,80 +110,48 @@ def no_order(q: Queries) -> NDArray[np.int32]:
     return np.full(q.n_documents, -1, dtype=np.int32)
 
 
+def _order(scores: Floats, q: Queries) -> NDArray[np.int32]:
+    """The documents of each query by score."""
+    order = no_order(q)
+    over_queries(sort_queries, q.offsets, np.zeros(q.n_queries, dtype=bool), scores, order)
+    return order
+
+
 def pair_gradient(
-    scores: NDArray[np.float64],
+    scores: Floats,
     q: Queries,
-    levels: Levels,
-    weights: PairWeights,
-    loss: Loss,
+    of: Levels,
+    pairs: tuple[PairWeights, Loss],
     order: NDArray[np.int32] | None = None,
-    drops_to_0: bool = True,
+    *,
+    weighed_at: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """λ and μ of every document, float32 (n_documents,), before they are multiplied by σ and σ².
 
     The first call at some scores fills `order`, memory from `no_order`; later ones at the same scores skip the sort.
-    Pairs of two documents past the cutoff do not count. `drops_to_0` tells whether discounts are 0 past the cutoff.
+    Pairs of two documents past the cutoff do not count. `weighed_at` is the ranking that weighs pairs if
+    it is not that by score.
     """
-    swap = weights.swap
-    out = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
-    done, by_tree, far = (np.zeros(q.n_queries, dtype=bool) for _ in range(3))
+    weights, loss = pairs
+    out = np.empty((2, q.n_documents), np.float32)
     known = order is not None and bool(order[0] >= 0)
-    of_swap = _of_swap(q, levels, weights)
-    if drops_to_0 and not by_levels(swap):  # a lane knows neither a cutoff nor pairs of levels
+    ways = ways_of(q, of, weights)
+    if weighed_at is not None:  # lanes and the tree know only that by score
+        ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
+    near, ways = brought_near(scores, q, ways, loss)
+    gain = gain_of_level(q, of, weights.gains)
+    by_lanes = ways == BY_LANES
+    if by_lanes.any():
         to_fill = np.empty(0, dtype=np.int32) if order is None or known else order
-        results = Results(*out, to_fill, done, far)
-        for of, queries in of_swap:
-            batches = in_batches(q, levels, queries)
-            lists_in_lanes(scores, q, batches, (of, loss, Narrow()), results)
-            if (far & queries).any():
-                lists_in_lanes(scores, q, batches, (of, loss, Wide()), results)
-        if done.all():
-            return out
+        lists_by_lanes(near, q, in_batches(q, of, gain), pairs, Results(by_lanes, out, to_fill))
+        if by_lanes.all():
+            return out[0], out[1]
     if order is None:
-        order = np.empty(q.n_documents, dtype=np.int32)
-    # The tree sums runs of documents that count alike.
-    summed = isinstance(swap, Unit | Dcg) or by_levels(swap) or of_differences(swap)
-    if drops_to_0 and summed and isinstance(weights.factors, Unfactored):
-        most_levels = LEVELS_OF_TERMS if by_levels(swap) else LEVELS
-        by_tree = worth_a_tree(q, levels, weights.cutoff, most_levels) & ~done
+        order = no_order(q)
     if not known:
-        over_queries(sort_queries, q.offsets, done, scores, order)
-    for of, queries in of_swap:
-        for reach, these in _by_reach(q, weights):
-            skipped = done | ~queries | ~these
-            if not skipped.all():
-                ways = Ways(skipped, by_tree, far)
-                narrow = of, loss, Narrow(), reach
-                over_queries(block_of_queries, q.offsets, narrow, levels, scores, order, ways, out)
-            skipped = skipped | ~far | by_tree
-            if not skipped.all():
-                ways = Ways(skipped, by_tree, far)
-                wide = of, loss, Wide(), reach
-                over_queries(block_of_queries, q.offsets, wide, levels, scores, order, ways, out)
-    for span, these in ((Narrow(), by_tree & ~far), (Wide(), by_tree & far)):
-        if these.any():
-            lists_by_tree(scores, q, np.flatnonzero(these), levels, (of_swap[-1][0], loss, span), order, out)
-    return out
-
-
-def _of_swap(q: Queries, levels: Levels, weights: PairWeights) -> list[tuple[PairWeights, Mask]]:
-    """The swaps that weigh the pairs, each with its queries: by discounts, in one float32 or, where close, in two."""
-    if not isinstance(weights.swap, Dcg):
-        return [(weights, every_query(q)[0])]
-    in_one, in_two = by_precision(q, levels, weights)
-    return [(weights, in_one), (weights._replace(swap=TwoFloatDcg()), in_two)]
-
-
-def _by_reach(q: Queries, weights: PairWeights) -> list[tuple[Whole | Truncated, Mask]]:
-    """The queries of which all pairs count, and those with a cutoff or with documents that stand by rank."""
-    traits = weights.swap.traits
-    if traits.by_levels or traits.own_cutoff:
-        return [(Truncated(), every_query(q)[0])]
-
-    def build() -> Any:
-        cut = weights.cutoff < q.sizes
-        masks = [(Whole(), ~cut), (Truncated(), cut)]
-        return [(reach, mask) for reach, mask in masks if mask.any()]
-
-    found: list[tuple[Whole | Truncated, Mask]] = q.memo(("by reach", weights.cutoff), build)
-    return found
+        over_queries(sort_queries, q.offsets, by_lanes, scores, order)
+    lists = Lists(of, gain, near, order, order if weighed_at is None else weighed_at)
+    for way, compute in ((BY_TILES, lists_by_tiles), (BY_TREE, lists_by_tree), (PLAIN, lists_by_plain_loop)):
+        if (ways == way).any():
+            compute(ways == way, lists, weights, loss, out)
+    return out[0], out[1]

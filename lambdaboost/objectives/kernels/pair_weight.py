@@ -1,64 +1,125 @@
-"""What weighs a pair: two functions of a swap that are compiled into the loops, and what they read.
+"""What weighs a pair: |ΔZ|, what swapping its two documents does to a measure, times factors of the documents.
 
-A *swap* says what exchanging two documents is worth in a measure. It is a NamedTuple, so that the compiler knows it by
-its type, with static functions:
+A *swap* is a NamedTuple, so that the compiler knows it by its type. It says what |ΔZ| is in three static functions:
 
-- `rank_terms`: d and h of each rank of a query, and the rank past which two documents have nothing to swap for;
-- `gap` and `step`, whose product weighs a pair: `gap` by the two gains, `step` by the d and h of the two ranks;
-- where each two levels have a d of their own, `terms_of_level` and `terms_of_rows`, which make it;
-- and its `Traits`.
+- `rank_terms` writes the figures d and h of every rank of a query, and returns the rank past which two documents have
+  nothing to swap for;
+- `rank_delta` is the part of |ΔZ| that the d and h of the two ranks decide, the other being the difference of the
+  gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
+- `tree_delta`, where time grows as the length of a list (`tree`): w = A Σ_k B_k (D_k of the upper rank − D_k of the
+  lower). It writes B of a level at the upper rank and one at the lower, and returns A over the gain difference.
 
-`gap` and `step` do not branch: `min`, `max` and `abs` fill vector lanes, conditions do not. `Unit` and `Dcg` stand
-here, the swaps of other measures in `objectives.swaps`, one a file.
+`Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, known_by_type
-from lambdaboost.objectives.kernels.pair_factors import Unfactored
-from lambdaboost.objectives.kernels.two_floats import TwoFloats, difference
+from lambdaboost._jit import known_by_type, method, uncounted
+from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
+
+
+class Unfactored(NamedTuple):
+    """No factors: the swap alone weighs a pair."""
+
+    @staticmethod
+    def times(factors, w, x):
+        """The weight."""
+        return w
+
+    @staticmethod
+    def factors_of(factors, i):
+        """Ones."""
+        return ONE, ONE
+
+
+class Factors(NamedTuple):
+    """A pair of a better document i and a worse j is multiplied by up[i] · down[j]."""
+
+    up: NDArray[np.float32]  # (n_documents,)
+    down: NDArray[np.float32]  # (n_documents,)
+
+    @staticmethod
+    def times(factors, w, x):
+        """The weight times a factor."""
+        return w * x
+
+    @staticmethod
+    def factors_of(factors, i):
+        """Both factors of a document."""
+        return factors.up[i], factors.down[i]
+
+
+class PairFactors(Protocol):
+    """Factors as a value, which a `PairRule` can hold: hashable, with a repr that reads back."""
+
+    def of(self, scores: NDArray[np.float64], q: Queries) -> Factors | Unfactored:
+        """The factors of some queries at the scores of a round; `Unfactored` where all of them are 1."""
+        ...
 
 
 class PairWeights(NamedTuple):
     """A swap and what it reads of documents and ranks."""
 
     swap: Any
-    gains: TwoFloats  # (n_documents,)
-    discounts: TwoFloats  # by rank, as long as the longest query; of no length where the swap makes its own
+    gains: NDArray[np.float64]  # (n_documents,)
+    discounts: NDArray[
+        np.float64
+    ]  # by rank, as long as the longest query; of no length where the swap makes its own
     cutoff: int  # two documents past this rank have nothing to swap for
-    factors: Any = Unfactored()  # or `Factors`
+    factors: Factors | Unfactored = Unfactored()
+
+
+class Ranked(NamedTuple):
+    """One query in its order, as `rank_terms` reads it."""
+
+    first: Any  # its first document
+    by_rank: Any  # (n,) the document at each rank, counted within the query
+    gains: Any  # (n,) by document
+    discounts: Any  # by rank
+    cutoff: Any  # the measure's
+
+
+class Document(NamedTuple):
+    """What a pair reads of one of its documents."""
+
+    e: Any  # E = e^{σs} up to a factor of the query
+    gain: Any
+    d: Any
+    h: Any
+    factor: Any  # of the better or of the worse document
 
 
 class Traits(NamedTuple):
     """What the loops know of a swap when they are compiled."""
 
-    has_h: bool  # whether `step` reads h
+    by_gain: bool  # whether gain differences count
+    has_h: bool  # whether `rank_delta` reads h
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
-    is_constant: bool  # whether ranks do not count
-    of_differences: bool  # whether a pair weighs by how far d + h of two ranks differ
-    own_cutoff: bool  # whether `rank_terms` may give a cutoff above the measure's
+    n_terms: (
+        int | None
+    )  # figures D of a rank in the tree, -1 for one of each level; None where it has no `tree_delta`
 
 
 def traits(
+    by_gain: bool = True,
     has_h: bool = False,
     fixed_by_rank: bool = False,
     by_levels: bool = False,
-    is_constant: bool = False,
-    of_differences: bool = False,
-    own_cutoff: bool = False,
+    n_terms: int | None = 1,
     **shared: Any,
 ) -> Any:
     """Decorate a swap with its traits and with functions that it shares with others."""
 
     def decorated(swap: Any) -> Any:
-        swap.traits = Traits(has_h, fixed_by_rank, by_levels, is_constant, of_differences, own_cutoff)
+        swap.traits = Traits(by_gain, has_h, fixed_by_rank, by_levels, n_terms)
         for name, function in shared.items():
             setattr(swap, name, staticmethod(function))
         return swap
@@ -66,130 +127,67 @@ def traits(
     return decorated
 
 
-# The gaps, steps and terms that several swaps share.
+times = method("times")
+factors_of = method("factors_of")
+rank_terms = method("rank_terms")
+rank_delta = method("rank_delta")
+tree_delta = method("tree_delta")
+by_gain = known_by_type(lambda swap: swap.traits.by_gain)
+has_h = known_by_type(lambda swap: swap.traits.has_h)
+fixed_by_rank = known_by_type(lambda swap: swap.traits.fixed_by_rank)
+by_levels = known_by_type(lambda swap: swap.traits.by_levels)
+n_terms_of = known_by_type(lambda swap: swap.traits.n_terms)
+is_factored = known_by_type(lambda factors: factors is Factors)
 
 
-def gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
-    """The gain of the better document less that of the other, each in one float32."""
-    return gain_i - gain_j
+@uncounted
+def gain_delta(swap, i, j):
+    """The part of |ΔZ| that the gains of a better document and a worse one decide."""
+    return i.gain - j.gain if by_gain(swap) else ONE
 
 
-def exact_gain_gap(swap, gain_i, rest_i, gain_j, rest_j):
-    """The gain of the better document less that of the other, each in two float32."""
-    return difference(gain_i, rest_i, gain_j, rest_j)
+def d_delta(swap, i, j):
+    """How far d of two ranks differ."""
+    return abs(i.d - j.d)
 
 
-def d_step(swap, d_i, h_i, d_j, h_j):
-    """How far the d of two ranks differ."""
-    return abs(d_i - d_j)
+def d_term(swap, upper, lower, h_of_level, b):
+    """D is d, which falls from rank to rank."""
+    b[0] = 1
+    return 1.0
 
 
-def exact_d_step(swap, d_i, h_i, d_j, h_j):
-    """How far two ranks differ in d, h being what one float32 does not hold of it."""
-    return abs(difference(d_i, h_i, d_j, h_j))
+def discounts_by_rank(swap, query, d, h):
+    """Discounts as d, whichever documents stand there; no h.
+
+    They are counted from the last rank's: float32 holds the differences of low ranks best close to 0.
+    """
+    last = query.discounts[d.size - 1]
+    for rank in range(d.size):
+        d[rank] = query.discounts[rank] - last
+    return query.cutoff
 
 
-def discounts_by_rank(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-    """D of each rank, whichever document stands there; no h."""
-    return discounts[0], discounts[0], cutoff
+def no_terms(swap, query, d, h):
+    """Nothing by rank."""
+    return query.cutoff
 
 
-@traits(fixed_by_rank=True, is_constant=True, rank_terms=discounts_by_rank)
+@traits(by_gain=False, fixed_by_rank=True, n_terms=0, rank_terms=no_terms)
 class Unit(NamedTuple):
     """Every pair weighs 1 (RankNet)."""
 
     @staticmethod
-    def gap(swap, gain_i, rest_i, gain_j, rest_j):
+    def rank_delta(swap, i, j):
         """One."""
         return ONE
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
+    def tree_delta(swap, upper, lower, h_of_level, b):
         """One."""
-        return ONE
+        return 1.0
 
 
-@traits(fixed_by_rank=True, gap=gain_gap, step=d_step, rank_terms=discounts_by_rank)
+@traits(fixed_by_rank=True, rank_terms=discounts_by_rank, rank_delta=d_delta, tree_delta=d_term)
 class Dcg(NamedTuple):
-    """A pair weighs |gain_i − gain_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""
-
-
-@traits(has_h=True, fixed_by_rank=True, of_differences=True, gap=exact_gain_gap, step=exact_d_step)
-class TwoFloatDcg(NamedTuple):
-    """`Dcg` of discounts or gains so close to each other that a float32 each would not hold their difference."""
-
-    @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """D of each rank, whichever document stands there, its rest as h."""
-        return discounts[0], discounts[1], cutoff
-
-
-def gap(swap: Any, gain_i: Any, rest_i: Any, gain_j: Any, rest_j: Any) -> Any:
-    """The factor of a pair's weight that all rows of one level share; gains come as two floats."""
-    return type(swap).gap(swap, gain_i, rest_i, gain_j, rest_j)
-
-
-@by_type(gap)
-def _gap(swap, gain_i, rest_i, gain_j, rest_j):
-    return swap.instance_class.gap
-
-
-def step(swap: Any, d_i: Any, h_i: Any, d_j: Any, h_j: Any) -> Any:
-    """The factor of a pair's weight that its two ranks decide."""
-    return type(swap).step(swap, d_i, h_i, d_j, h_j)
-
-
-@by_type(step)
-def _step(swap, d_i, h_i, d_j, h_j):
-    return swap.instance_class.step
-
-
-has_h = known_by_type(lambda swap: swap.traits.has_h)
-fixed_by_rank = known_by_type(lambda swap: swap.traits.fixed_by_rank)
-by_levels = known_by_type(lambda swap: swap.traits.by_levels)
-is_constant = known_by_type(lambda swap: swap.traits.is_constant)
-of_differences = known_by_type(lambda swap: swap.traits.of_differences)
-
-
-def rank_terms(
-    swap: Any, first: Any, gains: Any, by_rank: Any, discounts: Any, cutoff: Any, d_memory: Any, h_memory: Any
-) -> Any:
-    """What the ranking of a query, whose documents start at `first`, contributes to its swaps.
-
-    d and h of each rank, and the rank past which two documents have nothing to swap for.
-    """
-    return type(swap).rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory)
-
-
-@by_type(rank_terms)
-def _rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-    return swap.instance_class.rank_terms
-
-
-def terms_of_level(swap: Any, a: Any, by_rank: Any, level: Any, now: Any) -> Any:
-    """Write the term of level a at the rank of every slot to `now`; `by_rank` are the slots by rank.
-
-    The d of levels a and b is the term of a less that of b. Only where each two levels have a d of their own.
-    """
-    return type(swap).terms_of_level(swap, a, by_rank, level, now)
-
-
-@by_type(terms_of_level)
-def _terms_of_level(swap, a, by_rank, level, now):
-    if swap.instance_class.traits.by_levels:
-        return swap.instance_class.terms_of_level
-    return lambda swap, a, by_rank, level, now: None
-
-
-def terms_of_rows(swap: Any, first: Any, last: Any, a: Any, passed: Any, terms: Any) -> Any:
-    """Write the terms of all levels worse than a at the rows first:last of a, one call after the other by rank.
-
-    `passed` are the slots by rank, their levels, the rank at which the rows before these end, and the documents of each
-    level down to there, which it counts on. Returns the rank at which these rows end.
-    """
-    return type(swap).terms_of_rows(swap, first, last, a, passed, terms)
-
-
-@by_type(terms_of_rows)
-def _terms_of_rows(swap, first, last, a, passed, terms):
-    return swap.instance_class.terms_of_rows
+    """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""

@@ -1,212 +1,343 @@
-"""λ and μ of one query by pairs: from documents to slots, all pairs, and back.
+"""λ and μ of one query by tiles: from documents to slots, all pairs, and back.
 
 Every level is a block of rows that `tiles` multiply with the run of all that is worse:
 
-    slot       0 1 2 3 | 4 5 | 6 7 8 9 10        three levels, best first
+    slot       0 1 2 3 | 4 5 | 6 7 8 9 10        three levels, best first; by rank within each
     rows       0 1 2 3 ×   4 5   6 7 8 9 10
                          4 5 ×   6 7 8 9 10
 
-Where a measure has a cutoff, rows above it meet all of the run, rows below it the part above the cutoff (`cutoff`).
+Two documents below the cutoff of a measure have nothing to swap for. So a query with a cutoff stands in two parts, the
+documents above the cutoff and those below, each level by level; all parts meet except the second with itself.
+
+The same in float64, a row at a time and with an exponential a pair, serves scores too far apart for one float32.
 """
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import by_type, kernel, uncounted
-from lambdaboost.objectives.kernels.cutoff import Truncated, below_cutoff, is_truncated
-from lambdaboost.objectives.kernels.exp import exp_minus, exp_minus_in_parts
-from lambdaboost.objectives.kernels.layout import (
-    Query,
-    QueryLevels,
-    lay_out,
-    places_by_rank,
-    scratch_memory,
-    slots_of,
+from lambdaboost._jit import by_type, kernel, over_queries, uncounted
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Costs, Logistic, Loss, write_e
+from lambdaboost.objectives.kernels.pair_weight import (
+    PairWeights,
+    Ranked,
+    factors_of,
+    has_h,
+    is_factored,
+    rank_terms,
 )
-from lambdaboost.objectives.kernels.pair_weight import rank_terms
-from lambdaboost.objectives.kernels.span import RANGE, close_gaps, from_bits, is_wide, lowered, pad
-from lambdaboost.objectives.kernels.tiles import LANES, Rule, blocks_by_columns
-from lambdaboost.objectives.kernels.two_by_two import two_by_two
+from lambdaboost.objectives.kernels.tiles import (
+    BLOCK,
+    DOWN,
+    GAIN,
+    LAM,
+    MU,
+    PADDING,
+    UP,
+    D,
+    E,
+    H,
+    Rule,
+    better,
+    carry,
+    pair,
+    rows_by_columns,
+    run_of,
+    shared,
+    whole_vectors,
+    worse,
+)
 
-Mask = NDArray[np.bool_]
-
-
-class Ways(NamedTuple):
-    """Which queries these kernels compute: masks of shape (n_queries,)."""
-
-    skipped: Mask
-    by_tree: Mask  # computed by the tree: here only `far` is found out
-    far: Mask  # scores too far apart for a `Narrow` span: kernels of that span set it and leave these queries out
-
-
-@uncounted
-def _level_by_level(rule, truncated, levels, above_cutoff, slots):
-    """Each level against all that are worse; with a cutoff, the rows above it."""
-    start, end, run_end, cutoff_end, _ = levels
-    since = 0
-    for level in range(start.size):
-        lo, hi = np.int64(end[level]), np.int64(run_end[level])
-        if lo < hi:
-            first, last = np.int64(start[level]), np.int64(cutoff_end[level])
-            since = blocks_by_columns(rule, first, last, slots.rows, lo, hi, slots.columns, since)
-
-
-@uncounted
-def _level_by_level_to_cutoff(rule, truncated, levels, above_cutoff, slots):
-    _level_by_level(rule, truncated, levels, above_cutoff, slots)
-    if truncated:
-        below_cutoff(rule, levels, above_cutoff, slots)
+Floats = NDArray[np.float64]
+PARTS = 64  # partial sums of costs, whatever the number of threads, so that results do not depend on it
+LARGEST = 1 << 20  # values of all partial sums together
 
 
-def _way(swap_traits: Any, truncated: bool) -> Any:
-    """How the pairs of a query are visited."""
-    if swap_traits.by_levels:
-        return two_by_two
-    return _level_by_level_to_cutoff if truncated else _level_by_level
+class Lists(NamedTuple):
+    """All queries: their levels, the gain of each, their documents by score and by the ranking that weighs pairs."""
+
+    levels: Levels
+    gain: NDArray[np.float32]
+    scores: Floats
+    by_score: NDArray[np.int32]  # (n_documents,) counted within the query
+    by_rank: NDArray[np.int32]  # the same where pairs are weighed at the ranking by score
 
 
-def _all_pairs(
-    swap: Any, reach: Any, rule: Any, truncated: Any, levels: Any, above_cutoff: Any, slots: Any
-) -> None:
-    """All pairs of a query, in the way that its swap and its cutoff ask for."""
-    _way(type(swap).traits, isinstance(reach, Truncated))(rule, truncated, levels, above_cutoff, slots)
+class Work(NamedTuple):
+    """Memory that the queries of a block use one after the other."""
+
+    slots: Any  # (8, n)
+    totals: Any  # (2, n) λ and μ; before that, scores by slot
+    terms: Any  # (3, n) d and h by rank; after that, what `_by_terms` needs
+    document: Any  # in each slot
+    by_rank: Any  # slots by rank, where a swap reads h
+    level: Any  # of each slot, in `_by_terms`
+    first: Any  # (1,) the first document of the query
+    start: Any  # (2, n_levels + 1) where each level of each part starts, and where the part ends
+    following: Any  # the same, moved on with every document
 
 
-@by_type(_all_pairs)
-def _all_pairs_of(swap, reach, rule, truncated, levels, above_cutoff, slots):
-    visit = _way(swap.instance_class.traits, reach.instance_class is Truncated)
-
-    def all_pairs(swap, reach, rule, truncated, levels, above_cutoff, slots):
-        visit(rule, truncated, levels, above_cutoff, slots)
-
-    return all_pairs
-
-
-def _places(reach: Any, query: Any, of_document: Any, levels: Any, work: Any) -> Any:
-    """The slot of each document, and where each level meets the cutoff."""
-    return (_places_by_rank if isinstance(reach, Truncated) else _places_by_input)(
-        reach, query, of_document, levels, work
-    )
-
-
-def _places_by_input(reach, query, of_document, levels, work):
-    return of_document[1][query.first : query.last], levels[1]
-
-
-def _places_by_rank(reach, query, of_document, levels, work):
-    start, end, run_end, row = levels
-    level_of, place = of_document[0][query.first : query.last], work.place[: query.last - query.first]
-    by_level = QueryLevels(start, end, run_end, work.cutoff_end[: start.size], row)
-    places_by_rank(query.by_rank, level_of, query.cutoff, by_level, work.next_place, place)
-    return place, by_level.cutoff_end
-
-
-@by_type(_places)
-def _places_of(reach, query, of_document, levels, work):
-    return _places_by_rank if reach.instance_class is Truncated else _places_by_input
+def memory(n: int, n_levels: int, dtype: Any = np.float32) -> Work:
+    """For a query of n documents."""
+    n += 3 * PADDING
+    start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
+    document, by_rank, level = np.empty((3, n), dtype=np.int32)
+    slots, first = np.zeros((8, n), dtype=dtype), np.empty(1, dtype=np.int64)
+    return Work(slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, first, start, following)
 
 
 @uncounted
-def _exponentials(rule, m, best, work):
-    """E of all m slots, once more as rows where the loss has a center."""
-    e, k, s = work.side.read.e, work.side.read.k, work.s
-    shifted_e, shifted_k = work.shifted_e, work.shifted_k
-    if is_wide(rule.span):
-        for slot in range(m):
-            e[slot], k_here = exp_minus_in_parts(-s[slot])
-            k[slot] = from_bits(k_here)
-        if rule.center != 0:
-            for slot in range(m):
-                shifted_e[slot], k_here = exp_minus_in_parts(-s[slot] - rule.center)
-                shifted_k[slot] = from_bits(k_here)
-    else:
-        for slot in range(m):
-            e[slot] = exp_minus(rule.sigma * (best - s[slot]))
-        if rule.center != 0:
-            shift = np.float32(math.exp(rule.center))
-            for slot in range(m):
-                shifted_e[slot] = shift * e[slot]
-    pad(rule.span, work.side.read, m, m + LANES)
+def _place_levels(q, cutoff, lists, n, work):
+    """Where each level of each part starts; the parts are padded."""
+    levels, start, following = lists.levels, work.start, work.following
+    base, n_levels = levels.first[q], levels.first[q + 1] - levels.first[q]
+    part = 1 if cutoff < n else 0
+    for level in range(n_levels):
+        following[part, level], following[1 - part, level] = levels.size[base + level], 0
+    if part == 1:
+        a = levels.offsets[q]
+        for rank in range(cutoff):
+            level = levels.of_document[a + lists.by_rank[a + rank]]
+            if level >= 0:
+                following[0, level] += 1
+                following[1, level] -= 1
+    at = 0
+    for part in range(2):
+        for level in range(n_levels):
+            start[part, level] = at
+            at += following[part, level]
+            following[part, level] = start[part, level]
+        start[part, n_levels] = at
+        at += PADDING
 
 
 @uncounted
-def _one_query(rule, reach, query, of_document, levels, gains, work, out):
-    """Write λ and μ of a query; `of_document` gives the level and the slot of every document."""
-    a, b = query.first, query.last
-    start, end, run_end, row = levels
-    ranked, sums, totals = work.ranked, work.side.sums, work.side.totals
-    place, cutoff_end = _places(reach, query, of_document, levels, work)
-    by_level = QueryLevels(start, end, run_end, cutoff_end, row)
-    best = ranked[0]
-    if is_wide(rule.span):
-        close_gaps(ranked[: b - a], rule.sigma)
-    lay_out(rule, query, gains, by_level, place, work)
-    m = np.int64(end[-1])
-    for x in range(2):
-        for slot in range(m + LANES):
-            sums[x][slot] = totals[x][slot] = 0
-    _exponentials(rule, m, best, work)
-    slots = slots_of(work, rule.center, m)
-    _all_pairs(rule.swap, reach, rule, query.cutoff < b - a, by_level, work.above_cutoff, slots)
-    for i in range(b - a):
-        slot = place[i]
-        out[0][a + i] = lowered(rule.span, totals[0][slot] + sums[0][slot]) if slot >= 0 else 0.0
-        out[1][a + i] = lowered(rule.span, totals[1][slot] + sums[1][slot]) if slot >= 0 else 0.0
+def _lay_out(q, cutoff, lists, factors, with_h, work):
+    """Bring what pairs read of each document, besides E and the gain, to its slot."""
+    following, score_of_slot, document = work.following, work.totals[0], work.document
+    d, h, up, down = work.slots[D], work.slots[H], work.slots[UP], work.slots[DOWN]
+    d_of_rank, h_of_rank, placed = work.terms[0], work.terms[1], 0
+    a, b = lists.levels.offsets[q], lists.levels.offsets[q + 1]
+    by_rank, level_of, scores = lists.by_rank[a:b], lists.levels.of_document[a:b], lists.scores[a:b]
+    work.first[0] = a
+    for rank in range(by_rank.size):
+        i = by_rank[rank]
+        level = level_of[i]
+        if level >= 0:
+            part = np.int64(rank >= cutoff)
+            slot = following[part, level]
+            following[part, level] = slot + 1
+            document[slot], score_of_slot[slot] = i, scores[i]
+            d[slot] = d_of_rank[rank]
+            if with_h:
+                h[slot], work.by_rank[placed] = h_of_rank[rank], slot
+                placed += 1
+            if is_factored(factors):
+                up[slot], down[slot] = factors_of(factors, a + i)
+
+
+@uncounted
+def _fill(q, chance, lists, work):
+    """Gains and E of all slots; λ and μ of none."""
+    start, levels, scores, mu = work.start, lists.levels, work.totals[0], work.totals[1]
+    e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
+    a, b, base, end = levels.offsets[q], levels.offsets[q + 1], levels.first[q], levels.first[q + 1]
+    best, worst = lists.scores[a + lists.by_score[a]], lists.scores[a + lists.by_score[b - 1]]
+    for part in range(2):
+        for level in range(end - base):
+            here = lists.gain[base + level]
+            for slot in range(start[part, level], start[part, level + 1]):
+                gain[slot] = here
+        lo, hi = start[part, 0], start[part, end - base]
+        write_e(chance, best, worst, scores[lo:hi], e[lo:hi])
+        for slot in range(hi, hi + PADDING):
+            e[slot] = 0
+    for slot in range(start[1, end - base] + PADDING):
+        slot_lam[slot] = slot_mu[slot] = scores[slot] = mu[slot] = 0
+
+
+def _derivatives(chance, rule, work, rows, columns):
+    rows_by_columns(rule, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
+
+
+def _costs(chance, rule, work, rows, columns):
+    above, below = run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1])
+    place, weight = chance.place[work.first[0] :], chance.weight[work.first[0]]
+    of_rows, of_columns = work.document[rows[0] : rows[1]], work.document[columns[0] : columns[1]]
+    for x in range(above.e.size):
+        i, row = better(rule, above, x), chance.costs[place[of_rows[x]]]
+        for y in range(below.e.size):
+            j = worse(below, y)
+            cost, _ = pair(rule, i, j)
+            row[place[of_columns[y]]] += weight * shared(rule, i, j) * cost
+
+
+def _whole_vectors(chance, lo, hi, end):
+    return whole_vectors(lo, hi, end)
+
+
+def _as_it_is(chance, lo, hi, end):
+    return hi
+
+
+# The end of a run of columns: padding adds nothing where it has E = 0.
+_end_of = by_type(lambda chance: _whole_vectors if chance is ByRatio else _as_it_is)
+# Rows of one level, each to be above all columns.
+_meet = by_type(lambda chance: _costs if chance is Costs else _derivatives)
+
+
+def _by_runs(swap, rule, reach, n_parts, work):
+    """Each level against all that are worse, in all parts."""
+    start, n_levels = work.start, reach.size
+    n_slots = start[1, n_levels] + PADDING
+    since = 0  # rows since sums were carried
+    for meeting in range(2 * n_parts - 1):
+        own, other = start[meeting // 2], start[meeting % 2]
+        for level in range(n_levels):
+            lo, hi = other[level + 1], other[reach[level]]
+            if lo == hi:
+                continue
+            columns = lo, _end_of(rule.chance, lo, hi, other[n_levels])
+            for first in range(own[level], own[level + 1], BLOCK):
+                last = first + BLOCK if first + BLOCK < own[level + 1] else own[level + 1]
+                if since + last - first > BLOCK:
+                    carry(work.slots, work.totals, n_slots)
+                    since = 0
+                since += last - first
+                _meet(rule.chance, rule, work, (first, last), columns)
+    carry(work.slots, work.totals, n_slots)
+
+
+@uncounted
+def _terms_of_level(level, n, work):
+    """Write V of a level (`swaps.pair_accuracy`) at the rank of every slot."""
+    v = 0
+    for x in range(n):
+        of = work.level[work.by_rank[x]]
+        v += int(of > level) + int(of >= level)
+        work.terms[0, work.by_rank[x]] = v
+
+
+@uncounted
+def _terms_of_row(i, at, passed, work):
+    """Write V of all levels at the rank of slot i; `passed` counts each level's above rank `at`, which moves on."""
+    slot = -1
+    while slot != i:
+        slot = work.by_rank[at]
+        passed[work.level[slot]] += 1
+        at += 1
+    of_row, worse = work.terms[1], 0
+    for level in range(passed.size - 1, -1, -1):
+        of_row[level] = 2 * worse + passed[level]
+        worse += passed[level]
+    return at
+
+
+def _by_terms(swap, rule, reach, n_parts, work):
+    """The same a row at a time where each two levels have a d of their own: V of the one less V of the other."""
+    slots, start, own, n_levels = work.slots, work.start[0], work.terms[2], reach.size
+    passed = work.following[1, :n_levels]
+    for level in range(n_levels):
+        work.level[start[level] : start[level + 1]] = level
+    for level in range(n_levels - 1, -1, -1):
+        first, last, at = start[level], start[level + 1], 0
+        _terms_of_level(level, start[n_levels], work)
+        for i in range(first, last):
+            own[i] = work.terms[0, i]
+        passed[:] = 0
+        lo, hi = last, start[reach[level]]
+        for i in range(first, last if lo < hi else first):
+            at = _terms_of_row(i, at, passed, work)
+            slots[D, i] = work.terms[0, i]
+            for j in range(lo, hi):
+                slots[D, j] = work.terms[0, j] - own[j] + work.terms[1, work.level[j]]
+            _meet(rule.chance, rule, work, (i, i + 1), (lo, hi))
+        carry(slots, work.totals, start[n_levels])
+
+
+_all_pairs = by_type(lambda swap: _by_terms if swap.traits.by_levels else _by_runs)
 
 
 @kernel
-def block_of_queries(q0, q1, offsets, pairs, levels, scores, order, ways, out):
-    """λ and μ of queries q0:q1, one after the other in the same scratch memory.
+def block_of_queries(first, last, lists, pairs, work, out):
+    """λ and μ of queries first:last, where they are wanted, one after the other in the same memory."""
+    wanted, lists = lists
+    weights, rule = pairs
+    levels = lists.levels
+    for q in range(first, last):
+        if wanted[q]:
+            a, b = levels.offsets[q], levels.offsets[q + 1]
+            lam, mu = out[0, a:b], out[1, a:b]
+            for i in range(b - a):
+                lam[i] = mu[i] = 0
+            reach = levels.reach[levels.first[q] : levels.first[q + 1]]
+            if reach.size < 2:
+                continue
+            ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
+            cutoff = rank_terms(rule.swap, ranked, work.terms[0, : b - a], work.terms[1, : b - a])
+            _place_levels(q, cutoff, lists, b - a, work)
+            _lay_out(q, cutoff, lists, rule.factors, has_h(rule.swap), work)
+            _fill(q, rule.chance, lists, work)
+            _all_pairs(rule.swap, rule, reach, 2 if cutoff < b - a else 1, work)
+            document, of_slot = work.document, work.totals
+            for part in range(2):
+                for slot in range(work.start[part, 0], work.start[part, reach.size]):
+                    lam[document[slot]], mu[document[slot]] = of_slot[0, slot], of_slot[1, slot]
 
-    `pairs` are the weights, the loss, the span and the reach.
+
+def lists_by_tiles(
+    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
+) -> None:
+    """Write λ and μ of the queries that are wanted."""
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+    over_queries(partial(_block, np.float32, (wanted, lists), (weights, rule), out), lists.levels.offsets)
+
+
+def lists_by_plain_loop(
+    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
+) -> None:
+    """The same in float64, however far the scores lie apart."""
+    rule = Rule(weights.swap, weights.factors, loss.force, ByDifference(loss.sigma, loss.center))
+    over_queries(partial(_block, np.float64, (wanted, lists), (weights, rule), out), lists.levels.offsets)
+
+
+def _block(dtype: Any, lists: Any, pairs: Any, out: Any, first: int, last: int, offsets: Any) -> None:
+    longest = int(np.diff(offsets[first : last + 1]).max())
+    most = int(np.diff(lists[1].levels.first[first : last + 1]).max())
+    block_of_queries(first, last, lists, pairs, memory(longest, most, dtype), out)
+
+
+def pair_costs(
+    lists: Lists,
+    weights: PairWeights,
+    sigma: float,
+    query_weight: Floats,
+    places: tuple[NDArray[np.int32], int],
+) -> Floats:
+    """The sum of w log(1 + e^{−σ(s_i − s_j)}) over pairs with i at place k and j at place l, (n_places, n_places).
+
+    Each times the weight of its query; `places` are that of each document, and their number.
     """
-    weights, loss, span, reach = pairs
-    swap, gains, discounts, cutoff, factors = weights
-    rule = Rule(swap, factors, loss.force, span, loss.sigma, loss.center)
-    level_of, slot_of, level_first, level_start, level_end, level_run_end, level_row = levels
-    longest = most_levels = 0
-    for q in range(q0, q1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-        most_levels = max(most_levels, level_first[q + 1] - level_first[q])
-    work = scratch_memory(rule, is_truncated(reach), longest, most_levels)
-    for q in range(q0, q1):
-        if ways.skipped[q]:
-            continue
-        a, b = offsets[q], offsets[q + 1]
-        here, by_rank, ranked = scores[a:b], order[a:b], work.ranked[: b - a]
-        for r in range(b - a):
-            ranked[r] = here[by_rank[r]]
-        if not is_wide(span):
-            ways.far[q] = loss.sigma * (ranked[0] - ranked[b - a - 1]) + abs(loss.center) > RANGE
-        la, lb = level_first[q], level_first[q + 1]
-        if ways.by_tree[q]:
-            continue
-        if lb - la < 2:
-            for i in range(a, b):
-                out[0][i] = out[1][i] = 0
-            continue
-        if not is_wide(span) and ways.far[q]:
-            continue
-        d_of_rank, h_of_rank, last_rank = rank_terms(
-            swap,
-            a,
-            gains[0][a:b],
-            by_rank,
-            discounts,
-            cutoff,
-            work.d_of_rank[: b - a],
-            work.h_of_rank[: b - a],
-        )
-        _one_query(
-            rule,
-            reach,
-            Query(a, b, by_rank, d_of_rank, h_of_rank, last_rank),
-            (level_of, slot_of),
-            (level_start[la:lb], level_end[la:lb], level_run_end[la:lb], level_row[la:lb]),
-            gains, work, out,
-        )  # fmt: skip
+    place, n_places = places
+    offsets = lists.levels.offsets
+    n_queries = offsets.size - 1
+    n_parts = min(PARTS, n_queries, max(1, LARGEST // n_places**2))
+    bounds = np.linspace(0, n_queries, n_parts + 1).astype(np.int64)
+    costs = np.zeros((n_parts, n_places, n_places))
+    weight, out = np.repeat(query_weight, np.diff(offsets)), np.empty((2, place.size))
+    every = np.ones(n_queries, dtype=bool)
+
+    def parts(first: int, last: int, _: Any) -> None:
+        for part in range(first, last):
+            chance = Costs(sigma, place, weight, costs[part])
+            rule = Rule(weights.swap, weights.factors, Logistic(), chance)
+            _block(np.float64, (every, lists), (weights, rule), out, bounds[part], bounds[part + 1], offsets)
+
+    over_queries(parts, offsets[bounds])
+    summed: Floats = costs.sum(axis=0)
+    return summed

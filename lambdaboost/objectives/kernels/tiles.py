@@ -1,10 +1,8 @@
-"""Tiles: rows of one level against a run of columns, the project's innermost loops.
+"""What a pair adds to λ and μ, and tiles: rows of one level against a run of columns, the innermost loops.
 
-With E_i = exp(σ(s_i − s_max)) a pair costs one division, ρ = E_j/(E_i + E_j), and no exponential; `pair_weight` says
-what it weighs, `pair_factors` what it is multiplied by, `loss` how hard it is pushed, `span` how E is kept. The loops
-never branch on labels.
-
-Padding makes most loops a whole number of vectors: a column with E = 0 has ρ = 0 and adds nothing.
+`pair` is the formula, for tiles, lanes and the leaves of the tree: `pair_weight` says what a pair weighs, `loss` how
+hard it is pushed. The loops never branch on labels. Padding makes most of them a whole number of vectors: a column
+with E = 0 has ρ = 0 and adds nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import inlined, uncounted
-from lambdaboost.objectives.kernels.loss import curvature_of, force_of
-from lambdaboost.objectives.kernels.pair_factors import is_factored, times
-from lambdaboost.objectives.kernels.pair_weight import gap, has_h, step
-from lambdaboost.objectives.kernels.span import bits, inverse, is_wide, lifted
+from lambdaboost._jit import inlined_disjoint, uncounted
+from lambdaboost.objectives.kernels.loss import as_better, chances, pushes
+from lambdaboost.objectives.kernels.pair_weight import Document, gain_delta, rank_delta, times
 
+# The rows of `slots`, an array with a column for each document: what pairs read of it, and its sums so far.
+E, GAIN, D, H, UP, DOWN, LAM, MU = map(np.int64, range(8))
 ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
-LANES = 32  # columns are padded to a multiple of this
+PADDING = 32  # columns are padded to a multiple of this
 BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
 CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
 
@@ -31,76 +29,78 @@ class Rule(NamedTuple):
     swap: Any
     factors: Any
     force: Any
-    span: Any
-    sigma: float
-    center: float
+    chance: Any
 
 
-class Columns(NamedTuple):
-    """What tiles read of each document, float32."""
+class Run(NamedTuple):
+    """Some of the documents in `slots`, one after the other."""
 
     e: Any
-    k: Any  # bits of a whole number; E itself where the span is `Narrow`, which reads none
     gain: Any
-    rest: Any  # of the gain, the second of its two floats
     d: Any
-    h: Any  # d itself where the swap has none
-    up: Any  # both are d too where pairs have no factors
+    h: Any
+    up: Any
     down: Any
-
-
-class Side(NamedTuple):
-    """Documents as rows or as columns of tiles, with their λ and μ so far."""
-
-    read: Columns
-    sums: Any  # float32, for as long as they stay short; of lifted weights, as are the totals
-    totals: Any  # float64, to which the sums are carried
-    size: Any  # columns; what follows is padding
-
-
-@inlined
-def empty_columns(rule, n):
-    """Memory for n documents, all 0."""
-    e, d = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    k = np.zeros(n, np.float32) if is_wide(rule.span) else e
-    h = np.zeros(n, np.float32) if has_h(rule.swap) else d
-    up = np.zeros(n, np.float32) if is_factored(rule.factors) else d
-    down = np.zeros(n, np.float32) if is_factored(rule.factors) else d
-    return Columns(e, k, np.zeros(n, np.float32), np.zeros(n, np.float32), d, h, up, down)
+    lam: Any
+    mu: Any
 
 
 @uncounted
-def _tile(rule, gain, rest, re, rk, rd, rh, ru, e, k, g, r, d, h, down, lam, mu):
-    """Four rows of one level from row i (E in re and rk, d in rd, h in rh, up in ru) against a run of columns.
+def pair(rule, i, j):
+    """Force and curvature of a pair over `shared`, what all pairs of j with one level have in common."""
+    rho, rest = chances(rule.chance, i.e, j.e)
+    wr = times(rule.factors, rho * rank_delta(rule.swap, i, j), i.factor)
+    return pushes(rule.force, wr, rho, rest)
 
-    What all pairs of a column share, u = E_j times the gap of the gains, is multiplied in once for each row's sum and
-    once for the four together: ρ = E_j v, so a pair has one division and three products besides its sums. Adds to the
-    columns' λ and μ in place and returns the rows'.
-    """
-    swap, factors, force, span = rule.swap, rule.factors, rule.force, rule.span
-    e0, e1, e2, e3 = re[0], re[1], re[2], re[3]
-    k0, k1, k2, k3 = bits(rk[0]), bits(rk[1]), bits(rk[2]), bits(rk[3])
-    d0, d1, d2, d3 = rd[0], rd[1], rd[2], rd[3]
-    h0, h1, h2, h3 = rh[0], rh[1], rh[2], rh[3]
-    u0, u1, u2, u3 = ru[0], ru[1], ru[2], ru[3]
+
+@uncounted
+def shared(rule, i, j):
+    """The difference of the gains: times `pair` this is ρ |ΔZ|."""
+    return times(rule.factors, gain_delta(rule.swap, i, j), j.factor)
+
+
+@uncounted
+def run_of(slots, lo, hi):
+    """The slots lo:hi."""
+    return Run(
+        slots[E, lo:hi], slots[GAIN, lo:hi], slots[D, lo:hi], slots[H, lo:hi], slots[UP, lo:hi], slots[DOWN, lo:hi],
+        slots[LAM, lo:hi], slots[MU, lo:hi],
+    )  # fmt: skip
+
+
+@uncounted
+def cut(run, lo, hi):
+    """A part of a run."""
+    return Run(
+        run.e[lo:hi], run.gain[lo:hi], run.d[lo:hi], run.h[lo:hi], run.up[lo:hi], run.down[lo:hi], run.lam[lo:hi],
+        run.mu[lo:hi],
+    )  # fmt: skip
+
+
+@uncounted
+def better(rule, rows, i):
+    """The document of a row, the better of a pair."""
+    return Document(as_better(rule.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.up[i])
+
+
+@uncounted
+def worse(columns, j):
+    """The document of a column, the worse of a pair."""
+    return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], columns.down[j])
+
+
+@inlined_disjoint
+def _tile(rule, rows, columns):
+    """λ and μ of four rows of one level against a run of columns, whose sums grow."""
+    i0, i1, i2, i3 = rows
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
-    for j in range(e.size):
-        ej, kj, dj, hj = e[j], bits(k[j]), d[j], h[j]
-        u = times(factors, ej * gap(swap, gain, rest, g[j], r[j]), down[j])
-        x0, v0 = inverse(span, e0, k0, ej, kj)
-        x1, v1 = inverse(span, e1, k1, ej, kj)
-        x2, v2 = inverse(span, e2, k2, ej, kj)
-        x3, v3 = inverse(span, e3, k3, ej, kj)
-        w0, w1 = lifted(span, step(swap, d0, h0, dj, hj)), lifted(span, step(swap, d1, h1, dj, hj))
-        w2, w3 = lifted(span, step(swap, d2, h2, dj, hj)), lifted(span, step(swap, d3, h3, dj, hj))
-        w0, w1 = times(factors, v0 * w0, u0), times(factors, v1 * w1, u1)
-        w2, w3 = times(factors, v2 * w2, u2), times(factors, v3 * w3, u3)
-        r0, r1, r2, r3 = ej * v0, ej * v1, ej * v2, ej * v3
-        o0, o1, o2, o3 = x0 * v0, x1 * v1, x2 * v2, x3 * v3
-        f0, f1 = force_of(force, w0, r0, o0), force_of(force, w1, r1, o1)
-        f2, f3 = force_of(force, w2, r2, o2), force_of(force, w3, r3, o3)
-        c0, c1 = curvature_of(force, w0, r0, o0), curvature_of(force, w1, r1, o1)
-        c2, c3 = curvature_of(force, w2, r2, o2), curvature_of(force, w3, r3, o3)
+    for x in range(columns.e.size):
+        j = worse(columns, x)
+        u = shared(rule, i0, j)
+        f0, c0 = pair(rule, i0, j)
+        f1, c1 = pair(rule, i1, j)
+        f2, c2 = pair(rule, i2, j)
+        f3, c3 = pair(rule, i3, j)
         a0 += u * f0
         a1 += u * f1
         a2 += u * f2
@@ -109,98 +109,68 @@ def _tile(rule, gain, rest, re, rk, rd, rh, ru, e, k, g, r, d, h, down, lam, mu)
         b1 += u * c1
         b2 += u * c2
         b3 += u * c3
-        lam[j] -= u * ((f0 + f1) + (f2 + f3))
-        mu[j] += u * ((c0 + c1) + (c2 + c3))
+        columns.lam[x] -= u * ((f0 + f1) + (f2 + f3))
+        columns.mu[x] += u * ((c0 + c1) + (c2 + c3))
     return a0, a1, a2, a3, b0, b1, b2, b3
 
 
-@uncounted
-def _row(rule, gain, rest, re, rk, rd, rh, ru, e, k, g, r, d, h, down, lam, mu):
-    """One row against a run of columns, for what is left of a level after its tiles."""
-    swap, factors, force = rule.swap, rule.factors, rule.force
-    k_i = bits(rk)
+@inlined_disjoint
+def _row(rule, i, columns):
+    """λ and μ of one row against a run of columns, whose sums grow."""
     a = b = np.float32(0)
-    for j in range(e.size):
-        e_i, v = inverse(rule.span, re, k_i, e[j], bits(k[j]))
-        u = times(factors, e[j] * gap(swap, gain, rest, g[j], r[j]), down[j])
-        w = times(factors, v * lifted(rule.span, step(swap, rd, rh, d[j], h[j])), ru)
-        rho, other = e[j] * v, e_i * v
-        f, c = u * force_of(force, w, rho, other), u * curvature_of(force, w, rho, other)
-        a += f
-        b += c
-        lam[j] -= f
-        mu[j] += c
+    for x in range(columns.e.size):
+        j = worse(columns, x)
+        u = shared(rule, i, j)
+        f, c = pair(rule, i, j)
+        a += u * f
+        b += u * c
+        columns.lam[x] -= u * f
+        columns.mu[x] += u * c
     return a, b
 
 
 @uncounted
-def rows_by_columns(rule, first, last, rows, lo, hi, columns):
-    """Rows first:last of one level, each to be above all of the columns lo:hi.
-
-    Adds to the float32 sums of both sides, which the caller carries to float64 after every BLOCK rows.
-    """
-    re, rk, row_gain, row_rest, rd, rh, ru, _ = rows.read
-    ce, ck, cg, cr, cd, ch, _, c_down = columns.read
-    row_lam, row_mu = rows.sums
-    gain, rest = row_gain[first], row_rest[first]
-    stop = _whole_vectors(lo, hi, columns.size)
-    for c in range(lo, stop, CHUNK):
-        c_end = min(c + CHUNK, stop)
-        e, k, g, r, d, h = ce[c:c_end], ck[c:c_end], cg[c:c_end], cr[c:c_end], cd[c:c_end], ch[c:c_end]
-        down, lam, mu = c_down[c:c_end], columns.sums[0][c:c_end], columns.sums[1][c:c_end]
-        i = first
-        while i + ROWS <= last:
-            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(
-                rule, gain, rest, re[i:], rk[i:], rd[i:], rh[i:], ru[i:], e, k, g, r, d, h, down, lam, mu
+def rows_by_columns(rule, rows, columns):
+    """Rows of one level, each to be above all columns; at most BLOCK rows between two calls of `carry`."""
+    n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
+    for c in range(0, m, CHUNK):
+        chunk = cut(columns, c, c + CHUNK)
+        i = 0
+        while i + ROWS <= n:
+            four = (
+                better(rule, rows, i),
+                better(rule, rows, i + 1),
+                better(rule, rows, i + 2),
+                better(rule, rows, i + 3),
             )
-            row_lam[i] += a0
-            row_lam[i + 1] += a1
-            row_lam[i + 2] += a2
-            row_lam[i + 3] += a3
-            row_mu[i] += b0
-            row_mu[i + 1] += b1
-            row_mu[i + 2] += b2
-            row_mu[i + 3] += b3
+            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(rule, four, chunk)
+            lam[i] += a0
+            lam[i + 1] += a1
+            lam[i + 2] += a2
+            lam[i + 3] += a3
+            mu[i] += b0
+            mu[i + 1] += b1
+            mu[i + 2] += b2
+            mu[i + 3] += b3
             i += ROWS
-        while i < last:
-            a0, b0 = _row(
-                rule, gain, rest, re[i], rk[i], rd[i], rh[i], ru[i], e, k, g, r, d, h, down, lam, mu
-            )
-            row_lam[i] += a0
-            row_mu[i] += b0
+        while i < n:
+            a, b = _row(rule, better(rule, rows, i), chunk)
+            lam[i] += a
+            mu[i] += b
             i += 1
 
 
 @uncounted
-def blocks_by_columns(rule, first, last, rows, lo, hi, columns, since):
-    """`rows_by_columns` for any number of rows; `since` counts those that the totals lack, and is returned."""
-    for block in range(first, last, BLOCK):
-        block_end = min(block + BLOCK, last)
-        since = rows_since_carry(block_end - block, since, columns)
-        rows_by_columns(rule, block, block_end, rows, lo, hi, columns)
-    return since
+def carry(slots, totals, n):
+    """Move the sums of n slots to their float64 totals."""
+    lam, mu, total_lam, total_mu = slots[LAM], slots[MU], totals[0], totals[1]
+    for slot in range(n):
+        total_lam[slot] += lam[slot]
+        total_mu[slot] += mu[slot]
+        lam[slot] = mu[slot] = 0
 
 
 @uncounted
-def carry(side):
-    """Move the float32 sums of a side to their float64 totals."""
-    for x in range(2):
-        part, total = side.sums[x], side.totals[x]
-        for slot in range(side.size):
-            total[slot] += part[slot]
-            part[slot] = 0
-
-
-@uncounted
-def rows_since_carry(more, since, columns):
-    """How many rows the totals lack once `more` are added; carries the sums before they grow too long."""
-    if since + more > BLOCK:
-        carry(columns)
-        return more
-    return since + more
-
-
-@inlined
-def _whole_vectors(lo, hi, size):
+def whole_vectors(lo, hi, end):
     """The end of a run lo:hi of columns, moved on to whole vectors where only padding follows."""
-    return lo + (hi - lo + LANES - 1) // LANES * LANES if hi == size else hi
+    return lo + (hi - lo + PADDING - 1) // PADDING * PADDING if hi == end else hi

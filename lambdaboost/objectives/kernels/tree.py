@@ -9,43 +9,45 @@ the pairs inside a leaf are computed as pairs. One rule for all pairs (i at an e
     i better:  λ_i += w f(t_j − t_i),  λ_j −= w f(t_j − t_i)
     j better:  λ_j += w f(t_i − t_j),  λ_i −= w f(t_i − t_j),     w = A_ab Σ_k B_abk (D_ki − D_kj),
 
-a and b the two grades. A discounted gain has one term D, the discount, and B = 1; RankNet has none, w = A; the pair
-accuracy one for each grade (`swaps.pair_accuracy`).
+a the grade of i and b that of j. A discounted gain has one term D, the discount, and B = 1; RankNet has none, w = A;
+average precision has two, the pair accuracy one for each grade. A swap's `tree_delta` says which.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries
+from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.exp import NOTHING, exp_minus, exp_minus_in_parts
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import curvature_of, force_of
+from lambdaboost.objectives.kernels.loss import RANGE, Loss, logistic, pushes, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
+    Document,
+    PairWeights,
+    Ranked,
+    Unfactored,
     by_levels,
-    gap,
-    has_h,
-    is_constant,
-    of_differences,
+    gain_delta,
+    n_terms_of,
     rank_terms,
-    terms_of_level,
+    tree_delta,
 )
-from lambdaboost.objectives.kernels.span import close_gaps, from_bits, is_wide, lowered, pad
+from lambdaboost.objectives.kernels.query import Lists
 from lambdaboost.objectives.kernels.tiles import (
-    LANES,
-    Columns,
+    GAIN,
+    PADDING,
+    D,
+    E,
+    H,
     Rule,
-    Side,
     carry,
-    empty_columns,
     rows_by_columns,
+    run_of,
+    whole_vectors,
 )
-from lambdaboost.objectives.kernels.two_floats import split_one
 
 POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in t, that meets another through its points; the force has poles at distance π
@@ -65,20 +67,26 @@ T = np.cos(np.outer(np.arange(POINTS), _U))  # T[k, u] = T_k(X[u])
 TO_POINTS = T * np.where(np.arange(POINTS) == 0, 1.0, 2.0)[:, None] / POINTS
 
 
+GAP = 256.0  # neighbours farther apart in t are brought as near: in their pairs ρ is 0 or 1 either way
+
+
 class Documents(NamedTuple):
     """The labelled documents of a list by rank, and λ and μ so far."""
 
     t: Any  # σ(s_max − s), ascending
-    d: Any  # (m, n_terms)
+    terms: Any  # D, (m, n_terms)
+    d: Any
+    h: Any
     grade: Any  # 0 best
+    document: Any
     lam: Any
     mu: Any
 
 
 class Weights(NamedTuple):
-    """What weighs a pair by its two grades."""
+    """What weighs a pair by the grade of its upper and that of its lower document."""
 
-    gains: Any  # by grade, as two floats
+    gain: Any  # by grade
     a: Any  # A, (n_grades, n_grades)
     b: Any  # B, (n_grades, n_grades, n_terms)
 
@@ -126,7 +134,7 @@ def _middle_half(t, first, last):
 @inlined
 def _leaf_charges(docs, first, last, charge):
     """Charges of a leaf."""
-    t, d, grade = docs.t, docs.d, docs.grade
+    t, d, grade = docs.t, docs.terms, docs.grade
     moments = np.zeros(charge.shape)
     basis = np.empty(POINTS)
     middle, half = _middle_half(t, first, last)
@@ -170,27 +178,14 @@ def _child_to_parent(t, child, parent, m, matrix):
 
 
 @inlined
-def _force(force, o, center):
-    """Force and curvature at a difference of t."""
-    apart = o + center
-    rho = rest = 1.0
-    if apart > NOTHING:
-        rho = 0.0
-    elif apart < -NOTHING:
-        rest = 0.0
-    else:
-        rho, rest = 1.0 / (1.0 + math.exp(apart)), 1.0 / (1.0 + math.exp(-apart))
-    return force_of(force, rho, rho, rest), curvature_of(force, rho, rho, rest)
-
-
-@inlined
 def _add_fields(weights, b, downward, pulls, field):
     """Add what charges of grade b pull, pulls[moment] in right and in wrong order, λ and μ, to the fields of a run."""
     n_terms = weights.b.shape[2]
     # (D_i − D_j) is D − D′ for the run above and D′ − D for the run below.
     flip = -1.0 if n_terms > 0 and downward == 1 else 1.0
     for a in range(field.shape[0]):
-        w = flip * weights.a[a, b]
+        upper, lower = (a, b) if downward == 0 else (b, a)
+        w = flip * weights.a[upper, lower]
         if w == 0:
             continue
         target_better = a < b
@@ -202,7 +197,7 @@ def _add_fields(weights, b, downward, pulls, field):
                 field[a, 0, to] += sign * pulls[0, x, to]
                 field[a, 1, to] += w * pulls[0, 2 + x, to]
         for k in range(n_terms):
-            share = weights.b[a, b, k]
+            share = weights.b[upper, lower, k]
             if share != 0:
                 for to in range(POINTS):
                     field[a, 0, to] -= sign * share * pulls[1 + k, x, to]
@@ -218,8 +213,10 @@ def _meet(rule, weights, nodes, above, below, points, work):
     for u in range(POINTS):
         for v in range(POINTS):
             o = points[1, v] - points[0, u]
-            right[u, v], right_mu[u, v] = _force(rule.force, o, rule.center)
-            wrong[u, v], wrong_mu[u, v] = _force(rule.force, -o, rule.center)
+            rho, rest = logistic(o + rule.chance.center)
+            right[u, v], right_mu[u, v] = pushes(rule.force, rho, rho, rest)
+            rho, rest = logistic(rule.chance.center - o)
+            wrong[u, v], wrong_mu[u, v] = pushes(rule.force, rho, rho, rest)
     for downward in range(2):
         source, target = (below, above) if downward == 0 else (above, below)
         for b in range(weights.a.shape[0]):
@@ -242,121 +239,117 @@ def _meet(rule, weights, nodes, above, below, points, work):
 class Leaf(NamedTuple):
     """A run of documents level by level, as tiles read it."""
 
-    side: Side
+    slots: Any
+    totals: Any
     start: Any  # of each level
-    document: Any  # in each slot
+    rank: Any  # in `Documents`, of each slot
 
 
 @inlined
-def _leaf(rule, weights, docs, run, from_t):
-    """Lay the documents of a run out, E relative to `from_t`."""
+def _leaf(weights, docs, run):
+    """Lay the documents of a run out, all but E and d."""
     first, last = run
-    capacity = LEAF + 2 * LANES
-    t, d, grade, _, _ = docs
-    gain_of, rest_of = weights.gains
-    read = empty_columns(rule, capacity)
-    start, document = np.zeros(weights.a.shape[0] + 1, np.int64), np.empty(capacity, np.int64)
+    slots, rank = np.zeros((8, LEAF + 2 * PADDING), np.float32), np.empty(last - first, np.int64)
+    start = np.zeros(weights.a.shape[0] + 1, np.int64)
     for i in range(first, last):
-        start[grade[i] + 1] += 1
+        start[docs.grade[i] + 1] += 1
     for level in range(start.size - 1):
         start[level + 1] += start[level]
     following = start.copy()
     for i in range(first, last):
-        slot = following[grade[i]]
-        following[grade[i]] += 1
-        document[slot] = i
-        read.gain[slot], read.rest[slot] = gain_of[grade[i]], rest_of[grade[i]]
-        if is_wide(rule.span):
-            read.e[slot], k = exp_minus_in_parts(t[i] - from_t)
-            read.k[slot] = from_bits(k)
-        else:
-            read.e[slot] = exp_minus(t[i] - from_t)
-        if d.shape[1] == 1:
-            read.d[slot], rest = split_one(d[i, 0])
-            if has_h(rule.swap):
-                read.h[slot] = rest
-    pad(rule.span, read, last - first, last - first + LANES)
-    sums = np.zeros(capacity, np.float32), np.zeros(capacity, np.float32)
-    return Leaf(Side(read, sums, (np.zeros(capacity), np.zeros(capacity)), last - first), start, document)
+        slot = following[docs.grade[i]]
+        following[docs.grade[i]] += 1
+        rank[slot], slots[GAIN, slot], slots[H, slot] = i, weights.gain[docs.grade[i]], docs.h[i]
+    return Leaf(slots, np.zeros((2, last - first)), start, rank)
 
 
-@inlined
-def _shifted(rule, leaf, t, from_t):
-    """A leaf as rows: E times e^center."""
-    if rule.center == 0:
-        return leaf.side
-    read, sums, totals, size = leaf.side
-    e = np.zeros(read.e.size, np.float32)
-    k = np.zeros(read.e.size, np.float32) if is_wide(rule.span) else e
-    if is_wide(rule.span):
-        for slot in range(size):
-            e[slot], k_here = exp_minus_in_parts(t[leaf.document[slot]] - from_t - rule.center)
-            k[slot] = from_bits(k_here)
-    else:
-        shift = np.float32(math.exp(rule.center))
-        for slot in range(size):
-            e[slot] = shift * read.e[slot]
-    shifted = Columns(e, k, read.gain, read.rest, read.d, read.h, read.up, read.down)
-    return Side(shifted, sums, totals, size)
-
-
-@inlined
-def _terms_to_slots(weights, a, b, d, leaf, level):
-    """D of the documents of a level where levels a and b meet."""
+@uncounted
+def _d_of_levels(weights, docs, leaf, level, pair):
+    """D of the documents of a level of a leaf where two levels meet."""
     for slot in range(leaf.start[level], leaf.start[level + 1]):
         total = 0.0
-        for k in range(d.shape[1]):
-            total += weights.b[a, b, k] * d[leaf.document[slot], k]
-        leaf.side.read.d[slot] = total
+        for k in range(docs.terms.shape[1]):
+            total += weights.b[pair[0], pair[1], k] * docs.terms[leaf.rank[slot], k]
+        leaf.slots[D, slot] = total
 
 
-@inlined
-def _levels_meet(rule, weights, docs, from_t, above, below):
+@uncounted
+def _levels_meet(rule, weights, docs, above, below):
     """Every level of the rows `above` against all worse levels of the columns `below`."""
-    rows = _shifted(rule, above, docs.t, from_t)
-    m = below.side.size
+    m = below.rank.size
     for level in range(above.start.size - 1):
-        first, last = above.start[level], above.start[level + 1]
-        if first == last or below.start[level + 1] == m:
+        rows, lo = run_of(above.slots, above.start[level], above.start[level + 1]), below.start[level + 1]
+        if rows.e.size == 0 or lo == m:
             continue
         if by_levels(rule.swap):
-            for worse in range(level + 1, above.start.size - 1):
-                lo, hi = below.start[worse], below.start[worse + 1]
-                if lo < hi:
-                    _terms_to_slots(weights, level, worse, docs.d, above, level)
-                    _terms_to_slots(weights, level, worse, docs.d, below, worse)
-                    rows_by_columns(rule, first, last, rows, lo, hi, below.side)
+            for other in range(level + 1, above.start.size - 1):
+                run = below.start[other], below.start[other + 1]
+                if run[0] < run[1]:
+                    _d_of_levels(weights, docs, above, level, (level, other))
+                    _d_of_levels(weights, docs, below, other, (level, other))
+                    rows_by_columns(rule, rows, run_of(below.slots, run[0], run[1]))
         else:
-            rows_by_columns(rule, first, last, rows, below.start[level + 1], m, below.side)
+            rows_by_columns(rule, rows, run_of(below.slots, lo, whole_vectors(lo, m, m)))
 
 
 @inlined
-def _collect(span, leaf, docs):
-    carry(leaf.side)
-    for slot in range(leaf.side.size):
-        docs.lam[leaf.document[slot]] += lowered(span, leaf.side.totals[0][slot])
-        docs.mu[leaf.document[slot]] += lowered(span, leaf.side.totals[1][slot])
+def _collect(leaf, docs):
+    carry(leaf.slots, leaf.totals, leaf.rank.size)
+    for slot in range(leaf.rank.size):
+        docs.lam[leaf.rank[slot]] += leaf.totals[0, slot]
+        docs.mu[leaf.rank[slot]] += leaf.totals[1, slot]
+
+
+@inlined
+def _far_pairs(rule, weights, docs, run, other):
+    """All pairs of two runs, or of one with itself, whose t lie too far apart for tiles."""
+    for i in range(run[0], run[1]):
+        for j in range(max(i + 1, other[0]), other[1]):
+            a, b = docs.grade[i], docs.grade[j]
+            w = weights.a[a, b] if docs.terms.shape[1] == 0 else 0.0
+            for k in range(docs.terms.shape[1]):
+                w += weights.a[a, b] * weights.b[a, b, k] * (docs.terms[i, k] - docs.terms[j, k])
+            sign = 1.0 if a < b else -1.0
+            rho, rest = logistic(sign * (docs.t[j] - docs.t[i]) + rule.chance.center)
+            f, c = pushes(rule.force, w * rho, rho, rest)
+            docs.lam[i] += sign * f
+            docs.lam[j] -= sign * f
+            docs.mu[i] += c
+            docs.mu[j] += c
 
 
 @inlined
 def _near_pairs(rule, weights, docs, run, other):
     """All pairs of the documents of two runs, or of one with itself, as pairs."""
-    from_t = docs.t[run[0]]
-    alone = run[0] == other[0]
-    above = _leaf(rule, weights, docs, run, from_t)
-    below = above if alone else _leaf(rule, weights, docs, other, from_t)
-    for turn in range(1 if alone else 2):
-        rows, columns = (above, below) if turn == 0 else (below, above)
-        _levels_meet(rule, weights, docs, from_t, rows, columns)
-    _collect(rule.span, above, docs)
-    if not alone:
-        _collect(rule.span, below, docs)
+    from_t, to_t = docs.t[run[0]], docs.t[other[1] - 1]
+    if to_t - from_t + abs(rule.chance.center) > RANGE:
+        _far_pairs(rule, weights, docs, run, other)
+        return
+    above = _leaf(weights, docs, run)
+    below = above if run[0] == other[0] else _leaf(weights, docs, other)
+    score = np.empty(LEAF)
+    sigma = rule.chance.sigma if rule.chance.sigma > 0 else 1.0  # at σ = 0 every t is 0
+    for leaf in (above, below):
+        for slot in range(leaf.rank.size):
+            i = leaf.rank[slot]
+            # Near the last of both runs, whose differences are the smallest, a float32 holds d best.
+            leaf.slots[D, slot], score[slot] = (
+                docs.d[i] - docs.d[other[1] - 1],
+                -docs.t[i] / sigma,
+            )
+        ends = -from_t / sigma, -to_t / sigma
+        write_e(rule.chance, ends[0], ends[1], score[: leaf.rank.size], leaf.slots[E])
+    _levels_meet(rule, weights, docs, above, below)
+    if run[0] != other[0]:
+        _levels_meet(rule, weights, docs, below, above)
+        _collect(below, docs)
+    _collect(above, docs)
 
 
 @inlined
 def _leaf_values(docs, first, last, field):
     """Add the field of a leaf to its documents."""
-    t, d, grade, lam, mu = docs
+    t, d, grade, lam, mu = docs.t, docs.terms, docs.grade, docs.lam, docs.mu
     n_terms = d.shape[1]
     coefficients = np.zeros(field.shape)
     for a in range(field.shape[0]):
@@ -399,7 +392,7 @@ def _meet_all(rule, weights, docs, nodes):
     t, leaves = docs.t, nodes.leaves
     m = t.size
     square = (POINTS, POINTS)
-    n_moments = docs.d.shape[1] + 1
+    n_moments = docs.terms.shape[1] + 1
     work = (
         np.empty(square),
         np.empty(square),
@@ -415,7 +408,7 @@ def _meet_all(rule, weights, docs, nodes):
         a0, a1 = _boundary(above, m)
         b0, b1 = _boundary(below, m)
         above_width, below_width = t[a1 - 1] - t[a0], t[b1 - 1] - t[b0]
-        if max(above_width, below_width) <= WIDTH or t[b0] - t[a1 - 1] >= FAR + abs(rule.center):
+        if max(above_width, below_width) <= WIDTH or t[b0] - t[a1 - 1] >= FAR + abs(rule.chance.center):
             middle, half = _middle_half(t, a0, a1)
             points[0] = middle + half * X
             middle, half = _middle_half(t, b0, b1)
@@ -452,7 +445,7 @@ def _descend(t, nodes):
 @inlined
 def _one_list(rule, weights, docs):
     """Add the pairs of one list."""
-    m, n_moments, n_grades = docs.t.size, docs.d.shape[1] + 1, weights.a.shape[0]
+    m, n_moments, n_grades = docs.t.size, docs.terms.shape[1] + 1, weights.a.shape[0]
     leaves = 1
     while m > LEAF * leaves:
         leaves *= 2
@@ -470,116 +463,107 @@ def _one_list(rule, weights, docs):
 
 
 @inlined
-def _weights(swap, gains, n_terms):
-    """A and B of all pairs of grades."""
-    gain, rest = gains
+def _weights(swap, gain, h_of_level, n_terms):
+    """A and B of all pairs of grades, the upper document's first."""
     n = gain.size
-    a, b = np.zeros((n, n)), np.ones((n, n, n_terms))
-    for i in range(n):
-        for j in range(n):
-            if i != j:
-                a[i, j] = abs(np.float64(gap(swap, gain[i], rest[i], gain[j], rest[j])))
-            if by_levels(swap):
-                b[i, j] = 0
-                b[i, j, max(i, j)] = 1
-                b[i, j, min(i, j)] -= 1
-    return Weights(gains, a, b)
+    a, b = np.zeros((n, n)), np.zeros((n, n, n_terms))
+    for upper in range(n):
+        for lower in range(n):
+            if upper != lower:
+                i, j = Document(0.0, gain[upper], 0.0, 0.0, 0.0), Document(0.0, gain[lower], 0.0, 0.0, 0.0)
+                of_terms = tree_delta(swap, upper, lower, h_of_level, b[upper, lower])
+                a[upper, lower] = abs(gain_delta(swap, i, j)) * of_terms
+    return Weights(gain, a, b)
+
+
+@inlined
+def _documents(weights, sigma, lists, q):
+    """The labelled documents of a query by rank, and the gain and h of each level."""
+    offsets, levels, scores, order = lists
+    swap, a, b = weights.swap, offsets[q], offsets[q + 1]
+    n, n_levels = b - a, levels.first[q + 1] - levels.first[q]
+    d, h = np.zeros(n), np.zeros(n)
+    rank_terms(swap, Ranked(a, order[a:b], weights.gains[a:b], weights.discounts, weights.cutoff), d, h)
+    n_terms = n_levels if by_levels(swap) else n_terms_of(swap)
+    figures, terms = np.zeros((5, n)), np.zeros((n, n_terms))
+    grade, document = np.empty(n, np.int8), np.empty(n, np.int32)
+    h_of_level = np.zeros(n_levels)
+    m, t, before = 0, 0.0, scores[a + order[a]]
+    for rank in range(n):
+        i = a + order[a + rank]
+        # Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
+        t += min(sigma * (before - scores[i]), GAP)
+        before, level = scores[i], levels.of_document[i]
+        if level >= 0:
+            figures[0, m], figures[1, m], figures[2, m] = t, d[rank], h[rank]
+            grade[m], document[m], h_of_level[level] = level, i, h[rank]
+            if n_terms_of(swap) > 0:
+                terms[m, 0] = d[rank]
+            if n_terms_of(swap) > 1:
+                terms[m, 1] = h[rank]
+            m += 1
+    if by_levels(swap):
+        by_rank = np.arange(m)
+        for level in range(n_levels):
+            terms_of_level(level, by_rank, grade, figures[3])
+            for i in range(m):
+                terms[i, level] = figures[3, i]
+    figures[3] = 0
+    docs = Documents(
+        figures[0, :m], terms[:m], figures[1, :m], figures[2, :m], grade[:m], document[:m], figures[3, :m],
+        figures[4, :m],
+    )  # fmt: skip
+    return docs, h_of_level
+
+
+@uncounted
+def terms_of_level(a, by_rank, level, out):
+    """Write V of level a (`swaps.pair_accuracy`) at the rank of every slot; `by_rank` are the slots by rank."""
+    v = 0
+    for x in range(by_rank.size):
+        of = level[by_rank[x]]
+        v += int(of > a) + int(of >= a)
+        out[by_rank[x]] = v
 
 
 @kernel
-def _block_of_lists(first, last, lengths, lists, pairs, ranking, level_of, out):
-    """λ and μ of some long queries, whose order by score is known."""
-    queries, offsets = lists
-    weights, loss, span = pairs
-    swap, gains, discounts, cutoff, factors = weights
-    rule = Rule(swap, factors, loss.force, span, loss.sigma, loss.center)
-    scores, order = ranking
+def block_of_lists(first, last, lengths, lists, pairs, out):
+    """λ and μ of some long queries; `lists` are these, offsets, levels, the gain of each, the scores and the order."""
+    queries, offsets, levels, gain, scores, order = lists
+    weights, rule = pairs
     for x in range(first, last):
-        a, b = offsets[queries[x]], offsets[queries[x] + 1]
-        n = b - a
-        ranked = np.empty(n)
-        for rank in range(n):
-            ranked[rank] = scores[a + order[a + rank]]
-        if is_wide(span):
-            close_gaps(ranked, loss.sigma)
-        n_levels = 0
-        for i in range(a, b):
-            n_levels = max(n_levels, level_of[i] + 1)
-        n_terms = 0 if is_constant(swap) else (n_levels if by_levels(swap) else 1)
-        t, d, grade, document = (
-            np.empty(n),
-            np.zeros((n, n_terms)),
-            np.empty(n, np.int8),
-            np.empty(n, np.int32),
-        )
-        gain_of_level = np.zeros(n_levels, np.float32), np.zeros(n_levels, np.float32)
-        d_of_rank, h_of_rank, _ = rank_terms(
-            swap,
-            a,
-            gains[0][a:b],
-            order[a:b],
-            discounts,
-            cutoff,
-            np.empty(n, np.float32),
-            np.empty(n, np.float32),
-        )
-        m = 0
-        for rank in range(n):
-            i = order[a + rank]
-            level = level_of[a + i]
-            if level >= 0:
-                t[m] = -ranked[rank] if is_wide(span) else loss.sigma * (ranked[0] - ranked[rank])
-                grade[m], document[m] = level, i
-                gain_of_level[0][level], gain_of_level[1][level] = gains[0][a + i], gains[1][a + i]
-                if of_differences(swap):
-                    d[m, 0] = np.float64(d_of_rank[rank]) + np.float64(h_of_rank[rank])
-                m += 1
-        if by_levels(swap):
-            now, by_rank = np.empty(m, np.float32), np.arange(m)
-            for level in range(n_levels):
-                terms_of_level(swap, level, by_rank, grade, now)
-                d[:m, level] = now
-        docs = Documents(t[:m], d[:m], grade[:m], np.zeros(m), np.zeros(m))
-        _one_list(rule, _weights(swap, gain_of_level, n_terms), docs)
-        for i in range(a, b):
-            out[0][i] = out[1][i] = 0
-        for i in range(m):
-            out[0][a + document[i]], out[1][a + document[i]] = docs.lam[i], docs.mu[i]
+        q = queries[x]
+        docs, h_of_level = _documents(weights, rule.chance.sigma, (offsets, levels, scores, order), q)
+        gain_here = gain[levels.first[q] : levels.first[q + 1]]
+        _one_list(rule, _weights(rule.swap, gain_here, h_of_level, docs.terms.shape[1]), docs)
+        for i in range(offsets[q], offsets[q + 1]):
+            out[0, i] = out[1, i] = 0
+        for i in range(docs.t.size):
+            out[0, docs.document[i]], out[1, docs.document[i]] = docs.lam[i], docs.mu[i]
 
 
 def lists_by_tree(
-    scores: NDArray[np.float64],
-    q: Queries,
-    queries: NDArray[np.int64],
-    levels: Levels,
-    pairs: Any,
-    order: NDArray[np.int32],
-    out: tuple[NDArray[np.float32], NDArray[np.float32]],
+    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
 ) -> None:
-    """Write λ and μ of some queries to `out`, by their `order`; `pairs` are weights, loss and span."""
-    lengths = np.append(0, np.cumsum(q.sizes[queries]))
-    lists = queries, q.offsets
-    over_queries(_block_of_lists, lengths, lists, pairs, (scores, order), levels.of_document, out)
+    """Write λ and μ of the queries that are wanted."""
+    levels, queries = lists.levels, np.flatnonzero(wanted)
+    lengths = np.append(0, np.cumsum(np.diff(levels.offsets)[queries]))
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+    of_lists = queries, levels.offsets, levels, lists.gain, lists.scores, lists.by_score
+    over_queries(block_of_lists, lengths, of_lists, (weights, rule), out)
 
 
-def worth_a_tree(q: Queries, levels: Levels, cutoff: int, most_levels: int = LEVELS) -> NDArray[np.bool_]:
+def worth_a_tree(q: Queries, of: Levels, weights: PairWeights) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
-    # Their identity names the levels as long as they live, and what is kept holds them.
-    key = ("worth a tree", id(levels.of_document), cutoff, most_levels)
-    return q.memo(key, lambda: (_worth_a_tree(q, levels, cutoff, most_levels), levels))[0]
-
-
-def _worth_a_tree(q: Queries, levels: Levels, cutoff: int, most_levels: int) -> NDArray[np.bool_]:
-    level_query = np.repeat(np.arange(q.n_queries), np.diff(levels.first))
-    pairs = np.bincount(
-        level_query,
-        weights=(levels.end - levels.start).astype(np.float64) * (levels.run_end - levels.end),
-        minlength=q.n_queries,
-    ).astype(np.float64)  # counts of nothing come as integers
-    sizes = q.sizes
-    pairs *= np.minimum(1, 2 * cutoff / sizes)  # a pair needs a document above the cutoff
+    traits = weights.swap.traits
+    if traits.n_terms is None or not isinstance(weights.factors, Unfactored):
+        return np.zeros(q.n_queries, dtype=bool)  # the tree sums runs of documents that count alike
+    n_levels = np.diff(of.first)
+    # A pair needs a document above the cutoff.
+    pairs = of.pairs() * np.minimum(1, 2 * weights.cutoff / q.sizes)
     # The tree knows one list of levels, each above all that follow.
-    last_end = np.maximum.reduceat(np.append(levels.end, 0), np.minimum(levels.first[:-1], levels.end.size))
     whole = np.ones(q.n_queries, dtype=bool)
-    np.logical_and.at(whole, level_query, levels.run_end == last_end[level_query])
-    return whole & (np.diff(levels.first) <= most_levels) & (pairs > PAIRS_A_DOCUMENT * sizes)
+    np.logical_and.at(whole, of.query(), of.reach == n_levels[of.query()])
+    few = n_levels <= (LEVELS_OF_TERMS if traits.by_levels else LEVELS)
+    worth: NDArray[np.bool_] = whole & few & (pairs > PAIRS_A_DOCUMENT * q.sizes)
+    return worth

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from lambdaboost._jit import exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives.native.queries import Derivatives, gradient_of
+from lambdaboost.objectives.native.terms import Derivatives, gradient_by
 
-TRUNCATION = 30  # lambdarank_truncation_level
 BINS = 1024 * 1024
 EDGE = 50.0
 
@@ -87,8 +86,8 @@ def _one_query(
 
 
 @exact
-def _queries(first, last, offsets, score, label, weights, options, grad, hess):
-    gain, inverse_ideal, discount = weights
+def _queries(first, last, offsets, score, label, terms, options, grad, hess):
+    gain, inverse_ideal, discount = terms
     # As scalars, since arrays in a tuple cost a call a tenth of its time.
     sigma, truncation, norm, low, per_unit, table = options
     for q in range(first, last):
@@ -99,9 +98,9 @@ def _queries(first, last, offsets, score, label, weights, options, grad, hess):
         )  # fmt: skip
 
 
-def gradient(
+def lightgbm_gradient(
     scores: NDArray[np.float64], q: Queries, metric: NDCG, sigma: float, truncation: int, norm: bool
 ) -> Derivatives:
-    """Gradient and hessian of LightGBM's objective, before weights."""
+    """Gradient and hessian before weights, with ``lambdarank_truncation_level`` and ``lambdarank_norm``."""
     options = Options(sigma, truncation, norm, *_sigmoid_table(sigma))
-    return gradient_of(_queries, scores, q, NDCG(truncation, metric.gain), options)
+    return gradient_by(_queries, scores, q, NDCG(truncation, metric.gain), options)

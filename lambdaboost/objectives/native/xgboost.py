@@ -2,7 +2,6 @@
 
 A copy of `LambdaGrad` and `CalcLambdaForGroup` (XGBoost 3.x, src/objective/lambdarank_obj.h and .cc): float32 margins
 and sigmoid, float64 pairs cast to float32, a hessian twice the derivative, discounts that run on past the truncation.
-Pairs are divided by the ratios of `xgboost_unbiased` where there are any.
 """
 
 from __future__ import annotations
@@ -16,40 +15,23 @@ from numpy.typing import NDArray
 from lambdaboost._jit import exact
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG
-from lambdaboost.objectives.native.queries import Derivatives, gradient_of
+from lambdaboost.objectives.native.terms import Derivatives, gradient_by
 
-TRUNCATION = 32  # lambdarank_num_pair_per_sample for the top-k method
-
-
-NOTHING = 1e-16
-
-
-class PositionBias(NamedTuple):
-    """The ratios that ``lambdarank_unbiased`` divides by, and where the costs of each document go, all float64.
-
-    Of no length without it.
-    """
-
-    plus: NDArray[np.float64]  # t⁺ and t⁻ by position
-    minus: NDArray[np.float64]
-    plus_costs: NDArray[np.float64]  # by document
-    minus_costs: NDArray[np.float64]
+LEAST_CURVATURE = 1e-16
 
 
 class Options(NamedTuple):
-    """XGBoost's parameters and the bias of positions."""
+    """XGBoost's parameters."""
 
     truncation: int
     norm: bool
     score_norm: bool
-    bias: PositionBias
 
 
 @exact
-def _one_query(score, label, gain, inverse_ideal, discount, options, plus_costs, minus_costs, grad, hess):
-    truncation, norm, score_norm, bias = options
-    plus, minus, _, _ = bias
-    n, tracked = score.size, plus.size
+def _one_query(score, label, gain, inverse_ideal, discount, options, grad, hess):
+    truncation, norm, score_norm = options
+    n = score.size
     one = np.float32(1)
     by_rank = np.argsort(-score, kind="mergesort")
     spread = score[by_rank[0]] != score[by_rank[n - 1]]
@@ -68,16 +50,7 @@ def _one_query(score, label, gain, inverse_ideal, discount, options, plus_costs,
             if score_norm and spread:
                 swap /= np.float64(abs(difference)) + 0.01
             rho = np.float64(one / (one + np.float32(math.exp(min(-difference, np.float32(88.7))))))
-            force, curvature = (rho - 1.0) * swap, max(rho * (1.0 - rho), NOTHING) * swap * 2.0
-            if high < tracked and below < tracked:
-                cost = math.log(1.0 / (1.0 - rho)) * swap
-                if minus[below] >= NOTHING and plus[high] >= NOTHING:
-                    force /= plus[high] * minus[below]
-                    curvature /= plus[high] * minus[below]
-                if minus[below] >= NOTHING:
-                    plus_costs[high] += cost / minus[below]
-                if plus[high] >= NOTHING:
-                    minus_costs[below] += cost / plus[high]
+            force, curvature = (rho - 1.0) * swap, max(rho * (1.0 - rho), LEAST_CURVATURE) * swap * 2.0
             grad[high] += np.float32(force)
             grad[below] -= np.float32(force)
             hess[high] += np.float32(curvature)
@@ -91,27 +64,28 @@ def _one_query(score, label, gain, inverse_ideal, discount, options, plus_costs,
 
 
 @exact
-def queries(first, last, offsets, score, label, weights, options, grad, hess):
-    """Gradient and hessian of queries first:last, and their costs where there are ratios."""
-    gain, inverse_ideal, discount = weights
-    bias = options.bias
+def _queries(first, last, offsets, score, label, terms, options, grad, hess):
+    gain, inverse_ideal, discount = terms
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         _one_query(
-            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount, options,
-            bias.plus_costs[a:b], bias.minus_costs[a:b], grad[a:b], hess[a:b],
+            score[a:b], label[a:b], gain[a:b], inverse_ideal[q], discount, options, grad[a:b], hess[a:b],
         )  # fmt: skip
 
 
-def gradient(
+def xgboost_gradient(
     scores: NDArray[np.float64], q: Queries, metric: NDCG, truncation: int, norm: bool, score_norm: bool
 ) -> Derivatives:
-    """Gradient and hessian of XGBoost's objective, before weights."""
-    options = Options(truncation, norm, score_norm, PositionBias(*(np.zeros(0) for _ in range(4))))
-    return gradient_of(queries, scores.astype(np.float32), q, NDCG(truncation, metric.gain), options)
+    """Gradient and hessian before weights.
+
+    The options are ``lambdarank_num_pair_per_sample``, ``lambdarank_normalization`` and
+    ``lambdarank_score_normalization``.
+    """
+    options = Options(truncation, norm, score_norm)
+    return gradient_by(_queries, scores.astype(np.float32), q, NDCG(truncation, metric.gain), options)
 
 
-def row_weights(q: Queries) -> NDArray[np.float32] | None:
+def xgboost_weights(q: Queries) -> NDArray[np.floating] | None:
     """Each query's weight times n_queries / Σ weights, for its rows, as XGBoost counts them."""
     if q.weight is None:
         return None

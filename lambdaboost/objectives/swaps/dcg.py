@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
+from lambdaboost.objectives.kernels.lanes import LONGEST
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
-from lambdaboost.objectives.kernels.precision import LONGEST
-from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 from lambdaboost.objectives.swaps.registry import swap_gains, swap_of
 
 
@@ -25,19 +25,16 @@ def check_dcg(name: str, metric: object) -> None:
         )
 
 
-def _discounts(q: Queries, k: int | None) -> TwoFloats:
-    """D(r) − D(last) for ranks r from 1, D(r) = 1/log2(1 + r) and 0 past the cutoff k, as long as the longest list.
+def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
+    """1/log2(1 + r) for ranks r from 1, 0 past the cutoff k."""
 
-    Swaps read differences alone, and float32 holds most of them close to 0: there stands the last rank of a list whose
-    discounts are read as one float32, the same whatever the other lists are.
-    """
-
-    def build() -> TwoFloats:
-        d = 1 / np.log2(2 + np.arange(q.sizes.max()))
+    def build() -> NDArray[np.float64]:
+        d = 1 / np.log2(2 + np.arange(max(q.sizes.max(), LONGEST)))
         d[k:] = 0 if k is not None else d[k:]
-        return split(d - 1 / np.log2(1 + min(k or LONGEST, LONGEST)))
+        return d
 
-    return q.memo(("discounts", k), build)
+    found: NDArray[np.float64] = q.memo(("discounts", k), build)
+    return found
 
 
 @swap_of(NDCG, CNDCG)
@@ -48,11 +45,8 @@ def dcg_weights(metric: Any, q: Queries) -> PairWeights:
 
 def _first_ranks(k: int, metric: Any, q: Queries) -> PairWeights:
     """A document counts its gain in the first k ranks, and nothing below."""
-
-    def build() -> TwoFloats:
-        return split((np.arange(q.sizes.max()) < k) * 1.0)
-
-    return PairWeights(Dcg(), swap_gains(metric, q), q.memo(("first ranks", k), build), k)
+    counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST)) < k) * 1.0)
+    return PairWeights(Dcg(), swap_gains(metric, q), counts, k)
 
 
 @swap_of(WTA)

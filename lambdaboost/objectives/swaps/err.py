@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import ERR
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, exact_gain_gap, traits
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 SURE = 1e-16  # 1 − R at least, so that what follows a document that surely satisfies can still be swapped with it
@@ -45,24 +45,30 @@ def _expected_reciprocal_rank_terms(satisfaction, by_rank, cutoff, d, h):
     return depth
 
 
-@traits(has_h=True, gap=exact_gain_gap)
+@traits(has_h=True)
 class ExpectedReciprocalRank(NamedTuple):
     """ERR; a document's gain is its satisfaction, here once more in float64."""
 
     satisfaction: NDArray[np.float64]  # (n_documents,)
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
-        return max((d_i - d_j) * h_i, (d_j - d_i) * h_j)
+    def rank_terms(swap, query, d, h):
+        """V and 1/(1 − R) of each rank."""
+        here = swap.satisfaction[query.first : query.first + query.by_rank.size]
+        return _expected_reciprocal_rank_terms(here, query.by_rank, query.cutoff, d, h)
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """V and 1/(1 − R) of each rank."""
-        here = swap.satisfaction[first : first + by_rank.size]
-        return d_memory, h_memory, _expected_reciprocal_rank_terms(here, by_rank, cutoff, d_memory, h_memory)
+    def rank_delta(swap, i, j):
+        """The difference of V over 1 − R of the upper document, whose V is the higher: the larger of both signs."""
+        return max((i.d - j.d) * i.h, (j.d - i.d) * j.h)
+
+    @staticmethod
+    def tree_delta(swap, upper, lower, h_of_level, b):
+        """V, and 1/(1 − R) of the upper document's level."""
+        b[0] = 1
+        return h_of_level[upper]
 
 
 @swap_of(ERR)
 def _weights(metric: ERR, q: Queries) -> PairWeights:
-    return by_ranking(ExpectedReciprocalRank(metric.satisfaction(q)), metric, q)
+    return by_ranking(ExpectedReciprocalRank(metric.swap_gains(q)), metric, q)

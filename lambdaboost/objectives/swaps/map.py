@@ -9,7 +9,7 @@ that rises from r to p the other way around, its own count one higher at p:
     M w = ((C(p) + 1) v(p) − S(p)) − ((C(r) + 1) v(r) − S(r))  where it stands below.
 
 With h = v/2 and d = C v − S + h both are |d_i − d_j| − (h_i − h_j), i the relevant document, whichever stands above.
-Past the cutoff d is −S(k) at every rank and h is 0, so two documents there weigh 0.
+d falls from rank to rank. Past the cutoff it is −S(k) at every rank and h is 0, so two documents there weigh 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MAP
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, gain_gap, traits
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
@@ -38,19 +38,25 @@ def _average_precision_terms(gains, by_rank, cutoff, d, h):
     return depth
 
 
-@traits(has_h=True, gap=gain_gap)
+@traits(has_h=True, n_terms=2)
 class AveragePrecision(NamedTuple):
     """MAP; a relevant document's gain is 1/M."""
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """M w of a relevant document i and another j."""
-        return abs(d_i - d_j) - (h_i - h_j)
+    def rank_terms(swap, query, d, h):
+        """C v − S + v/2 and v/2 of each rank."""
+        return _average_precision_terms(query.gains, query.by_rank, query.cutoff, d, h)
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """C v − S + v/2 and v/2 of each rank."""
-        return d_memory, h_memory, _average_precision_terms(gains, by_rank, cutoff, d_memory, h_memory)
+    def rank_delta(swap, i, j):
+        """M w of a relevant document i and another j."""
+        return abs(i.d - j.d) - (i.h - j.h)
+
+    @staticmethod
+    def tree_delta(swap, upper, lower, h_of_level, b):
+        """The d, less the h where the relevant document stands above, plus it where it stands below."""
+        b[0], b[1] = 1, -1 if upper < lower else 1
+        return 1.0
 
 
 @swap_of(MAP)

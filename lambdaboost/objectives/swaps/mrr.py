@@ -3,7 +3,8 @@
 Let v(r) = 1/r, 0 past the cutoff, and Z = v of the first relevant rank. Once the relevant document i is taken away,
 the others give x_i: v of the second relevant rank if i is the first, Z if it is not; put at the rank of j it gives
 max(x_i, v(r_j)). So w = |max(x_i − Z, v(r_j) − Z)|: one figure a document, x − Z if it is relevant, v − Z if not.
-It is 0 where neither stands as high as the first relevant document, which is therefore this query's cutoff.
+It is 0 where neither stands as high as the first relevant document, which is therefore this query's cutoff: in one
+long list the pairs above it are few unless relevant documents are rare and come late.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import MRR
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, gain_gap, traits
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, traits
 from lambdaboost.objectives.swaps.registry import by_ranking, swap_of
 
 
@@ -39,19 +40,19 @@ def _reciprocal_rank_terms(gains, by_rank, cutoff, d):
     return min(depth, first + 1)
 
 
-@traits(own_cutoff=True, gap=gain_gap)
+@traits(n_terms=None)
 class ReciprocalRank(NamedTuple):
     """MRR; a relevant document's gain is 1."""
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """What the swap of a relevant document and another is worth, whichever of them is i."""
-        return abs(max(d_i, d_j))
+    def rank_terms(swap, query, d, h):
+        """What x − Z or v − Z is of each rank's document; no h."""
+        return _reciprocal_rank_terms(query.gains, query.by_rank, query.cutoff, d)
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """What x − Z or v − Z is of each rank's document; no h."""
-        return d_memory, d_memory, _reciprocal_rank_terms(gains, by_rank, cutoff, d_memory)
+    def rank_delta(swap, i, j):
+        """What the swap of a relevant document and another is worth, whichever of them is i."""
+        return abs(max(i.d, j.d))
 
 
 @swap_of(MRR)

@@ -15,18 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.pair_weight import exact_gain_gap, traits
+from lambdaboost.objectives.kernels.pair_weight import traits
 
 
-@inlined
-def _count_ranks(d):
-    for r in range(d.size):
-        d[r] = r
-
-
-@traits(has_h=True, fixed_by_rank=True, gap=exact_gain_gap)
+@traits(has_h=True, fixed_by_rank=True, n_terms=None)
 class RankDistance(NamedTuple):
     """Pairs of near ranks weigh most; d is the rank from 0, h its discount."""
 
@@ -36,16 +29,17 @@ class RankDistance(NamedTuple):
     of_distance: np.float32  # b
 
     @staticmethod
-    def step(swap, d_i, h_i, d_j, h_j):
-        """What the discounts differ by, and what a distance of the ranks is worth."""
-        delta = swap.by_distance[np.int32(abs(d_i - d_j))] * swap.by_lower[np.int32(max(d_i, d_j))]
-        return swap.of_discounts * abs(h_i - h_j) + swap.of_distance * delta
+    def rank_terms(swap, query, d, h):
+        """The ranks themselves and their discounts."""
+        for r in range(min(d.size, query.discounts.size)):
+            d[r], h[r] = r, query.discounts[r]
+        return query.cutoff
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """The ranks themselves and their discounts."""
-        _count_ranks(d_memory)
-        return d_memory, discounts[0], cutoff
+    def rank_delta(swap, i, j):
+        """What the discounts differ by, and what a distance of the ranks is worth."""
+        delta = swap.by_distance[np.int32(abs(i.d - j.d))] * swap.by_lower[np.int32(max(i.d, j.d))]
+        return swap.of_discounts * abs(i.h - j.h) + swap.of_distance * delta
 
 
 def rank_distance(q: Queries, k: int | None, of_discounts: float, of_distance: float) -> RankDistance:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, Unit
-from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
 
 Weigh = Callable[[Any, Queries], PairWeights]
 
@@ -36,23 +36,32 @@ def check_swap(name: str, metric: object) -> None:
 
 
 def pair_weights(metric: Any, q: Queries) -> PairWeights:
-    """The swap of a measure, and what it reads besides the scores."""
-    return next(weigh for measure, weigh in SWAPS.items() if isinstance(metric, measure))(metric, q)
+    """The swap of a measure, and what it reads besides the scores; cached in `q`."""
+
+    def build() -> tuple[PairWeights, Any]:
+        weigh = next(weigh for measure, weigh in SWAPS.items() if isinstance(metric, measure))
+        return weigh(metric, q), metric
+
+    # Its identity names the measure as long as it lives, and what is kept holds it.
+    weights: PairWeights = q.memo(("pair weights", id(metric)), build)[0]
+    return weights
 
 
 def unweighted(q: Queries) -> PairWeights:
     """Every pair weighs 1."""
-    none = q.memo("no gains", lambda: np.zeros(q.n_documents, dtype=np.float32))
-    return PairWeights(Unit(), (none, none), (none, none), q.n_documents)
+    none = q.memo("no gains", lambda: np.zeros(q.n_documents))
+    return PairWeights(Unit(), none, none, q.n_documents)
 
 
-def swap_gains(metric: Any, q: Queries) -> TwoFloats:
+def swap_gains(metric: Any, q: Queries) -> NDArray[np.float64]:
     """What each document is worth in a swap."""
-    return q.memo((replace(metric, empty=0.0), "swap gains"), lambda: split(metric.swap_gains(q)))
+    found: NDArray[np.float64] = q.memo(
+        (replace(metric, empty=0.0), "swap gains"), lambda: metric.swap_gains(q).astype(np.float64)
+    )
+    return found
 
 
 def by_ranking(swap: Any, metric: Any, q: Queries) -> PairWeights:
     """The weights of a swap that makes d and h of the ranks itself, by the documents there."""
-    none = np.zeros(0, dtype=np.float32)
     cutoff = getattr(metric, "k", None) or q.n_documents
-    return PairWeights(swap, swap_gains(metric, q), (none, none), cutoff)
+    return PairWeights(swap, swap_gains(metric, q), np.zeros(0), cutoff)

@@ -20,44 +20,42 @@ from numpy.typing import NDArray
 from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
-from lambdaboost.evaluation._correlation import centered_ranks
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, exact_d_step, exact_gain_gap, traits
-from lambdaboost.objectives.kernels.two_floats import TwoFloats, split
+from lambdaboost.evaluation.correlation import centered_ranks
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, d_delta, d_term, traits
 from lambdaboost.objectives.swaps.registry import swap_of
 
 
 @inlined
-def _count_labelled(labelled, by_rank, d, h):
+def _count_labelled(labelled, by_rank, d):
     rank = 0
     for r in range(by_rank.size):
         rank += int(labelled[by_rank[r]])
-        d[r], h[r] = -rank, 0  # falling from rank to rank, as the tree expects of discounts
+        d[r] = -rank  # falling from rank to rank, as the tree expects
 
 
-@traits(has_h=True, of_differences=True, gap=exact_gain_gap, step=exact_d_step)
+@traits(rank_delta=d_delta, tree_delta=d_term)
 class LabelledRanks(NamedTuple):
     """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
 
     labelled: NDArray[np.bool_]  # (n_documents,)
 
     @staticmethod
-    def rank_terms(swap, first, gains, by_rank, discounts, cutoff, d_memory, h_memory):
-        """Minus the ranks, and zeros."""
-        _count_labelled(swap.labelled[first : first + by_rank.size], by_rank, d_memory, h_memory)
-        return d_memory, h_memory, cutoff
+    def rank_terms(swap, query, d, h):
+        """Minus the ranks; no h."""
+        _count_labelled(swap.labelled[query.first : query.first + query.by_rank.size], query.by_rank, d)
+        return query.cutoff
 
 
-def _gains(q: Queries, source: str) -> tuple[TwoFloats, NDArray[np.bool_]]:
+def _gains(q: Queries, source: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """b/(A B) of each document, and whether it has a label."""
     ranks = centered_ranks(q.source(source, allow_negative=True).astype(np.float64), q)
     labelled, b, starts = ~np.isnan(ranks), np.nan_to_num(ranks), q.offsets[:-1]
     n = np.add.reduceat(labelled, starts, dtype=np.float64)
     scale = np.repeat(np.sqrt(n * (n**2 - 1) / 12 * np.add.reduceat(b * b, starts)), q.sizes)
-    return split(np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size))), labelled
+    return np.divide(b, scale, where=scale > 0, out=np.zeros(scale.size)), labelled
 
 
 @swap_of(Spearman)
 def _weights(metric: Spearman, q: Queries) -> PairWeights:
     gains, labelled = q.memo(("gains of ranks", metric.source), lambda: _gains(q, metric.source))
-    none = np.zeros(0, dtype=np.float32)
-    return PairWeights(LabelledRanks(labelled), gains, (none, none), q.n_documents)
+    return PairWeights(LabelledRanks(labelled), gains, np.zeros(0), q.n_documents)

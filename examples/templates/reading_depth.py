@@ -1,0 +1,68 @@
+"""A template of a measure: copy it to lambdaboost/evaluation/, rename it, and change what a query is worth.
+
+The example is the rank-biased precision of Moffat and Zobel (2008), under a name that no real measure wants.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import check_number
+from lambdaboost._jit import kernel, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation._binary import Binary
+from lambdaboost.evaluation.rankings import over_rankings, retrieved
+
+
+class ReadingDepth(Binary):
+    r"""A reader goes from each rank to the next with the chance p (Moffat and Zobel 2008).
+
+    .. math:: (1 - p) \sum_r p^{r-1} [l(r) \ge t]
+
+    with l(r) the grade at rank r and t the threshold. In [0, 1]; undefined where no document is relevant.
+
+    Parameters
+    ----------
+    threshold : float, default 1
+        The lowest grade that counts as relevant.
+    persistence : float, default 0.8
+        The chance p, above 0 and below 1.
+    empty : float, default 0.0
+        The value for a query without a relevant document.
+
+    Examples
+    --------
+    >>> ReadingDepth(persistence=0.5).per_query([0.1, 0.3, 0.2], Queries([2, 0, 1], sizes=[3]))
+    array([0.375])
+
+    """
+
+    persistence: float = 0.8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("persistence", self.persistence, above=0)
+        if self.persistence >= 1:
+            raise ValueError(f"persistence is {self.persistence!r}: give a chance above 0 and below 1")
+
+    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        grades = retrieved(q.relevance, scores, np.nan)  # a document that was not retrieved gains nothing
+        threshold, n = np.float32(self.threshold), self.n_relevant(q)
+        return over_rankings(_queries, grades, scores, q, None, threshold, self.persistence, n)
+
+
+@uncounted
+def _one_query(q, offsets, grades, threshold, p):
+    """What a query is worth, its grades from the first rank down: the function to change."""
+    total, reading = 0.0, 1.0
+    for grade in grades[offsets[q] : offsets[q + 1]]:
+        total += reading if grade >= threshold else 0.0
+        reading *= p
+    return (1 - p) * total
+
+
+@kernel
+def _queries(first, last, offsets, k, ranked, threshold, p, n_relevant, out):
+    for q in range(first, last):
+        out[q] = _one_query(q, offsets, ranked, threshold, p) if n_relevant[q] else np.nan

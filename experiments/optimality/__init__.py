@@ -1,0 +1,18 @@
+"""Where training ends, and what cost a λ rule has: tests of the 2006 and 2007 papers, shown in results/report.md."""
+
+from experiments.optimality import plots
+from experiments.optimality.jacobian import LambdaJacobian, lambda_jacobian
+from experiments.optimality.local_optimum import LocalOptimum, local_optimum_test
+from experiments.optimality.loop import loop_work
+from experiments.optimality.sweep import WeightSweep, weight_sweep
+
+__all__ = [
+    "LambdaJacobian",
+    "LocalOptimum",
+    "WeightSweep",
+    "lambda_jacobian",
+    "local_optimum_test",
+    "loop_work",
+    "plots",
+    "weight_sweep",
+]

@@ -1,0 +1,203 @@
+"""Checks of arguments: each returns the argument in its canonical form, or raises one line that names the remedy.
+
+They are lambdaboost's own because importing scikit-learn's takes twice as long as importing lambdaboost.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LAST_RANK = 2**31 - 1  # the highest cutoff; no list is longer
+STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
+# Names of other fields of `Queries` and of the engines' data sets.
+RESERVED = ("ids", "offsets", "position", "position_names", "relevance", "self", "sizes", "weight")
+
+
+class RowError(ValueError):
+    """A wrong value in a row: a caller that knows the file can name its row instead.
+
+    >>> raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
+    Traceback (most recent call last):
+    lambdaboost._checks.RowError: relevance[3] is -1: labels must be ≥ 0
+    """
+
+    def __init__(self, name: str, row: int, value: Any, remedy: str) -> None:
+        super().__init__(name, row, value, remedy)
+        self.name, self.row, self.value, self.remedy = name, row, value, remedy
+
+    def __str__(self) -> str:
+        return f"{self.name}[{self.row}] {self.problem}"
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the name."""
+        whole = float(self.value).is_integer() and abs(self.value) < 1e15
+        value = f"{self.value:.0f}" if whole else f"{self.value:g}"
+        return f"is {value}: {self.remedy}"
+
+
+@contextmanager
+def naming_rows(place: Callable[[int], str], rows: NDArray[np.int64] | None = None) -> Iterator[None]:
+    """Name the place of a row in its `RowError`; `rows` says how the rows were reordered since."""
+    try:
+        yield
+    except RowError as error:
+        row = error.row if rows is None else int(rows[error.row])
+        raise ValueError(f"{place(row)}: {error.name} {error.problem}") from None
+
+
+def check_whole(name: str, value: Any, least: int = 1, most: int = LAST_RANK, remedy: str = "") -> int:
+    """A whole number from `least` to `most`.
+
+    >>> check_whole("rounds", np.int64(3))
+    3
+    >>> check_whole("rounds", 2.5)
+    Traceback (most recent call last):
+    TypeError: rounds is 2.5: give a whole number ≥ 1
+    """
+    remedy = remedy or f"give a whole number ≥ {least}"
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}: {remedy}") from None
+    if n < least:
+        raise ValueError(f"{name} is {value!r}: {remedy}")
+    if n > most:
+        raise ValueError(f"{name} is {value!r}, expected at most {most}: {remedy}")
+    return n
+
+
+def check_number(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: float = -math.inf,
+    remedy: str = "",
+) -> int | float:
+    """A finite number in [low, high] and greater than `above`; integral ones as int, so that 1 and 1.0 are equal.
+
+    >>> check_number("weight", 0.5, 0, 1)
+    0.5
+    >>> check_number("step", 0, above=0)
+    Traceback (most recent call last):
+    ValueError: step is 0: give a finite number > 0
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}: {remedy or 'give a number'}")
+    x = float(value)
+    if not (math.isfinite(x) and low <= x <= high and x > above):
+        bounds = [f"> {above:g}"] if above > -math.inf else [f"≥ {low:g}"] if low > -math.inf else []
+        bounds += [f"≤ {high}" if isinstance(high, int) else f"≤ {high:g}"] if high < math.inf else []
+        raise ValueError(
+            f"{name} is {value!r}: {remedy or ' '.join(['give a finite number', ' and '.join(bounds)])}"
+        )
+    return int(x) if x.is_integer() else x
+
+
+def check_tuple(name: str, value: Any, such_as: str) -> tuple[Any, ...]:
+    """A tuple, list or other iterable of several values as a tuple.
+
+    >>> check_tuple("within", "relevance", "('relevance',)")
+    Traceback (most recent call last):
+    TypeError: within is 'relevance': give a tuple such as ('relevance',)
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is {value!r}: give a tuple such as {such_as}")
+    return tuple(value)
+
+
+def check_choice(name: str, value: object, choices: Any) -> None:
+    """Raise where `value` is none of the choices of a `Literal`."""
+    if value not in get_args(choices):
+        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
+
+
+def check_sigma(value: Any) -> None:
+    """Raise where σ is not a number > 0 and ≤ `STEEPEST`."""
+    check_number("sigma", value, high=STEEPEST, above=0)
+
+
+def check_cutoff(value: Any) -> int | None:
+    """The last rank that counts, ≥ 1, or None for all documents."""
+    remedy = "give a whole number ≥ 1, or None for all documents"
+    return None if value is None else check_whole("k", value, remedy=remedy)
+
+
+def check_threshold(value: Any) -> int | float:
+    """The lowest grade that counts as relevant, > 0."""
+    remedy = "give the lowest grade that counts as relevant, a number > 0"
+    return check_number("threshold", value, above=0, remedy=remedy)
+
+
+def check_empty(value: Any) -> float:
+    """The value of an undefined query; any NaN becomes `math.nan`, which equals itself in tuples."""
+    if isinstance(value, Real) and math.isnan(value):
+        return math.nan
+    remedy = "give a number, or float('nan') to leave such queries out"
+    return float(check_number("empty", value, remedy=remedy))
+
+
+def check_source(value: Any) -> str:
+    """The name of a label source that is read."""
+    if not isinstance(value, str):
+        raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
+    return value
+
+
+def check_new_source(name: object, taken: Container[str] = ()) -> None:
+    """Raise if `name` cannot name a new label source: no string, reserved, or one of `taken`."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"a label source needs a name of type str, got {name!r}")
+    if name in RESERVED:
+        raise ValueError(
+            f"a label source cannot be called {name!r}: {', '.join(RESERVED)} are reserved; rename it"
+        )
+    if name in taken:
+        raise ValueError(f"label source {name!r} exists already: choose another name")
+
+
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
+def check_scores(given: ArrayLike, q: Any) -> NDArray[np.float64]:
+    """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
+    try:
+        s = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"scores must be numbers, one per document: {error}") from None
+    if s.shape != (q.n_documents,) or not all_finite(s):
+        q.scores(np.where(np.isneginf(s), 0.0, s))
+    return s
+
+
+def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remedy: str) -> None:
+    """Raise for the first label that is `bad`, if any."""
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise RowError(name, row, float(labels[row]), remedy)
+
+
+def check_positions(q: Any, source: str, rows: NDArray[np.bool_]) -> None:
+    """Raise if one of these rows of `q`, which have labels in `source`, has no position."""
+    missing = rows & (q.required_position() == 0)
+    if missing.any():
+        row = int(missing.argmax())
+        raise ValueError(
+            f"{source}[{row}] is {q.source(source)[row]:g}, but the row has no position: "
+            "give the position at which it was shown, or NaN as its label"
+        )

@@ -1,0 +1,161 @@
+"""Everything undocumented that lambdaboost uses of LightGBM, as in LightGBM 4.6 and 4.7; the engine is not imported.
+
+If a later version changes a name, `tests/test_private.py` reports which one.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._warn import waiting
+
+# A method of LightGBM's boosters that XGBoost's do not have.
+OF_BOOSTERS = "rollback_one_iter"
+# The parameter of the number of threads: the main name, then its aliases in LightGBM's order of preference.
+THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
+# The attribute in which `Booster.update` records that it has removed the booster's own objective.
+OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
+# The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
+OBJECTIVE_VARIABLE = "fobj"
+
+
+def library() -> Any:
+    """The engine's loaded library; None before it is imported."""
+    return getattr(sys.modules.get("lightgbm.basic"), "_LIB", None)
+
+
+@cache
+def parameter_names() -> frozenset[str]:
+    """All names of parameters with their aliases; empty, so that none is refused, if LightGBM has no such list."""
+    aliases: Any = getattr(sys.modules.get("lightgbm.basic"), "_ConfigAliases", None)
+    names = aliases._get_all_param_aliases() if hasattr(aliases, "_get_all_param_aliases") else {}
+    return frozenset(name for main, others in names.items() for name in (main, *others))
+
+
+def machines_of(params: Mapping[str, Any]) -> int:
+    """The workers of the training; LightGBM counts them where `params` list them alone."""
+    listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
+    counted = params.get("num_machines") or params.get("num_machine")
+    return max(int(counted or 1), listed.count(",") + 1)
+
+
+# Data sets.
+
+
+def is_constructed(data: Any) -> bool:
+    """Whether the data set is constructed, without constructing it."""
+    return data._handle is not None
+
+
+def is_continued(data: Any) -> bool:
+    """Whether the initial scores come from a model that LightGBM continues."""
+    return data._predictor is not None
+
+
+def rows_of_parent(data: Any) -> tuple[Any, Any]:
+    """The rows that a subset has of another data set, and that data set; None for one that is no subset."""
+    if data.used_indices is None or data.reference is None:
+        return None, None
+    return np.asarray(data.used_indices), data.reference
+
+
+# Boosters in training.
+
+
+def is_booster(value: object) -> bool:
+    """Whether an object is a `lightgbm.Booster`."""
+    return hasattr(type(value), OF_BOOSTERS)
+
+
+def threads_given(booster: Any) -> Any:
+    """The number of threads among the parameters of a booster; None if there is none."""
+    return next((booster.params[name] for name in THREADS if booster.params.get(name) is not None), None)
+
+
+def note_objective(booster: Any) -> None:
+    """Keep the first `Booster.update` from resetting the booster's parameters."""
+    setattr(booster, OBJECTIVE_NOTED, True)
+
+
+def eval_result(values: Any) -> Any:
+    """An item of ``evaluation_result_list``: a class of its own since LightGBM 4.7, a tuple before."""
+    return getattr(sys.modules["lightgbm"], "EvalResult", lambda *items: items)(*values)
+
+
+def ranker_in_training() -> tuple[Any, dict[str, Any], Any, Any] | None:
+    """Of the `LGBMRanker.fit` that is training its eval_metric, parameters, feval and callbacks; None outside of any.
+
+    They are read from the local variables of the functions that wait.
+    """
+    wanted = {"fit": "lightgbm.sklearn", "train": "lightgbm.engine"}
+    found: dict[str, dict[str, Any]] = {}
+    for frame in waiting():
+        name = frame.f_code.co_name
+        if name in wanted.keys() - found.keys() and frame.f_globals.get("__name__") == wanted[name]:
+            found[name] = dict(frame.f_locals)
+    if found.keys() != wanted.keys():
+        return None
+    fit, train = found["fit"], found["train"]
+    callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
+    return fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks
+
+
+def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int, named: bool) -> None:
+    """Set the attributes that `LGBMRanker.fit` sets, for its properties to read."""
+    ranker._n_features_in = features
+    ranker._fitted_with_feature_names = named
+    ranker._Booster = booster
+    ranker._n_features = booster.num_feature()
+    ranker._evals_result = history
+    ranker._best_iteration = booster.best_iteration
+    ranker._best_score = booster.best_score
+    ranker.fitted_ = True
+
+
+# The text of a model.
+
+
+class Tree(NamedTuple):
+    """A booster's last tree: the outputs of its leaves, and the parameters of the training as printed."""
+
+    outputs: NDArray[np.float64]
+    rate: float
+    l2: float
+    max_step: float
+
+
+def last_tree(booster: Any) -> Tree:
+    """The last tree, read from the text of the model."""
+    text = _last_tree_text(booster)
+    lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
+    outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
+    parameters = _parameters(text)
+    l2, max_step = float(parameters["lambda_l2"]), float(parameters["max_delta_step"])
+    return Tree(outputs, float(lines["shrinkage"]), l2, max_step)
+
+
+def parameters_of(booster: Any) -> Mapping[str, str]:
+    """All parameters as LightGBM understood them, by their main names."""
+    return _parameters(_last_tree_text(booster))
+
+
+def with_parameters(text: str, changed: Mapping[str, str]) -> str:
+    """The text of a model with these parameters in place of its own."""
+    for name, value in changed.items():
+        text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {value}]", text, flags=re.MULTILINE)
+    return text
+
+
+def _last_tree_text(booster: Any) -> str:
+    return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
+
+
+def _parameters(text: str) -> dict[str, str]:
+    return {name: value.strip() for name, value in re.findall(r"^\[(\w+):(.*)\]$", text, flags=re.MULTILINE)}

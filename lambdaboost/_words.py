@@ -1,0 +1,55 @@
+"""Words shown to users: in messages, on the terminal and in reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LONGEST_SHOWN = 60  # characters of one text
+MOST_LISTED = 8  # items of a list
+
+
+def shown(text: object) -> str:
+    r"""A user's text in one short line, safe in a terminal: quoted, with control characters escaped.
+
+    >>> print(shown("price"), shown("\x1b[31mred\n"), shown("x" * 10_000_000))
+    'price' '\x1b[31mred\n' 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…' (10,000,000 characters)
+    """
+    whole = str(text)
+    quoted = repr(whole[:LONGEST_SHOWN])
+    if len(whole) <= LONGEST_SHOWN:
+        return quoted
+    return f"{quoted[:-1]}…{quoted[-1]} ({len(whole):,} characters)"
+
+
+def plain(text: object, longest: int = LONGEST_SHOWN) -> str:
+    r"""`shown` without quotes, for cells and headings; blanks at either end become visible.
+
+    >>> print(plain("q 17"), plain("\x1b]0;x\x07"), plain("  "), plain("y" * 90))
+    q 17 \x1b]0;x\x07 '  ' yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
+    """
+    whole = str(text)
+    cut = whole[:longest]
+    safe = cut if cut.isprintable() else repr(cut)[1:-1]
+    if safe != safe.strip() or not safe:
+        return repr(cut)
+    return safe + "…" * (len(whole) > longest)
+
+
+def listed(items: Iterable[object], most: int = MOST_LISTED) -> str:
+    """A list in a sentence: the first items and how many more there are.
+
+    >>> print(listed("abc"), "|", listed(range(30), 3))
+    'a', 'b', 'c' | 0, 1, 2 and 27 more
+    """
+    every = list(items)
+    named = ", ".join(shown(item) if isinstance(item, str) else str(item) for item in every[:most])
+    return named + (f" and {len(every) - most} more" if len(every) > most else "")
+
+
+def counted(n: int, one: str, more: str = "") -> str:
+    """A number with its noun.
+
+    >>> print(counted(1, "query", "queries"), counted(1200, "row"))
+    1 query 1,200 rows
+    """
+    return f"{n:,} {one if n == 1 else more or one + 's'}"

@@ -1,0 +1,95 @@
+"""Everything undocumented that lambdaboost uses of XGBoost, as in XGBoost 2.1 to 3.2; the engine is not imported.
+
+If a later version changes a name, `tests/test_private.py` reports which one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+# A method of XGBoost's boosters that LightGBM's do not have.
+OF_BOOSTERS = "num_boosted_rounds"
+# The local variables of `xgboost.train` and `xgboost.cv` that hold the objective and the number of rounds.
+OBJECTIVE_VARIABLE, ROUNDS_VARIABLE = "obj", "num_boost_round"
+_NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
+
+
+def library() -> Any:
+    """The engine's loaded library; None before it is imported."""
+    return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
+
+
+def move_handle(source: Any, target: Any) -> None:
+    """Move the matrix in `source` to `target`; `source` is unusable afterwards."""
+    sys.modules["xgboost"].DMatrix.__init__(target, source.handle)
+    del source.handle  # otherwise both would free it
+
+
+def settings(booster: Any) -> tuple[str | None, str | None, str | None]:
+    """Threads, tree method and objective, None where it has none; reading them takes as long as a short gradient."""
+    learner = json.loads(booster.save_config()).get("learner", {})
+    return (
+        learner.get("generic_param", {}).get("nthread"),
+        learner.get("gradient_booster", {}).get("gbtree_train_param", {}).get("tree_method"),
+        learner.get("objective", {}).get("name"),
+    )
+
+
+def threads_given(booster: Any) -> Any:
+    """The number of threads of a booster; 0 where it was not set."""
+    return settings(booster)[0]
+
+
+def boosters_in(model: Any, data: Any) -> list[tuple[Any, Any]]:
+    """Each booster of a callback's `model` with its data: one, or one per fold of `xgboost.cv`."""
+    folds = getattr(model, "cvfolds", None)
+    return [(model, data)] if folds is None else [(fold.bst, fold.dtrain) for fold in folds]
+
+
+def metric_of_queries(metric: Any, n_jobs: int | None) -> Any:
+    """A metric ``(y_true, y_score)`` of one query as `XGBRanker.fit` makes it one of a matrix."""
+    from xgboost.sklearn import ltr_metric_decorator
+
+    return ltr_metric_decorator(metric, n_jobs)
+
+
+def take_over(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
+    """Set the attributes that `XGBRanker.fit` sets, for its properties to read."""
+    ranker._Booster = booster
+    ranker._set_evaluation_result(history)
+
+
+def rewritten(booster: Any, scores: int, base_score: float | None = None) -> bytearray:
+    """The model as JSON, with one score and plain leaves, or two scores and vector leaves whose second entry is 0."""
+    model = json.loads(booster.save_raw(raw_format="json"))
+    shape = model["learner"]["learner_model_param"]
+    start = np.atleast_1d(json.loads(shape["base_score"]))[0] if base_score is None else base_score
+    shape["base_score"] = json.dumps([float(start), 0.0][:scores])
+    shape["num_target"] = str(scores)
+    for tree in model["learner"]["gradient_booster"]["model"]["trees"]:
+        leaves = [node for node, left in enumerate(tree["left_children"]) if left == -1]
+        _narrow(tree, leaves) if scores == 1 else _widen(tree, leaves)
+        tree["tree_param"]["size_leaf_vector"] = str(scores)
+    return bytearray(json.dumps(model).encode())
+
+
+def _narrow(tree: dict[str, Any], leaves: list[int]) -> None:
+    """Take leaf values from the first column of the leaf vectors, which a leaf indexes by its right child."""
+    vectors = tree.pop("leaf_weights")
+    for node in leaves:
+        value = vectors[2 * tree["right_children"][node]]
+        tree["split_conditions"][node] = tree["base_weights"][node] = value
+        tree["right_children"][node] = -1
+    tree["parents"][0] = _NO_PARENT_SCALAR
+
+
+def _widen(tree: dict[str, Any], leaves: list[int]) -> None:
+    tree["leaf_weights"] = []
+    for at, node in enumerate(leaves):
+        tree["leaf_weights"] += [tree["split_conditions"][node], 0.0]
+        tree["right_children"][node] = at
+    tree["parents"][0] = _NO_PARENT_VECTOR

@@ -1,0 +1,164 @@
+"""Traps as rows of tables, and the rows of trainings by a stock engine's own `train`, which only its calls reveal.
+
+docs/traps.md describes the same rows. Those of lambdaboost's own `train` are in `lambdaboost.engines.traps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lambdaboost import _lightgbm, _xgboost
+from lambdaboost._warn import warn
+from lambdaboost.calls.data import is_renumbered, positions_in
+
+REFUSED, WARNED = "refused", "warned"
+DROP_IN = "drop-in"  # when a row is looked at: before the first gradient of a booster of a stock `train`
+
+# What fills the braces of a row's text, once for each time that the trap is found.
+Found = Iterable[Mapping[str, Any]]
+
+
+class Trap(NamedTuple):
+    """A row: its name in docs/traps.md, whether it is refused or warned of, when it is looked at, message and test."""
+
+    name: str
+    level: str
+    at: str
+    text: str
+    applies: Callable[[Any], Found | bool]
+
+
+def look_for(traps: Iterable[Trap], at: str, case: Any) -> None:
+    """Raise for the first row that refuses the case, and warn of all others that apply."""
+    for trap in traps:
+        found = trap.applies(case) if trap.at == at else False
+        for braces in ({},) if found is True else found or ():
+            text = trap.text.format(**braces)
+            if trap.level == REFUSED:
+                raise ValueError(text)
+            warn(text)
+
+
+class Call(NamedTuple):
+    """What a stock engine reveals: a booster, its training data (anything else if it has none), and the objective."""
+
+    booster: Any
+    data: Any
+    objective: Any
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether the objective reads positions."""
+        return bool(self.objective.reads_positions)
+
+
+def check_drop_in(call: Call) -> None:
+    """Raise or warn before the first gradient of a booster, with the remedy."""
+    rows = LIGHTGBM if _lightgbm.is_booster(call.booster) else XGBOOST
+    look_for((*rows, *POSITIONS), DROP_IN, call)
+
+
+def is_true(value: Any) -> bool:
+    """Whether LightGBM reads a parameter as true."""
+    return str(value).lower() in ("true", "1", "+")
+
+
+def _draws_bags_by_query(call: Call) -> bool:
+    params = call.booster.params
+    return is_true(params.get("bagging_by_query")) and any(
+        map(params.get, ("bagging_freq", "subsample_freq"))
+    )
+
+
+def _is_dart(call: Call) -> bool:
+    return any(call.booster.params.get(name) == "dart" for name in ("boosting", "boosting_type", "boost"))
+
+
+def _stops_by_default_metric(call: Call) -> bool:
+    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
+    eval_metric, parameters, feval, callbacks = _lightgbm.ranker_in_training() or (None, {}, None, ())
+    metrics = eval_metric if isinstance(eval_metric, list) else [eval_metric]
+    names = ("metric", "metrics", "metric_types")
+    chosen = any(isinstance(metric, str) for metric in metrics) or any(map(parameters.get, names))
+    return bool(feval) and not chosen and any(hasattr(one, "stopping_rounds") for one in callbacks)
+
+
+def _cuts_queries(call: Call) -> bool:
+    """Whether the training set is a subset with some rows of a query, but not all."""
+    rows, parent = _lightgbm.rows_of_parent(call.booster.train_set)
+    offsets = None if parent is None else parent.get_field("group")
+    if offsets is None:
+        return False
+    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
+    return bool(((taken > 0) & (taken != np.diff(offsets))).any())
+
+
+BAGGING_BY_QUERY = (
+    "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging fractions "
+    "leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged"
+)
+LIGHTGBM = (
+    Trap("bagging_by_query", REFUSED, DROP_IN, BAGGING_BY_QUERY, _draws_bags_by_query),
+    Trap(
+        "boosting=dart", WARNED, DROP_IN,
+        "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, whatever "
+        "the seeds; train with lambdaboost.lightgbm.train, which drops the same", _is_dart,
+    ),
+    Trap(
+        "lambdarank_position_bias_regularization", WARNED, DROP_IN,
+        "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does nothing; "
+        "leave it out", lambda call: bool(call.booster.params.get("lambdarank_position_bias_regularization")),
+    ),
+    Trap(
+        "default metric of LGBMRanker", WARNED, DROP_IN,
+        "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by whichever stalls "
+        "first; give LGBMRanker(metric='None', …) to use eval_metric alone, or use lambdaboost.lightgbm.LambdaRanker",
+        _stops_by_default_metric,
+    ),
+    Trap(
+        "cv", WARNED, DROP_IN,
+        "folds: this training set holds only some rows of a query; stock lightgbm.cv splits queries row by row under "
+        "any objective but its own: give folds=GroupKFold(5), or use lambdaboost.lightgbm.cv", _cuts_queries,
+    ),
+)  # fmt: skip
+
+
+def _approximates(call: Call) -> Found:
+    _, tree_method, objective = _xgboost.settings(call.booster)
+    if tree_method == "approx" and not (objective or "rank:").startswith("rank:"):
+        yield {"objective": objective}
+
+
+XGBOOST = (
+    Trap(
+        "tree_method=approx", WARNED, DROP_IN,
+        "tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
+        "constant, and grows other trees; add 'objective': 'rank:ndcg' to params, or train with "
+        "lambdaboost.xgboost.train, which does", _approximates,
+    ),
+)  # fmt: skip
+
+
+def _are_renumbered(case: Any) -> bool:
+    positions = positions_in(case.data)
+    return case.reads_positions and positions is not None and is_renumbered(positions)
+
+
+# Of both engines, and both integrations.
+POSITIONS = (
+    Trap(
+        "position", WARNED, DROP_IN,
+        "position: this objective does not read the positions of the data, so training ignores them; train with one "
+        "that does, such as PositionGAM(LambdaRank()), or leave position out if no measure needs it",
+        lambda case: positions_in(case.data) is not None and not case.reads_positions,
+    ),
+    Trap(
+        "values of position", WARNED, DROP_IN,
+        "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they "
+        "are read as categories and not as ranks; give them to lambdaboost.lightgbm.Dataset(…, position=…)",
+        _are_renumbered,
+    ),
+)  # fmt: skip

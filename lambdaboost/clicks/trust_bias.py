@@ -1,0 +1,130 @@
+"""`trust_harvesting`: position bias with false clicks, from documents that were shown at two positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost.clicks._curves import Floats, check_connected, counts_of_all_positions, ends, resampled
+from lambdaboost.clicks.affine_bias import AffineBias
+from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.harvesting import Sets
+
+STEPS = 3  # of the weights of the sets
+
+
+def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> AffineBias:
+    """Examination and false clicks of each position, from documents that were shown at two positions.
+
+    Where a document has click rates ĉ_k and ĉ_k' at two positions, (ĉ_k − β_k)/α_k and (ĉ_k' − β_k')/α_k' estimate the
+    same r. α and β are those that make the sum of squared differences least, over all such documents and positions
+    with weights n n' / (n + n') and 1/(α_k^−2 + α_k'^−2). In it c²/n² is replaced by c (c − 1) / (n (n − 1)), whose
+    expectation is the square of the click probability, so noise of the rates does not bias α. No relevance is modelled,
+    so rankers may depend on it. Clicks leave r free up to a factor and a shift; here the first position has α = 1 and
+    β = 0, which changes the order of no documents.
+
+    Parameters
+    ----------
+    log : ClickLog
+        Sessions of several rankers, or of random swaps; a document counts where it was shown at least twice.
+    intervals : int
+        Number of resamples of the queries for 95 % intervals; 0 for none.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    AffineBias
+        For `ClickLog.labels`.
+
+    Raises
+    ------
+    ValueError
+        If no document was shown at two positions (one ranker), they do not connect all positions, or their relevance
+        differs too little to tell false clicks from examination.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries
+    >>> from lambdaboost.clicks import TrustBias, simulate
+    >>> rng = np.random.default_rng(0)
+    >>> q = Queries([2, 0, 1] * 100, sizes=[3] * 100)
+    >>> log = simulate(rng.normal(size=(3, 300)), q, TrustBias(eta=1.0), 1000, rng)
+    >>> bias = trust_harvesting(log)
+    >>> true = 0.5 * (0.97 - 0.65 / 2) / (0.98 - 0.65)  # of α at position 2
+    >>> bool(bias.alpha_low[1] <= true <= bias.alpha_high[1])
+    True
+
+    """
+    counts = counts_of_all_positions(log)
+    k = counts.n_positions
+    if k == 1:
+        raise ValueError("the log has one position, so there is no bias of positions: train on its rates")
+    sets = Sets.of(counts, 1.0)
+    places, of_set = np.concatenate([sets.low, sets.high]), np.tile(np.arange(sets.low.size), 2)
+    check_connected(places, of_set, counts, "document shown repeatedly", "log more rankers, or random swaps")
+    moments = sets.by_query(_moments(counts, sets))
+
+    def estimate(times: Floats) -> Floats:
+        return _least_squares(sets.low, sets.high, np.asarray(moments.T @ times).reshape(-1, 6), k)
+
+    found, drawn = resampled(estimate, counts.n_queries, intervals, seed)
+    known = np.isfinite(drawn).all(axis=1)
+    if not np.isfinite(found).all() or known.sum() < intervals / 2:
+        raise ValueError(
+            "the log does not tell false clicks from examination: the documents shown at two positions differ too "
+            "little in relevance, or have too few clicks; give more sessions, take() the rows of the first positions, "
+            "or use intervention_harvesting, which assumes no false clicks"
+        )
+    alpha, beta = _relative(found[None])
+    of: Any = {"alpha": alpha[0], "beta": beta[0], "names": counts.names}
+    if intervals:
+        for name, part in zip(("alpha", "beta"), _relative(drawn[known]), strict=True):
+            of[f"{name}_low"], of[f"{name}_high"] = ends(part)
+    return AffineBias(**of)
+
+
+def _moments(counts: Counts, sets: Sets) -> list[Floats]:
+    """Weight, and weighted p, q, p², q² and p q of each document at the two positions of each of its sets."""
+    n, c = counts.impressions, counts.clicks
+    rate, square = c / np.maximum(n, 1), c * (c - 1) / np.maximum(n * (n - 1), 1e-12)
+    first, second = sets.first, sets.second
+    p, q = rate[first], rate[second]
+    weight = n[first] * n[second] / (n[first] + n[second])
+    return [weight * part for part in (np.ones(p.size), p, q, square[first], square[second], p * q)]
+
+
+def _least_squares(low: NDArray[np.int64], high: NDArray[np.int64], moments: Floats, k: int) -> Floats:
+    """α and β, (2k,), from a = 1/α and b = β/α that minimise Σ (a_k p − b_k − a_k' q + b_k')²; NaN if undetermined.
+
+    The position with the largest weight has a = 1 and b = 0.
+    """
+    w, p, q, pp, qq, pq = moments.T
+    # Products of (−p, q, 1, −1), the factors of the a and b of both positions.
+    products = np.array([[pp, -pq, -p, p], [-pq, qq, q, -q], [-p, q, w, -w], [p, -q, -w, w]])
+    at = np.stack([low, high, k + low, k + high])
+    known = int(np.argmax(np.bincount(low, w, minlength=k) + np.bincount(high, w, minlength=k)))
+    rest = np.delete(np.arange(2 * k), [known, k + known])
+    solved = np.repeat([1.0, 0.0], k)
+    for _ in range(STEPS):
+        hessian = np.zeros((2 * k, 2 * k))
+        np.add.at(hessian, (at[:, None], at[None]), products / (solved[low] ** 2 + solved[high] ** 2))
+        inner = hessian[np.ix_(rest, rest)]
+        try:
+            np.linalg.cholesky(inner)  # a minimum, not a saddle
+            solved[rest] = np.linalg.solve(inner, -hessian[rest, known])
+        except np.linalg.LinAlgError:
+            return np.full(2 * k, np.nan)
+        if not (solved[:k] > 0).all():
+            return np.full(2 * k, np.nan)
+    return np.concatenate([1 / solved[:k], solved[k:] / solved[:k]])
+
+
+def _relative(found: Floats) -> tuple[Floats, Floats]:
+    """α and β of each row for r as the click probability at the first position."""
+    alpha, beta = np.split(found, 2, axis=1)
+    ratio = alpha / alpha[:, :1]
+    return ratio, beta - ratio * beta[:, :1]

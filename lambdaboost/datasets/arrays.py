@@ -1,0 +1,164 @@
+"""Columns from users, checked: lists, arrays, and columns of pandas, polars and pyarrow tables, as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import refuse_labels
+from lambdaboost._words import shown
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+
+def array_of(values: Any) -> NDArray[Any]:
+    """A column as an array; text and mixed types are objects, and a missing value is NaN or None.
+
+    >>> array_of(["a", float("nan"), 1])
+    array(['a', nan, 1], dtype=object)
+    """
+    if np.ma.isMaskedArray(values):
+        missing, given = np.ma.getmaskarray(values), np.ma.getdata(values)
+        return np.where(missing, np.array(None), given.astype(object)) if missing.any() else given
+    if isinstance(values, list | tuple):
+        given = np.asarray(values)
+        # NumPy would turn a NaN or a number among text into text.
+        return np.asarray(values, dtype=object) if given.dtype.kind in "US" else given
+    if not isinstance(values, np.ndarray):
+        import narwhals as nw
+
+        column = nw.from_native(values, allow_series=True, pass_through=True)
+        if isinstance(column, nw.Series):
+            return column.to_numpy()
+    return np.asarray(values)
+
+
+def is_missing(a: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where an array has NaN, None or another null."""
+    if a.dtype.kind in "fcmM":
+        return np.isnan(a)
+    if a.dtype.kind != "O":
+        return np.zeros(a.shape, dtype=np.bool_)
+    import pandas as pd
+
+    return np.asarray(pd.isna(a))
+
+
+def numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Convert to float64, one value per row; NaN for masked or null values; dates raise TypeError.
+
+    >>> numbers("clicks", np.ma.masked_equal([0.5, -1.0], -1.0))
+    array([0.5, nan])
+    """
+    try:
+        given = array_of(values)
+        if given.dtype.kind in "mMc":
+            raise TypeError(f"got {given.dtype}")
+        if given.dtype.kind == "O" and (missing := is_missing(given)).any():
+            given = np.where(missing, np.nan, given)
+        a = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be numbers, one per document: {error}") from None
+    if a.ndim != 1:
+        raise ValueError(f"{name} has shape {a.shape}, expected one dimension: one value per document")
+    return a
+
+
+def labels_of(name: str, values: Any) -> NDArray[np.float32]:
+    """Labels as a new float32 array: finite, or NaN if missing."""
+    a = numbers(name, values)
+    with np.errstate(over="ignore"):
+        narrow = a.astype(np.float32)
+    refuse_labels(name, a, np.isinf(a), "labels must be finite, or NaN if missing")
+    refuse_labels(name, a, np.isinf(narrow), "labels are kept as float32, from -3.4e38 to 3.4e38")
+    return narrow
+
+
+def weights_of(name: str, values: Any) -> NDArray[np.float32]:
+    """Weights of queries or documents as float32, finite and ≥ 0."""
+    a = numbers(name, values)
+    bad = ~((a >= 0) & (a <= FLOAT32_MAX))
+    refuse_labels(name, a, bad, "weights must be finite and ≥ 0, and at most 3.4e38 as float32")
+    return a.astype(np.float32)
+
+
+def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
+    """The query, or other key, of each row as an array; raises if one is missing (masked, null, None or NaN).
+
+    Keys of one type become an array of it; others stay objects, so that ``1`` and ``"1"`` differ.
+
+    >>> query_ids("qid", ["a", "a", "b"])
+    array(['a', 'a', 'b'], dtype='<U1')
+    """
+    a = array_of(ids)
+    if (missing := is_missing(a)).any():
+        row = int(missing.argmax())
+        raise ValueError(f"{name} is missing in row {row}: give the {what} of every row")
+    if a.dtype != object or a.ndim != 1:
+        return a
+    keys = a.tolist()
+    if all(isinstance(key, str) for key in keys):
+        return a.astype(np.str_)
+    for row, key in enumerate(keys):
+        if not isinstance(key, Hashable):
+            raise TypeError(f"{name} is a {type(key).__name__} in row {row}: give text or a number")
+    return a
+
+
+def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
+    """The first row of each query; raises if the rows of a query are not adjacent."""
+    if split := split_query(ids):
+        query = shown(split[0]) if isinstance(split[0], str) else repr(split[0])
+        raise ValueError(
+            f"{name} has query {query} in two places, again at row {split[1]}: sort the rows by query so that "
+            "each is whole"
+        )
+    return _first_rows(ids)
+
+
+def split_query(ids: NDArray[Any]) -> tuple[Any, int] | None:
+    """The first query whose rows are not adjacent, and the row where it reappears; None if there is none.
+
+    >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
+    (('a', 2), None)
+    """
+    starts = _first_rows(ids)
+    seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
+    for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
+        if query in seen:
+            return query, row
+        seen.add(query)
+    return None
+
+
+def chosen_of(name: str, given: Any, n: int, what: str) -> NDArray[np.int64]:
+    """The indices of some of n things, given by index or mask."""
+    try:
+        chosen = np.arange(n)[np.atleast_1d(given)]
+    except IndexError as error:
+        raise ValueError(
+            f"{name} does not fit the {n} {what}, give their indices or a mask: {error}"
+        ) from None
+    if chosen.ndim != 1:
+        raise ValueError(f"{name} has shape {np.shape(given)}, expected one dimension: indices or a mask")
+    return chosen
+
+
+def codes_of(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each key from 0, in order of first appearance, and the first row of each.
+
+    >>> codes_of(np.array(["b", "a", "b"]))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    import pandas as pd
+
+    code = pd.factorize(keys)[0].astype(np.int64)
+    # A code larger than all before it is new.
+    return code, np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
+
+
+def _first_rows(ids: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])

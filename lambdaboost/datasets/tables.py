@@ -1,0 +1,431 @@
+"""`Table`: pandas, polars and pyarrow tables, CSV and Parquet, read in one way; `from_frame` and `read_table`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._checks import check_new_source, naming_rows
+from lambdaboost._files import reading
+from lambdaboost._installed import remedy
+from lambdaboost._words import listed, shown
+from lambdaboost.datasets.arrays import codes_of, is_missing, query_ids, query_starts
+from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.queries import Queries
+
+FEATURES = "exclude it with features="
+PARQUET = (".parquet", ".pq")
+COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+# Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
+
+
+def from_frame(
+    df: Any,
+    *,
+    query: str,
+    relevance: str,
+    features: Sequence[str] | None = None,
+    sources: Sequence[str] | Mapping[str, str] = (),
+    position: str | None = None,
+) -> Collection:
+    """Make a `Collection` from the columns of a pandas, polars or pyarrow table.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        One row per document, the rows of a query adjacent; a pandas index is ignored.
+    query : str
+        Column with the query of each row: whole numbers, strings, …
+    relevance : str
+        Column with the grades.
+    features : list of str, optional
+        Feature columns, in order; by default all other columns.
+    sources : list of str or dict of str to str
+        Columns of further label sources, or the column of each label source by name.
+    position : str, optional
+        Column with the position of each row, as of `Queries`.
+
+    Returns
+    -------
+    Collection
+        Features as float32 if every column is float32, else float64, NaN for nulls; with query ids and feature names.
+
+    Raises
+    ------
+    TypeError
+        If `df` is no such table, or a feature or label column is not numeric.
+    ValueError
+        If a column does not exist, a query is null or its rows are not adjacent, or a label is infinite.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> df = pd.DataFrame({"q": ["a", "a", "b"], "bm25": [5.0, 2, 1], "grade": [0, 2, 1], "ctr": [0, 0.5, 0]})
+    >>> X, q = from_frame(df, query="q", relevance="grade", sources={"clicks": "ctr"})
+    >>> X.ravel(), q
+    (array([5., 2., 1.]), Queries(3 documents in 2 queries; relevance, clicks))
+
+    """
+    table = Table.of(df)
+    query_starts(f"column {shown(query)}", table.ids(query))  # raises unless each query is whole
+    return table.collection(query, relevance, features, sources, position)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    query: str,
+    relevance: str,
+    features: Sequence[str] | None = None,
+    sources: Sequence[str] | Mapping[str, str] = (),
+    position: str | None = None,
+) -> Collection:
+    r"""Read a CSV or Parquet file, as the command line reads it.
+
+    In CSV, ids and positions are text: ``7``, ``07`` and ``7.0`` are three queries, and only an empty field is missing.
+    Positions are ranks where every field that is not empty is a number.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, also compressed as gzip, xz, bzip2 or zstd, or ``.parquet``.
+    query, relevance, features, sources, position
+        Columns, as of `from_frame`. The rows of a query may be apart: they come together in the order of the file, the
+        queries in that of their first rows.
+
+    Returns
+    -------
+    Collection
+        As of `from_frame`.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or a column does not exist or has a wrong value in a row, which is named.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "log.csv")
+    >>> _ = path.write_text("q,grade,bm25\n07,1,0.5\n7,0,0.25\n07,0,0.125\n")
+    >>> read_table(path, query="q", relevance="grade").queries.ids
+    array(['07', '7'], dtype='<U2')
+    >>> folder.cleanup()
+
+    """
+    table = Table.read(Path(path), (query, *([] if position is None else [position])))
+    return table.grouped(query).collection(query, relevance, features, sources, position)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a table, of which each is read in the same way wherever it comes from.
+
+    Attributes
+    ----------
+    frame : narwhals.DataFrame
+    path : Path, or None
+        The file.
+    order : int64 (n_rows,), or None
+        The row of the file of each row, where the rows of a file were grouped.
+
+    """
+
+    frame: Any
+    path: Path | None = None
+    order: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, df: Any) -> Table:
+        """A pandas, polars or pyarrow table; raises TypeError for anything else."""
+        frame = as_frame("df", df)
+        if frame is None:
+            raise TypeError(
+                f"df must be a pandas, polars or pyarrow table, got {type(df).__name__}: convert it first"
+            )
+        if wrong := [name for name in frame.columns if not isinstance(name, str)]:
+            raise TypeError(
+                f"df has a column named {wrong[0]!r}: names must be strings; use df.rename(columns=str)"
+            )
+        return cls(frame)
+
+    @classmethod
+    def read(cls, path: Path, text: Iterable[str] = ()) -> Table:
+        """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
+        frame = _read(path, text)
+        if not len(frame):
+            raise ValueError(f"{path} has no rows")
+        return cls(as_frame(str(path), frame.rename(columns=str)), path)
+
+    @property
+    def where(self) -> str:
+        """What messages call the table."""
+        return "df" if self.path is None else str(self.path)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self.frame.columns)
+
+    def check(self, column: str, option: str = "") -> None:
+        """Raise if there is no such column; `option` is where it was given."""
+        if column not in self.names:
+            before = f"{option}: " if option else ""
+            known = listed(self.names)
+            raise ValueError(f"{before}{self.where} has no column {shown(column)}: choose among {known}")
+
+    def column(self, column: str) -> Any:
+        """A column as a series of the table's own library."""
+        return self._column(column).to_native()
+
+    def numbers(self, column: str, otherwise: str = FEATURES) -> NDArray[Any]:
+        """A column of numbers or truth values as floats, NaN for nulls: float32 stays, others become float64."""
+        series = self._column(column)
+        dtype = series.dtype
+        kind = np.float32 if str(dtype) == "Float32" else np.float64
+        try:
+            if dtype.is_numeric() or str(dtype) in ("Boolean", "Unknown"):
+                given = series.to_numpy()
+                if given.dtype.kind != "c":
+                    given = np.where(is_missing(given), np.nan, given) if given.dtype.kind == "O" else given
+                    return given.astype(kind)
+            elif self._is_csv:
+                return _from_words(series.to_numpy())
+        except (TypeError, ValueError):
+            pass
+        raise TypeError(
+            f"column {shown(column)} is {dtype}, not numeric: encode it as numbers, or {otherwise}"
+        )
+
+    @property
+    def _is_csv(self) -> bool:
+        return self.path is not None and self.path.suffix.lower() not in PARQUET
+
+    def matrix(self, columns: Sequence[str], otherwise: str = FEATURES) -> NDArray[Any]:
+        """Features: float32 if all columns are, else float64."""
+        with self.told():
+            return np.column_stack([self.numbers(column, otherwise) for column in columns])
+
+    def not_numeric(self, columns: Iterable[str]) -> list[str]:
+        """Those of the columns that hold no numbers."""
+        found = []
+        for column in columns:
+            try:
+                self.numbers(column)
+            except TypeError:
+                found.append(column)
+        return found
+
+    def values(self, column: str) -> NDArray[Any]:
+        """A column as an array, numbers or text; raises TypeError for lists."""
+        given = self._column(column).to_numpy()
+        if given.dtype.kind == "O" and not {list, dict, np.ndarray}.isdisjoint(map(type, given)):
+            bad = next(value for value in given if isinstance(value, list | dict | np.ndarray))
+            raise TypeError(
+                f"column {shown(column)} holds lists, such as {shown(bad)}: give one value per row"
+            )
+        return given
+
+    def ids(self, column: str) -> NDArray[Any]:
+        """The query, or other key, of each row."""
+        given = self.values(column)
+        if (missing := is_missing(given)).any():
+            raise ValueError(
+                f"column {shown(column)} is missing in {self._row(int(missing.argmax()))}: give the query of every row"
+            )
+        return query_ids(f"column {shown(column)}", given)
+
+    def positions(self, column: str) -> Positions:
+        """The position of each row."""
+        given = self.column(column)
+        if self._is_csv:
+            given = self._ranks_or_text(column)
+        return positions_of(f"column {shown(column)}", given)
+
+    def _ranks_or_text(self, column: str) -> NDArray[Any]:
+        """The fields of CSV: numbers if all are, text if none is; raises ValueError for a mixture."""
+        import pandas as pd
+
+        fields = pd.Series(self.values(column))
+        ranks = pd.to_numeric(fields, errors="coerce")
+        text = (fields.notna() & ranks.isna()).to_numpy()
+        if not text.any():
+            return ranks.to_numpy(np.float64)
+        if ranks.notna().any():
+            row = int(text.argmax())
+            raise ValueError(
+                f"column {shown(column)} is {shown(fields[row])} in {self._row(row)} and a number in other rows: give "
+                "ranks in all rows or text in all; an empty field is a row that was not shown"
+            )
+        return fields.to_numpy()
+
+    def grouped(self, query: str) -> Table:
+        """Queries in the order of their first rows, the rows of each in the order of the table."""
+        with self.told():
+            order = np.argsort(codes_of(self.ids(query))[0], kind="stable")
+        if (order == np.arange(order.size)).all():
+            return self
+        return replace(self, frame=self.frame[order], order=order)
+
+    def queries(
+        self,
+        query: str,
+        relevance: str,
+        sources: Mapping[str, str] = MappingProxyType({}),
+        position: str | None = None,
+        otherwise: str = FEATURES,
+    ) -> Queries:
+        """Queries with their label sources; the rows of a query are adjacent."""
+        with self.told():
+            return Queries(
+                self.numbers(relevance, otherwise),
+                ids=self.ids(query),
+                position=None if position is None else self.positions(position),
+                **{name: self.numbers(column, otherwise) for name, column in sources.items()},
+            )
+
+    def collection(
+        self,
+        query: str,
+        relevance: str,
+        features: Sequence[str] | None,
+        sources: Sequence[str] | Mapping[str, str] = (),
+        position: str | None = None,
+    ) -> Collection:
+        """Features, queries and label sources; as `read_table`, for rows that are grouped."""
+        for argument, given in (("features", features), ("sources", sources)):
+            if isinstance(given, str):
+                raise TypeError(f"{argument} is the string {given!r}: give a list, such as [{given!r}]")
+        by_name = dict(sources) if isinstance(sources, Mapping) else {name: name for name in sources}
+        for name in by_name:
+            check_new_source(name)
+        used = [query, relevance, *by_name.values(), *([] if position is None else [position])]
+        names = [name for name in self.names if name not in used] if features is None else list(features)
+        for column in [*used, *names]:
+            self.check(column)
+        if not names:
+            raise ValueError(
+                f"features is empty: {self.where} needs at least one column besides the query and the labels"
+            )
+        q = self.queries(query, relevance, by_name, position)
+        return Collection(self.matrix(names), q, feature_names=tuple(names))
+
+    def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
+        """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
+        return nullcontext() if self.path is None else naming_rows(self._row, rows)
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Name the file in errors about its contents, and the row in those about a row."""
+        try:
+            with self.naming_rows():
+                yield
+        except (TypeError, ValueError) as error:
+            if self.path is None:
+                raise
+            said = str(error)
+            raise ValueError(said if str(self.path) in said else f"{self.path}: {said}") from None
+
+    def _row(self, row: int) -> str:
+        """The words for a row: counted from 0 in a frame, from 1 below the header in a file."""
+        if self.path is None:
+            return f"row {row}"
+        return f"row {1 + int(row if self.order is None else self.order[row])} of {self.where}"
+
+    def _column(self, column: str) -> Any:
+        self.check(column)
+        return self.frame[:, self.names.index(column)]
+
+
+def as_frame(name: str, X: Any) -> Any:
+    """A pandas, polars or pyarrow table as a narwhals frame; None for anything else; raises if it is lazy."""
+    if X is None or isinstance(X, np.ndarray | list | tuple | dict):
+        return None
+    import narwhals as nw
+
+    columns = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    if len(set(columns)) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise ValueError(f"{name} has two columns {twice!r}: rename one")
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def is_table(path: Path) -> bool:
+    """Whether the suffix is one of CSV or Parquet.
+
+    >>> is_table(Path("train.csv.gz")), is_table(Path("train.txt"))
+    (True, False)
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in (".csv", *PARQUET)
+
+
+def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers among words that stand for a missing one."""
+    missing = is_missing(given) | np.array([str(word).strip().lower() in MISSING for word in given])
+    return np.where(missing, np.nan, given).astype(np.float64)
+
+
+def _read(path: Path, text: Iterable[str]) -> Any:
+    import pandas as pd
+
+    parquet = path.suffix.lower() in PARQUET
+    try:
+        if parquet:
+            with open(path, "rb") as file:
+                frame = pd.read_parquet(file)
+            _check_names(list(map(str, frame.columns)))
+            return frame if frame.index.names == [None] else frame.reset_index()  # such as a query
+        if path.suffix.lower() == ".zst":
+            return _read_csv(lambda **given: pd.read_csv(path, **given), text)
+        with reading(path) as file:
+            return _read_csv(lambda **given: (file.seek(0), pd.read_csv(file, **given))[1], text)
+    except ImportError as error:
+        missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
+        raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy(missing)}") from None
+    except (ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        what = "Parquet" if parquet else "CSV with a header"
+        raise ValueError(f"{path} cannot be read as {what}: {error}") from None
+
+
+def _read_csv(read: Callable[..., Any], text: Iterable[str]) -> Any:
+    """The table; what pandas would mend without a word is an error."""
+    import pandas as pd
+
+    given: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
+    names = read(header=None, nrows=1, dtype=str, **given).iloc[0].tolist()
+    _check_names(names)
+    kinds = {name: str for name in text if name in names}
+    frame = read(low_memory=False, na_values=[""], dtype=kinds, **given)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise ValueError("rows have more cells than the header; name every column")
+    if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
+        raise ValueError(f"columns are separated by {found[0]!r}; separate them by commas")
+    return frame
+
+
+def _check_names(names: Sequence[str]) -> None:
+    # pandas would rename the second.
+    if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
+        raise ValueError(f"it has two columns {listed(twice)}; rename one")

@@ -1,1 +1,0 @@
-"""The HTML report: page, pictures, tables and texts."""

@@ -1,0 +1,1 @@
+"""The HTML report: the page, its pictures and its tables."""

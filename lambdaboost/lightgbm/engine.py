@@ -1,0 +1,192 @@
+"""LightGBM as an `Engine`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._lightgbm import is_constructed, machines_of, parameter_names
+from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets.columns import grades_of
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.engine import Engine, sources_of
+from lambdaboost.engines.job import Job
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.evaluation import MAP, NDCG
+from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
+from lambdaboost.lightgbm.data import Dataset, keep_positions
+from lambdaboost.lightgbm.grades import classifier, of_scores
+from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
+from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
+from lambdaboost.objectives.mcrank import GradeModel
+
+TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
+
+ALIASES = {
+    "objective": ("objective", "objective_type", "app", "application", "loss"),
+    "metric": ("metric", "metrics", "metric_types"),
+    "rounds": ROUNDS,
+    "early stopping": STOPPING,
+    "seed": ("seed", "random_seed", "random_state"),
+    "rate": RATE,
+    "least leaf": (
+        *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+    ),
+}
+# Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE = {
+    "lambdarank_truncation_level": TRUNCATION,
+    "max_position": TRUNCATION,
+    "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
+    "sigmoid": "give objective=LambdaRank(sigma=1.0)",
+    "lambdarank_position_bias_regularization": "leave it out",
+    "objective_seed": "give objective=XENDCG(seed=5)",
+}
+
+# The metrics of LightGBM 4.7 with their aliases; Python has no list of them.
+_METRICS = """
+none na null custom l1 mean_absolute_error mae regression_l1 l2 mean_squared_error mse regression_l2 regression rmse
+root_mean_squared_error l2_root quantile mape mean_absolute_percentage_error huber fair poisson gamma gamma_deviance
+tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart map mean_average_precision auc
+average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
+multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
+"""
+
+
+class _LightGBM(Engine):
+    name, title, native, metrics, continued = "lightgbm", "LightGBM", "lambdarank", "feval", "init_model"
+    aliases, only_native, traps = ALIASES, ONLY_NATIVE, TRAPS
+    quiet: ClassVar = {"metric": "None"}
+    silent: ClassVar = {"verbosity": -1}
+    free = frozenset(
+        ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
+    )
+    metric_names, metrics_by_commas = frozenset(_METRICS.split()), True
+    cutoffs: ClassVar = {"ndcg": NDCG, "map": MAP, "mean_average_precision": MAP}
+    predicts_margins = True
+    blank = "_"
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        q = collection.queries
+        return Dataset(
+            collection.features,
+            q.labels[RELEVANCE],
+            reference,
+            group=q.sizes,
+            weight=q.weight,
+            sources=sources_of(collection),
+            position=q.positions,
+        )
+
+    def check_data(self, name: str, data: Any) -> int:
+        # Before construction the number of labels; unlimited for a file that is not read yet.
+        if not isinstance(data, lgb.Dataset):
+            raise TypeError(
+                f"{name} is a {type(data).__name__}, expected a lambdaboost.lightgbm.Dataset or lightgbm.Dataset"
+            )
+        if is_constructed(data):
+            return int(data.num_data())
+        return len(data.label) if hasattr(data.label, "__len__") else sys.maxsize
+
+    def features(self, data: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
+        # LightGBM frees them on construction.
+        if data.data is None or data.label is None or data.group is None or data.used_indices is not None:
+            return None
+        labels = dict(getattr(data, "sources", None) or {})
+        relevance = labels.pop(RELEVANCE) if RELEVANCE in labels else grades_of(data.label)
+        own = data.feature_name
+        return data.data, Queries(relevance, data.group, **labels), own if isinstance(own, list) else None
+
+    def run(self, job: Job) -> Any:
+        own, sets = job.own, [data for _, data in job.evaluated]
+        return lgb.train(
+            **_arguments(job),
+            valid_sets=sets or None,
+            valid_names=own["valid_names"],
+            init_model=self.read(job.model) if isinstance(job.model, bytes) else job.model,
+            keep_training_booster=own["keep_training_booster"],
+        )
+
+    def run_cv(self, job: Job, folds: Any) -> Any:
+        return lgb.cv(**_arguments(job), folds=folds, return_cvbooster=job.own["return_cvbooster"])
+
+    def own(self, early_stopping: int | None) -> dict[str, Any]:
+        callbacks = [] if early_stopping is None else [lgb.early_stopping(early_stopping, verbose=False)]
+        return {"valid_names": ["valid"], "keep_training_booster": False, "callbacks": callbacks}
+
+    def workers(self, params: Mapping[str, Any]) -> int:
+        return machines_of(params)
+
+    def best_round(self, booster: Any) -> int | None:
+        return booster.best_iteration if booster.best_iteration > 0 else None
+
+    def n_rounds(self, booster: Any) -> int:
+        return self.best_round(booster) or booster.current_iteration()
+
+    def has_splits(self, booster: Any) -> bool:
+        return bool(booster.feature_importance("split").any())
+
+    def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
+        return training_scores(booster)
+
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        return np.asarray(booster.predict(features, raw_score=True))
+
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.
+        polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
+        return booster.predict(X.to_numpy() if polars else X)
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        return booster.model_to_string().encode()  # up to the best round
+
+    def read(self, content: bytes) -> Any:
+        return lgb.Booster(model_str=content.decode(errors="replace"))
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        names = tuple(booster.feature_name())
+        return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+
+    def parameters(self) -> frozenset[str]:
+        return parameter_names()
+
+
+ENGINE = _LightGBM()
+
+
+def _arguments(job: Job) -> dict[str, Any]:
+    """What `lightgbm.train` and `lightgbm.cv` both take."""
+    rule, data = job.rule, job.data
+    for one in (data, *(valid for _, valid in job.evaluated)):
+        keep_positions(one)
+    params, user = by_first_metric(job.params, job.own["callbacks"])
+    metrics: list[Any] = list(job.measures)
+    without_default = {} if any(name in params for name in ALIASES["metric"]) else {"metric": "None"}
+    if isinstance(rule, GradeModel):
+        metrics = [of_scores(metric, rule) for metric in metrics]
+        params = {**params, **without_default, **classifier(rule)}
+    elif isinstance(rule, NativeObjective):
+        params = {**params, **without_default, "objective": rule.name}
+    else:
+        params = {**params, "objective": rule}
+        if job.leaves == "newton":
+            job.steps.insert(0, step := NewtonStep(rule))
+            params["objective"] = step
+    if job.adds_least_leaf and not is_constructed(data):
+        # A data set constructed now must not drop features that a later training with smaller leaves can use.
+        params["feature_pre_filter"] = False
+    return {
+        "params": params,
+        "train_set": data,
+        "num_boost_round": job.rounds,
+        "feval": metrics or None,
+        "callbacks": Callbacks(job, user).all,
+    }

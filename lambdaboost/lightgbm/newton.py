@@ -1,0 +1,199 @@
+"""Least-squares splits with Newton leaves, inside LightGBM's own training loop.
+
+LightGBM computes splits and leaves from the same gradient and hessian. MART splits by least squares on the gradient and
+then takes Newton's step in each leaf. `set_leaf_output` changes a tree, but not the scores that LightGBM keeps for the
+training and validation rows; only adding and removing trees changes these. So in each round, with F the scores so far:
+
+1. grow a tree with hess = 1, or the weights of the rows: leaves T, scores F + T; find the leaf of each row, and compute
+   Newton's leaves V;
+2. set the leaves to 2T − V and remove the tree: scores F + T − (2T − V) = F + V − T;
+3. let LightGBM grow the same tree again: scores F + V, for every metric that follows; set the leaves to V.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._lightgbm import Tree, last_tree, parameters_of
+from lambdaboost.calls.data import queries_of
+from lambdaboost.engines.job import Step
+from lambdaboost.engines.leaves import LARGEST_STEP
+from lambdaboost.lightgbm.traps import BAGGING
+from lambdaboost.objectives import Objective
+
+L2, RATE = ("lambda_l2", "reg_lambda", "lambda"), ("learning_rate", "shrinkage_rate", "eta")
+LARGEST = ("max_delta_step", "max_tree_output", "max_leaf_output")
+
+Floats = NDArray[np.float64]
+Derivative = NDArray[np.floating]
+
+# Growing the same tree twice requires deterministic growth, and Newton leaves exclude other rules for leaf values.
+PLAIN = {
+    "boosting": "gbdt",
+    "data_sample_strategy": "bagging",
+    "tree_learner": "serial",
+    "device_type": "cpu",
+    "feature_fraction": "1",
+    "feature_fraction_bynode": "1",
+    "extra_trees": "0",
+    "linear_tree": "0",
+    "use_quantized_grad": "0",
+    "lambda_l1": "0",
+    "path_smooth": "0",
+    "monotone_constraints": "",
+    "cegb_penalty_split": "0",
+    "cegb_penalty_feature_lazy": "",
+    "cegb_penalty_feature_coupled": "",
+}
+
+
+class NewtonStep(Step):
+    """The objective for `lightgbm.train` or `lightgbm.cv` with ``leaves="newton"``, and its step."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        self._params: dict[str, Any] = {}
+        self._boosters: dict[Any, Any] = {}  # by training data
+        self._grown: dict[Any, tuple[Floats, Floats]] = {}  # by booster, within one round
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # LightGBM copies its parameters, and the step must share state with the copy.
+        return self
+
+    def __call__(self, scores: Floats, data: Any) -> tuple[Derivative, Derivative]:
+        """The gradient and hessian of a least-squares tree, after shifting the scores by V − T."""
+        grad, hess = self.objective(scores, data)
+        weights = self.objective.row_weights(queries_of(data, self.objective.sources))
+        least_squares = grad, np.ones_like(grad) if weights is None else weights
+        booster = self._boosters[data]
+        grown = _offset(booster, scores.copy(), hess, least_squares, self._params)
+        if grown is not None:
+            self._grown[booster] = grown
+        return least_squares
+
+    def begin(self, run: Any) -> None:
+        """Raise where a tree could not be grown twice."""
+        self._params = run.env.params  # schedules of the learning rate change it in place
+        for booster, data in run.boosters:
+            refuse_other_growth(parameters_of(booster))
+            self._boosters[data] = booster
+
+    def after_round(self, run: Any) -> None:
+        """Step 3."""
+        for booster, _ in run.boosters:
+            grown = self._grown.pop(booster, None)
+            if grown is not None:
+                outputs, newton = grown
+                _check_grown_again(last_tree(booster).outputs, outputs)
+                _set_leaves(booster, newton)
+
+
+def refuse_other_growth(parameters: Mapping[str, str]) -> None:
+    """Raise if a tree could not be grown twice, or its leaf values follow other rules."""
+    for name, plain in PLAIN.items():
+        value = parameters.get(name, plain)
+        if value != plain:
+            raise ValueError(
+                f"{name} is {value}: leaves='newton' needs trees that grow the same twice, with plain leaves; "
+                f"leave {name} at {plain or 'its default'}, or use leaves='gradient' or 'engine'"
+            )
+    if parameters.get("bagging_freq", "0") != "0":
+        for name in BAGGING:
+            if parameters.get(name, "1") != "1":
+                raise ValueError(
+                    f"{name} is {parameters[name]}: leaves='newton' cannot know which rows a tree was grown from; "
+                    "leave bagging off, or use leaves='gradient' or 'engine'"
+                )
+
+
+def _offset(
+    booster: Any,
+    scores: Floats,
+    hess: Derivative,
+    least_squares: tuple[Derivative, Derivative],
+    params: dict[str, Any],
+) -> tuple[Floats, Floats] | None:
+    """Steps 1 and 2: T and V, after which the scores are F + V − T, without the tree; None if nothing splits."""
+    if booster.update(fobj=lambda *_: least_squares):
+        return None
+    tree = last_tree(booster)
+    marks = np.zeros_like(tree.outputs)
+    leaf = _nearest_leaf(training_scores(booster) - scores, tree.outputs, np.abs(scores).max())
+    if leaf is None:
+        # Leaves of equal output cannot be distinguished: mark each; removing the tree shows the marks in the scores.
+        mark = 2.0 ** math.frexp(max(1.0, np.abs(scores).max()) * 1e-9)[1]
+        marks = np.arange(tree.outputs.size, dtype=np.float64) * mark
+        _set_leaves(booster, tree.outputs - marks)
+        booster.rollback_one_iter()
+        leaf = np.rint((training_scores(booster) - scores) / mark).astype(np.intp)
+        booster.update(fobj=lambda *_: least_squares)
+    newton = _newton_outputs(leaf, least_squares[0], hess, tree, params)
+    _set_leaves(booster, marks + 2 * tree.outputs - newton)
+    booster.rollback_one_iter()
+    return tree.outputs, newton
+
+
+def _nearest_leaf(steps: Floats, outputs: Floats, scale: float) -> NDArray[np.intp] | None:
+    """The leaf of each row, by the change of its score; None if two leaves are too close to distinguish."""
+    order = np.argsort(outputs)
+    ordered = outputs[order]
+    if np.diff(ordered).min() <= 1e-12 * (scale + np.abs(outputs).max()):
+        return None
+    return order[np.searchsorted((ordered[1:] + ordered[:-1]) / 2, steps)]
+
+
+def _newton_outputs(
+    leaf: NDArray[np.intp], grad: Derivative, hess: Derivative, tree: Tree, params: dict[str, Any]
+) -> Floats:
+    """V = −rate·G/(H + λ2) of each leaf, the step capped, 0 where no document of the leaf has a gradient."""
+    n = tree.outputs.size
+    g, h = (
+        np.bincount(leaf, grad, n),
+        np.bincount(leaf, hess, n) + _full_precision(tree.l2, params, L2),
+    )
+    step = np.divide(g, h, where=h > 0, out=np.copysign(np.where(g == 0, 0.0, np.inf), g))
+    limited = any(name in params for name in LARGEST)
+    largest = _full_precision(tree.max_step, params, LARGEST) if limited else LARGEST_STEP
+    if largest > 0:  # LightGBM reads 0 as no limit
+        step = np.clip(step, -largest, largest)
+    return -_full_precision(tree.rate, params, RATE) * np.where(np.isfinite(step), step, 0.0)
+
+
+def _full_precision(printed: float, params: dict[str, Any], names: Sequence[str]) -> float:
+    """The parameter in full precision; LightGBM prints six digits, which show which alias it used."""
+    for name in names:
+        if name in params and math.isclose(float(params[name]), printed, rel_tol=1e-5):
+            return float(params[name])
+    return printed
+
+
+def training_scores(booster: Any) -> Floats:
+    """A copy of the scores of the training rows."""
+    seen: list[Floats] = []
+
+    def look(scores: Floats, _: Any) -> list[Any]:
+        seen.append(scores.copy())
+        return []
+
+    booster.eval_train(look)
+    return seen[0]
+
+
+def _set_leaves(booster: Any, outputs: Floats) -> None:
+    tree = booster.num_trees() - 1
+    for leaf, output in enumerate(outputs.tolist()):
+        booster.set_leaf_output(tree, leaf, output)
+
+
+def _check_grown_again(outputs: Floats, before: Floats) -> None:
+    scale = np.abs(before).max()
+    if outputs.size != before.size or np.abs(outputs - before).max() > 1e-6 * scale:
+        raise RuntimeError(
+            "LightGBM grew another tree from the same gradients, which leaves='newton' cannot use: "
+            "set deterministic=True and force_row_wise=True, or use leaves='gradient'"
+        )

@@ -1,0 +1,307 @@
+"""λ and μ over all pairs of short lists, one query a vector lane.
+
+The tiles of `tiles` fill vector lanes with the partners of one document; a list of ten documents has too few of them.
+Here a lane is a query: LANES lists of about the same length lie side by side, and every step (exponentials, ranks,
+pairs) runs over a row of lanes:
+
+    slot 0   d d d d d d …   the documents of the best level
+    slot 1   d d d d d d …
+    slot 2   d d d d d - …   - pads a shorter list
+             lane = query
+
+Documents stand level by level, so that i < j leaves j the worse of a pair; a mask drops pairs that do not exist. Ranks
+are counted, a comparison a pair, which for short lists is cheaper than sorting; that goes by *position*, the input
+order, in which a tie needs no comparison of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._jit import by_type, inlined_disjoint, kernel, over_queries, uncounted
+from lambdaboost.datasets import Queries
+from lambdaboost.evaluation.lanes import LANES, count_ranks, side_by_side, to_lanes
+from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus
+from lambdaboost.objectives.kernels.levels import Levels
+from lambdaboost.objectives.kernels.loss import Loss
+from lambdaboost.objectives.kernels.pair_weight import (
+    Document,
+    Factors,
+    PairWeights,
+    Ranked,
+    has_h,
+    rank_terms,
+)
+from lambdaboost.objectives.kernels.tiles import DOWN, GAIN, LAM, MU, UP, D, E, H, Rule, pair, shared
+
+NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
+FARTHEST_APART = 1e291  # scores of a list are nearer to each other
+LONGEST = 40  # documents of a list: from here on tiles are faster
+
+# A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
+LEVEL, REACH = np.int64(8), np.int64(9)
+SLOT = 10 * LANES
+
+
+class Batches(NamedTuple):
+    """The short lists of some `Queries`, LANES side by side."""
+
+    documents: NDArray[np.int64]  # (n_batches + 1,) how many there are in the batches before each
+    first: NDArray[np.int64]  # (n_batches + 1,) the slots of batch b are the rows first[b]:first[b + 1]
+    query: NDArray[np.int32]  # (n_batches, LANES) the query of each lane, -1 where there is none
+    position: NDArray[np.int8]  # (n_slots, LANES) where the document of each slot stands in its query
+    level: NDArray[np.int8]  # (n_slots, LANES) its level within the query, -1 where it pairs with none
+    reach: NDArray[np.int8]  # (n_slots, LANES) it pairs with the levels after its own and before this one
+    gain: NDArray[np.float32]  # (n_slots, LANES) of its level
+
+
+def in_batches(q: Queries, of: Levels, gain: NDArray[np.float32]) -> Batches:
+    """All lists of up to LONGEST documents in batches by length; cached in `q`."""
+    # Its identity names the gains, and so the levels, as long as they live, and what is kept holds them.
+    return q.memo(("in batches", id(gain)), lambda: (_in_batches(q, of, gain), gain))[0]
+
+
+def _in_batches(q: Queries, of: Levels, gain: NDArray[np.float32]) -> Batches:
+    documents, first, query = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST))
+    short = query[query >= 0]
+    of_short = q.sizes[short]
+    lane = np.repeat(np.arange(short.size), of_short)
+    start = np.cumsum(of_short) - of_short
+    position = np.arange(lane.size) - np.repeat(start, of_short)
+    level = of.of_document[np.repeat(q.offsets[short], of_short) + position]
+    # Level by level, documents that pair with none last.
+    order = np.lexsort((np.where(level < 0, LONGEST, level), lane))
+    level = level[order]
+    paired = level >= 0
+    own = (of.first[short[lane]] + level)[paired]
+    at = first[lane // LANES] + position, lane % LANES
+    slots = (int(first[-1]), LANES)
+    # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
+    batch = np.repeat(np.arange(first.size - 1), np.diff(first))
+    position_of_slot = np.repeat(np.arange(slots[0]) - first[batch], LANES).reshape(slots).astype(np.int8)
+    position_of_slot[at] = position[order]
+
+    def by_slot(figures: NDArray[Any], otherwise: int, dtype: Any) -> NDArray[Any]:
+        filled, of_document = np.full(slots, otherwise, dtype), np.full(level.size, otherwise, dtype)
+        of_document[paired] = figures
+        filled[at] = of_document
+        return filled
+
+    return Batches(
+        documents, first, query, position_of_slot,
+        by_slot(level[paired], -1, np.int8), by_slot(of.reach[own], -1, np.int8), by_slot(gain[own], 0, np.float32),
+    )  # fmt: skip
+
+
+class Work(NamedTuple):
+    """Memory that batches use one after the other: by position, then lane."""
+
+    s: Any  # scores
+    e: Any
+    rank: Any
+    best: Any  # by lane
+    worst: Any
+    by_rank: Any  # of one list
+    d: Any
+    h: Any
+
+
+def memory() -> Work:
+    """For batches of lists of up to LONGEST documents."""
+    most = LONGEST * LANES
+    scores, (best, worst), (d, h) = np.empty(most), np.empty((2, LANES)), np.empty((2, LONGEST))
+    e, rank, by_rank = np.empty(most, np.float32), np.empty(most, np.int32), np.empty(LONGEST, np.int32)
+    return Work(scores, e, rank, best, worst, by_rank, d, h)
+
+
+@uncounted
+def _exponentials(chance, n, work):
+    """E by position; products of two stay inside float32."""
+    best, worst, lift = work.best, work.worst, math.exp(-0.5 * chance.center)
+    for lane in range(LANES):
+        best[lane], worst[lane] = work.s[lane], np.inf
+    for p in range(n):
+        row = work.s[p * LANES : (p + 1) * LANES]
+        for lane in range(LANES):
+            best[lane] = max(best[lane], row[lane])
+            worst[lane] = min(worst[lane], row[lane] if row[lane] > NO_DOCUMENT else np.inf)
+    for lane in range(LANES):
+        apart = max(best[lane] - worst[lane], 0.0)
+        worst[lane] = lift / exp_minus(min(0.5 * chance.sigma * min(apart, FARTHEST_APART), FARTHEST))
+    for p in range(n):
+        row, e = work.s[p * LANES : (p + 1) * LANES], work.e[p * LANES : (p + 1) * LANES]
+        for lane in range(LANES):
+            x = chance.sigma * min(best[lane] - row[lane], FARTHEST_APART)
+            e[lane] = exp_minus(min(x, FARTHEST)) * worst[lane]
+
+
+@uncounted
+def _to_slots(batch, work, slots):
+    """Fill the slots with what does not depend on the order."""
+    for i in range(batch.position.shape[0]):
+        row = slots[i * SLOT : (i + 1) * SLOT]
+        level, reach, gain, position = batch.level[i], batch.reach[i], batch.gain[i], batch.position[i]
+        for lane in range(LANES):
+            row[LANES * LEVEL + lane], row[LANES * REACH + lane], row[LANES * GAIN + lane] = (
+                level[lane],
+                reach[lane],
+                gain[lane],
+            )
+        for lane in range(LANES):
+            row[LANES * LAM + lane] = row[LANES * MU + lane] = 0
+        for lane in range(LANES):
+            row[LANES * E + lane] = work.e[np.int32(position[lane]) * LANES + lane]
+
+
+def _no_factors_to_slots(factors, batch, offsets, slots):
+    pass
+
+
+def _factors_to_slots(factors, batch, offsets, slots):
+    for lane in range(LANES):
+        q = batch.query[lane]
+        for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
+            document = offsets[q] + batch.position[i, lane]
+            slots[i * SLOT + LANES * UP + lane] = factors.up[document]
+            slots[i * SLOT + LANES * DOWN + lane] = factors.down[document]
+
+
+factors_to_slots = by_type(lambda factors: _factors_to_slots if factors is Factors else _no_factors_to_slots)
+
+
+def _same_terms_to_slots(swap, weights, batch, offsets, work, slots):
+    ranked = Ranked(0, work.by_rank[:0], weights.gains[:0], weights.discounts, weights.cutoff)
+    rank_terms(swap, ranked, work.d, work.h)
+    for i in range(batch.position.shape[0]):
+        row, position = slots[i * SLOT : (i + 1) * SLOT], batch.position[i]
+        for lane in range(LANES):
+            rank = work.rank[np.int32(position[lane]) * LANES + lane]
+            row[LANES * D + lane] = work.d[rank]
+            if has_h(swap):
+                row[LANES * H + lane] = work.h[rank]
+
+
+def _own_terms_to_slots(swap, weights, batch, offsets, work, slots):
+    for lane in range(LANES):
+        q = batch.query[lane]
+        if q < 0:
+            continue
+        a, b = offsets[q], offsets[q + 1]
+        for p in range(b - a):
+            work.by_rank[work.rank[p * LANES + lane]] = p
+        ranked = Ranked(a, work.by_rank[: b - a], weights.gains[a:b], weights.discounts, weights.cutoff)
+        rank_terms(swap, ranked, work.d, work.h)
+        for i in range(b - a):
+            r = work.rank[np.int32(batch.position[i, lane]) * LANES + lane]
+            slots[i * SLOT + LANES * D + lane], slots[i * SLOT + LANES * H + lane] = work.d[r], work.h[r]
+
+
+# D and h of each slot: tables where a rank has the same in every list.
+terms_to_slots = by_type(
+    lambda swap: _same_terms_to_slots if swap.traits.fixed_by_rank else _own_terms_to_slots
+)
+
+
+@uncounted
+def _document(slot, lane, factor):
+    return Document(
+        slot[LANES * E + lane],
+        slot[LANES * GAIN + lane],
+        slot[LANES * D + lane],
+        slot[LANES * H + lane],
+        slot[LANES * factor + lane],
+    )
+
+
+@inlined_disjoint
+def _rows_meet(rule, one, other):
+    """λ and μ of two slots in every lane."""
+    for lane in range(LANES):
+        i, j = _document(one, lane, UP), _document(other, lane, DOWN)
+        i = Document(rule.chance.shift * i.e, i.gain, i.d, i.h, i.factor)
+        level = other[LANES * LEVEL + lane]
+        meets = (level > one[LANES * LEVEL + lane]) & (level < one[LANES * REACH + lane])
+        u = shared(rule, i, j) if meets else np.float32(0)
+        f, c = pair(rule, i, j)
+        one[LANES * LAM + lane] += u * f
+        other[LANES * LAM + lane] -= u * f
+        one[LANES * MU + lane] += u * c
+        other[LANES * MU + lane] += u * c
+
+
+@uncounted
+def _all_pairs(rule, n, slots):
+    for i in range(n - 1):
+        for j in range(i + 1, n):
+            _rows_meet(rule, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
+
+
+class Results(NamedTuple):
+    """What the lanes read and write of queries: those that are theirs, λ and μ, and the order where it has a length."""
+
+    by_lanes: NDArray[np.bool_]
+    out: NDArray[np.float32]  # (2, n_documents)
+    order: NDArray[np.int32]  # by document, or of no length
+
+
+@uncounted
+def _write(batch, offsets, rank, slots, results):
+    """Bring the sums of the lists to their documents."""
+    lam, mu = results.out[0], results.out[1]
+    for lane in range(LANES):
+        q = batch.query[lane]
+        if q < 0 or not results.by_lanes[q]:
+            continue
+        a, m = offsets[q], offsets[q + 1] - offsets[q]
+        for i in range(m):
+            p = a + batch.position[i, lane]
+            lam[p] = slots[i * SLOT + LANES * LAM + lane]
+            mu[p] = slots[i * SLOT + LANES * MU + lane]
+        if results.order.size:
+            for p in range(m):
+                results.order[a + rank[p * LANES + lane]] = p
+
+
+@kernel
+def block_of_batches(first, last, lists, pairs, work, results):
+    """λ and μ of batches first:last, one after the other through the same scratch memory."""
+    batches, scores, offsets = lists
+    weights, rule = pairs
+    slots = np.empty(LONGEST * SLOT, np.float32)  # here, so that the compiler knows its length
+    slots[:] = 0
+    for b in range(first, last):
+        rows = slice(batches.first[b], batches.first[b + 1])
+        batch = Batches(
+            batches.documents, batches.first, batches.query[b], batches.position[rows], batches.level[rows],
+            batches.reach[rows], batches.gain[rows],
+        )  # fmt: skip
+        n = batch.position.shape[0]
+        to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
+        count_ranks(n, work.s, work.rank)
+        _exponentials(rule.chance, n, work)
+        _to_slots(batch, work, slots)
+        terms_to_slots(rule.swap, weights, batch, offsets, work, slots)
+        factors_to_slots(rule.factors, batch, offsets, slots)
+        _all_pairs(rule, n, slots)
+        _write(batch, offsets, work.rank, slots, results)
+
+
+def lists_by_lanes(
+    scores: NDArray[np.float64],
+    q: Queries,
+    batches: Batches,
+    pairs: tuple[PairWeights, Loss],
+    results: Results,
+) -> None:
+    """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
+    weights, loss = pairs
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+
+    def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
+        block_of_batches(first, last, (batches, scores, q.offsets), (weights, rule), memory(), results)
+
+    over_queries(block, batches.documents)

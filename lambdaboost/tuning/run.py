@@ -1,0 +1,220 @@
+"""`tune`: search the objective, its parameters and those of the trees, with the certainty of the choice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from lambdaboost._files import check_place
+from lambdaboost._installed import package
+from lambdaboost._threads import using_one
+from lambdaboost._warn import warn
+from lambdaboost.datasets import Collection
+from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.traps import WITHOUT_SPLIT
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.tuning.candidates import given
+from lambdaboost.tuning.request import Choose, Request, checked_engines, checked_measures, checked_params
+from lambdaboost.tuning.search import Search
+from lambdaboost.tuning.study import Study
+from lambdaboost.tuning.trial import Trial
+from lambdaboost.tuning.tuned import HeldOut, Tuned
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, after at least one trial; `finish()` returns the `Tuned` of those that are complete."""
+
+    def __init__(self, message: str, finish: Any) -> None:
+        super().__init__(message)
+        self.finish = finish
+
+
+def tune(
+    train: Collection,
+    valid: Collection | None = None,
+    *,
+    measure: Measure | str | Iterable[Measure | str] = NDCG(10),
+    objectives: Iterable[Any] | None = None,
+    engine: Literal["lightgbm", "xgboost"] | None = None,
+    params: Mapping[str, Any] | None = None,
+    trainings: int | None = 40,
+    minutes: float | None = None,
+    folds: int = 5,
+    rounds: int = 500,
+    patience: int = 30,
+    choose: Choose | None = None,
+    refit: bool = True,
+    nested: int = 0,
+    study: str | Path | None = None,
+    workers: int | None = None,
+    seed: int = 0,
+) -> Tuned:
+    """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
+
+    Every candidate is trained first with a learning rate of 0.1 and up to 31 leaves, as far as half of the trainings
+    go. Then Optuna's TPE sampler, which shares what it learns about trees among objectives, chooses the settings; early
+    stopping gives the number of rounds. Half way, other candidates get the trees of the best one, so that none loses by
+    its trees alone. In cross-validation a trial is stopped if it is significantly worse than the best one after some
+    folds. The best trials of all candidates are then compared query by query.
+
+    Parameters
+    ----------
+    train, valid : Collection
+        Training and validation part. Without `valid`, each trial is cross-validated.
+    measure : Measure, str or iterable of them
+        What to optimise. Several measures give a front; the first one ends trainings early.
+    objectives : iterable of Objective or str, optional
+        The candidates, such as ``["lambdarank", "LambdaRank", "GradientStep(graded(0.2))"]``, from simple to complex.
+        By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them.
+    engine : "lightgbm" or "xgboost", optional
+        The engine. By default the own objectives of both, if both are installed, and all others on LightGBM.
+    params : dict, optional
+        Parameters of the engine that are fixed, and therefore not searched.
+    trainings, minutes : int, float, optional
+        The budget; the search ends when either is used up. In cross-validation each fold is a training.
+    folds : int
+        Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
+    rounds, patience : int
+        The most rounds of a training, and how many without a better value end it.
+    choose : "best", "simplest" or "balanced", optional
+        Which finalist becomes the model: the highest mean; the simplest within one standard error of it; or, of several
+        measures, the highest second one without a significant loss of the first. By default "best", and "balanced" for
+        several measures.
+    refit : bool
+        Train the chosen setting again on all data, with the rounds that more data need; otherwise on the training part,
+        which gives the model that was measured. Only with `valid`.
+    nested : int
+        Number of outer folds, ≥ 2, for an estimate on held-out queries: the search, with the same budget, is repeated
+        without each of them. 0 leaves it out.
+    study : path, optional
+        A file for the study, a journal of Optuna's. The same call resumes it, also with a larger budget.
+    workers : int, optional
+        Number of processes, each with one thread of its engine, at most one per processor. By default one per
+        processor, fewer for short searches. Results are reproducible only with ``workers=1``.
+    seed : int
+        Seed of the search, the engines, the folds, and the order of the documents of a query.
+
+    Returns
+    -------
+    Tuned
+        The model, its setting, all trials, and the verdict.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before anything is trained, for invalid arguments: validation queries that also train, no query with two grades,
+        a study of other data, a budget too small for one training.
+    ModuleNotFoundError
+        If Optuna or the engine is not installed.
+    KeyboardInterrupt
+        At Ctrl-C. `study` then holds all that is complete, and the same call resumes it. After the first trial it is a
+        `Stopped`, whose ``finish()`` returns the best so far.
+
+    Examples
+    --------
+    >>> from lambdaboost.datasets import web_search_log
+    >>> log = web_search_log(60, documents=20, seed=2)
+    >>> few = {"objectives": ["lambdarank"], "trainings": 2, "rounds": 20, "workers": 1}
+    >>> tuned = tune(log.take(range(40)), log.take(range(40, 60)), **few)
+    >>> len(tuned.trials), tuned.booster.num_trees() == tuned.rounds
+    (2, True)
+
+    """
+    package("optuna")
+    engines = checked_engines(engine)
+    named = None if objectives is None else given(objectives, engines)
+    fixed = checked_params(params, engines)
+    request = Request(
+        train, valid, checked_measures(measure), named, engines, fixed, trainings, minutes, folds, rounds, patience,
+        choose, refit, nested, workers, seed,
+    )  # fmt: skip
+    path = None if study is None else Path(study)
+    if path is not None:
+        check_place("study", path)
+    tuned = _tuned(request, path, "search")
+    if not nested:
+        return tuned
+    try:
+        estimate = _held_out(request, path)
+    except KeyboardInterrupt:
+        raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
+    return replace(tuned, held_out=estimate)
+
+
+def _held_out(request: Request, path: Path | None) -> HeldOut:
+    """Search without each outer fold, each search under its own name, and measure on the fold."""
+    n = sum(part.queries.n_queries for part in request.given.values())
+    values, weight = np.full((len(request.measures), n), np.nan), np.empty(n)
+    for at in range(request.nested):
+        inner, test, queries = request.outer(at)
+        tuned = _tuned(inner, path, f"without fold {at}")
+        with using_one():
+            scores = engine_named(tuned.engine).scores(tuned.booster, test.features)
+        values[:, queries] = [measure.per_query(scores, test.queries) for measure in request.measures]
+        weight[queries] = test.queries.query_weight
+    return HeldOut(request.measures, values, weight)
+
+
+def _tuned(request: Request, path: Path | None, name: str) -> Tuned:
+    """Search, choose, and train the choice."""
+    file = None if path is None else Study(path, name, request)
+    with progress(request) as advance:
+        search = Search(request, file, advance)
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            if search.best is None:
+                raise
+            raise _stopped(search, path) from None
+    try:
+        return _chosen(request, search.trials, search)
+    except KeyboardInterrupt:
+        raise _stopped(search, path) from None
+
+
+def _stopped(search: Search, path: Path | None) -> Stopped:
+    """What Ctrl-C leaves: the best so far, which `finish` trains."""
+    done, request = list(search.trials), search.request
+    quick = replace(request, refit=request.valid is None)
+    how = "with a study the same call would resume" if path is None else f"the same call resumes {path}"
+    return Stopped(f"stopped after {search.trainings} trainings; {how}", lambda: _chosen(quick, done, search))
+
+
+def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
+    trials = sorted(trials, key=lambda trial: trial.number)
+    for text in dict.fromkeys(text for trial in trials for text in trial.warnings):
+        # Settings without a split score badly, so the search avoids them by itself.
+        if not text.startswith(WITHOUT_SPLIT):
+            warn(text)
+    return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
+
+
+@contextmanager
+def progress(request: Request) -> Iterator[Callable[[Search], None]]:
+    """A bar of trainings, or of minutes, to be called after every trial; silent where standard error is no terminal."""
+    console = Console(stderr=True, highlight=False)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=16), TimeRemainingColumn()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        bar = bars.add_task("tuning", total=1.0)
+
+        def advance(search: Search) -> None:
+            done, most, minutes = search.trainings, request.trainings, request.minutes
+            share = max(
+                done / most if most else 0.0,
+                (time.time() - search.begin) / (60 * minutes) if minutes else 0.0,
+            )
+            said = f"{done} of {most} trainings" if most else f"{done} trainings"
+            if (best := search.best) is not None:
+                name = request.candidates[best.candidate].name
+                said += f", best {request.measures[0]!r} {best.means[0]:.4f} of {name}"
+            bars.update(bar, completed=min(1.0, share), description=said)
+
+        yield advance

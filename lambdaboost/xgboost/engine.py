@@ -1,0 +1,266 @@
+"""XGBoost as an `Engine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+from xgboost.collective import get_world_size, is_distributed
+
+from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
+from lambdaboost.calls.data import queries_of
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.engine import Engine, sources_of
+from lambdaboost.engines.job import Job
+from lambdaboost.engines.native import NativeObjective
+from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.xgboost import newton
+from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
+from lambdaboost.xgboost.data import DMatrix, features_of, take
+from lambdaboost.xgboost.grades import as_matrix, check_unweighted, classifier, relabelled
+from lambdaboost.xgboost.traps import TRAPS
+
+# The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
+# gblinear, of objectives, and of its estimators.
+_PARAMETERS = """
+booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
+random_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
+
+eta learning_rate gamma min_split_loss max_depth min_child_weight max_delta_step subsample sampling_method
+colsample_bytree colsample_bylevel colsample_bynode lambda reg_lambda alpha reg_alpha tree_method scale_pos_weight
+updater updater_seq refresh_leaf process_type grow_policy max_leaves max_bin num_parallel_tree monotone_constraints
+interaction_constraints multi_strategy max_cached_hist_node extmem_single_page max_cat_to_onehot max_cat_threshold
+sparse_threshold default_direction opt_dense_col specified_updater sketch_eps sketch_ratio max_row_perbatch
+
+sample_type normalize_type rate_drop one_drop skip_drop feature_selector top_k tolerance
+
+objective base_score eval_metric num_class num_target boost_from_average tweedie_variance_power huber_slope
+quantile_alpha expectile_alpha aft_loss_distribution aft_loss_distribution_scale lambdarank_pair_method
+lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization lambdarank_unbiased
+lambdarank_bias_norm ndcg_exp_gain
+
+n_estimators early_stopping_rounds callbacks importance_type enable_categorical missing feature_types feature_weights
+"""
+
+ALIASES = {
+    "objective": ("objective",),
+    "metric": ("eval_metric",),
+    "rounds": ("num_boost_round", "n_estimators"),
+    "early stopping": ("early_stopping_rounds",),
+    "seed": ("seed", "random_state"),
+    "rate": ("eta", "learning_rate"),
+    "least leaf": ("min_child_weight",),
+}
+# Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE = {
+    "lambdarank_pair_method": "give objective=LambdaRank(convention='xgboost'), which takes the pairs of the top",
+    "lambdarank_num_pair_per_sample": "give objective=LambdaRank(convention='xgboost', truncation=32)",
+    "lambdarank_normalization": "give objective=LambdaRank(convention='xgboost', norm=True)",
+    "lambdarank_score_normalization": "give objective=LambdaRank(convention='xgboost', score_norm=True)",
+    "lambdarank_unbiased": "leave it out",
+    "ndcg_exp_gain": "give objective=LambdaRank(NDCG(gain='linear'))",
+}
+
+# The metrics of XGBoost 2.1 to 3.2; Python has no list of them.
+_METRICS = """
+rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
+cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
+"""
+
+
+class _XGBoost(Engine):
+    name, title, native, metrics, continued = "xgboost", "XGBoost", "rank:ndcg", "custom_metric", "xgb_model"
+    aliases, only_native, traps = ALIASES, ONLY_NATIVE, TRAPS
+    quiet: ClassVar = {"disable_default_eval_metric": True}
+    free = frozenset(("nthread", "n_jobs", "verbosity"))
+    metric_names = frozenset(_METRICS.split())
+
+    def data(self, collection: Collection, reference: Any = None) -> Any:
+        q = collection.queries
+        return DMatrix(
+            collection.features,
+            q.labels[RELEVANCE],
+            group=q.sizes,
+            weight=q.weight,
+            sources=sources_of(collection),
+            position=q.positions,
+        )
+
+    def check_data(self, name: str, data: Any) -> int:
+        if not isinstance(data, xgb.DMatrix):
+            raise TypeError(
+                f"{name} is {type(data).__name__}, expected a lambdaboost.xgboost.DMatrix or xgboost.DMatrix"
+            )
+        return int(data.num_row())
+
+    def features(self, data: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
+        if isinstance(data, xgb.QuantileDMatrix):
+            return None
+        return _Rows(data), queries_of(data, names), data.feature_names
+
+    def run(self, job: Job) -> Any:
+        own, model, wide = job.own, job.model, job.leaves == "newton"
+        for name, data in job.evaluated:
+            self.check_data(f"evals {name!r}", data)
+        _check(job, [(f"evals {name!r}", data) for name, data in job.evaluated])
+        params, obj = _objective(job)
+        if isinstance(model, bytes):  # of a checkpoint
+            model = bytearray(model)
+        elif model is not None and wide:
+            model = newton.widened(model, job.params.get("base_score"))
+        if model is not None and wide:
+            # The model contains it, and XGBoost would require one for each of its two scores.
+            params.pop("base_score", None)
+        with relabelled(job.rule, [job.data, *(data for _, data in job.evaluated)], job.sources):
+            booster = xgb.train(
+                params,
+                job.data,
+                job.rounds,
+                evals=[(data, name) for name, data in job.evaluated],
+                obj=obj,
+                custom_metric=_metric(job),
+                evals_result=own["evals_result"],
+                verbose_eval=None,
+                xgb_model=model,
+                callbacks=Callbacks(job, own["callbacks"]).all,
+            )
+        # With Newton leaves the model is rewritten. XGBoost keeps the rounds after the best one.
+        booster = newton.narrowed(booster, params) if wide else booster
+        return booster[: booster.best_iteration + 1] if own.get("ends_at_best") else booster
+
+    def run_cv(self, job: Job, folds: Any) -> Any:
+        data = job.data
+        _check(job, [("data", data)])
+        chosen = list(folds)
+        job.data = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
+        params, obj = _objective(job)
+        with relabelled(job.rule, [job.data], job.sources):
+            return xgb.cv(
+                params,
+                job.data,
+                job.rounds,
+                folds=chosen,
+                obj=obj,
+                custom_metric=_metric(job),
+                callbacks=Callbacks(job, job.own["callbacks"]).all,
+                seed=job.own["seed"],
+            )
+
+    def own(self, early_stopping: int | None) -> dict[str, Any]:
+        callbacks = engine_callbacks(None, False, early_stopping)
+        return {"evals_result": None, "callbacks": callbacks, "ends_at_best": early_stopping is not None}
+
+    def workers(self, params: Mapping[str, Any]) -> int:
+        return get_world_size() if is_distributed() else 1
+
+    def best_round(self, booster: Any) -> int | None:
+        best = booster.attr("best_iteration")
+        return None if best is None else int(best) + 1
+
+    def n_rounds(self, booster: Any) -> int:
+        return int(booster.num_boosted_rounds())
+
+    def has_splits(self, booster: Any) -> bool:
+        # A linear model needs none.
+        return "gblinear" in booster.save_config() or bool(booster.get_score(importance_type="weight"))
+
+    def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
+        return np.asarray(newton.first_column(booster.predict(data, output_margin=True)))
+
+    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
+        # Up to the best round after early stopping, as XGBRanker predicts.
+        rounds = (0, self.best_round(booster) or 0)
+        data = xgb.DMatrix(features, feature_names=booster.feature_names)
+        return np.asarray(booster.predict(data, output_margin=True, iteration_range=rounds))
+
+    def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+        # In place if XGBoost can, which rounds differently than with a DMatrix.
+        missing = params.get("missing", np.nan)
+        try:
+            return booster.inplace_predict(X, missing=missing)
+        except (TypeError, xgb.core.XGBoostError):  # sparse matrices of some kinds, linear models
+            return booster.predict(xgb.DMatrix(X, missing=missing, enable_categorical=True))
+
+    def write(self, booster: Any, suffix: str) -> bytes:
+        return bytes(booster.save_raw(raw_format="json" if suffix == ".json" else "ubj"))
+
+    def read(self, content: bytes) -> Any:
+        return xgb.Booster(model_file=bytearray(content))
+
+    def feature_names(self, booster: Any) -> tuple[str, ...] | None:
+        names = tuple(booster.feature_names or ())
+        return None if names == tuple(f"f{i}" for i in range(len(names))) else names
+
+    def importance(self, booster: Any) -> NDArray[np.float64]:
+        found = booster.get_score(importance_type="total_gain")
+        names = booster.feature_names or [f"f{i}" for i in range(int(booster.num_features()))]
+        return np.array([found.get(name, 0.0) for name in names])
+
+    def parameters(self) -> frozenset[str]:
+        return frozenset(_PARAMETERS.split())
+
+
+ENGINE = _XGBoost()
+
+
+def _check(job: Job, evaluated: list[tuple[str, Any]]) -> None:
+    job.check_data([job.data], evaluated)
+    for name, data in [("data", job.data), *evaluated] if job.leaves == "newton" else ():
+        newton.check(name, data)
+    if isinstance(job.rule, GradeModel):
+        check_unweighted(job.rule, job.data)
+
+
+class _Rows:
+    """A matrix that `leaks` can index by rows, like a CSR matrix."""
+
+    format = "csr"
+
+    def __init__(self, data: xgb.DMatrix) -> None:
+        self.data = data
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Any:
+        return features_of(self.data, rows)
+
+
+def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
+    """All measures and callables as one ``custom_metric``, on the first column of the scores."""
+    model = job.rule if isinstance(job.rule, GradeModel) else None
+
+    def evaluate(preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
+        with called_by(calling_booster()):
+            figures: list[tuple[str, float]] = []
+            scores = newton.first_column(preds) if model is None else model.scores(preds)
+            for metric in job.measures:
+                if isinstance(metric, Measure):
+                    figures.append((xgboost_name(metric), metric(scores, queries_of(data, job.sources))))
+                else:
+                    graded = data if model is None else as_matrix(queries_of(data, job.sources))
+                    result = metric(scores, graded)
+                    figures.extend(result if isinstance(result, list) else [result])
+            return figures
+
+    return evaluate if job.measures else None
+
+
+def _objective(job: Job) -> tuple[dict[str, Any], Any]:
+    """The parameters and the argument obj of `xgboost.train` and `xgboost.cv`."""
+    # The default metrics of ranking objectives refuse grades above 31.
+    quiet = {} if job.params.get("eval_metric") is not None else ENGINE.quiet
+    if isinstance(job.rule, GradeModel):
+        return {**classifier(job.params, job.rule), **quiet}, None
+    if isinstance(job.rule, NativeObjective):
+        return {**quiet, **job.params, "objective": job.rule.name}, None
+    # The name sets the task of the model; the gradients are lambdaboost's.
+    params = {**quiet, **job.params, "objective": "rank:ndcg"}
+    # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
+    if job.model is None and params.get("base_score") is None:
+        params["base_score"] = 0.0
+    if job.leaves == "newton":
+        return newton.settings(params), newton.least_squares_splits(job.rule)
+    return params, job.rule

@@ -1,0 +1,163 @@
+"""Signals and forks inside a training: no interrupt is lost, and a fork computes with its own threads.
+
+Each case is a process of its own, whose OpenMP threads sleep between regions, so that many trainings run at once.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PRELUDE = """
+import json, multiprocessing, random, signal, sys, time
+import numpy as np
+from lambdaboost import NDCG, LambdaRank, Queries
+
+ENGINE, THREADS = sys.argv[1], int(sys.argv[2])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 2))
+Y = np.clip(np.round(X[:, 0] + rng.normal(size=6000)), 0, 4)
+GROUP = np.full(60, 100)
+
+
+class Calls:
+    def __init__(self, function):
+        self.function = function
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __call__(self, scores, data):
+        return self.function(scores, data)
+
+
+def train(rounds, objective=LambdaRank(), measure=None):
+    if ENGINE == "lightgbm":
+        import lightgbm as lgb
+
+        params = {"objective": objective, "metric": "None", "verbose": -1, "num_leaves": 3, "num_threads": THREADS}
+        params |= {"deterministic": True, "force_row_wise": True}
+        data = lgb.Dataset(X, Y, group=GROUP, params=params)
+        sets = [data] if measure else None
+        booster = lgb.train(params, data, rounds, valid_sets=sets, feval=measure)
+        return booster.model_to_string().partition("parameters:")[0]
+    import xgboost as xgb
+
+    params = {"objective": "rank:ndcg", "nthread": THREADS, "max_depth": 1, "base_score": 0.0}
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=THREADS)
+    more = {"evals": [(data, "train")], "custom_metric": measure, "verbose_eval": False} if measure else {}
+    params |= {"disable_default_eval_metric": True} if measure else {}
+    return bytes(xgb.train(params, data, rounds, obj=objective, **more).save_raw("json")).decode()
+
+
+"""
+
+
+def ran(code, engine, threads, seconds, *arguments):
+    """What a new process prints as JSON; a deadlock is an error after some time."""
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    run = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code, engine, str(threads), *map(str, arguments)],
+        env=environment | {"OMP_WAIT_POLICY": "passive"},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+INTERRUPTED = """
+class Stop(Exception):
+    pass
+
+
+def stop(*_):
+    raise kind
+
+
+signal.signal(signal.SIGALRM, stop)
+whole = train(20)
+begun = time.perf_counter()
+train(20)
+took, draw, lost, wrong, n = time.perf_counter() - begun, random.Random(1), 0, 0, int(sys.argv[3])
+for at in range(n):
+    kind = (KeyboardInterrupt, Stop)[at % 2]
+    try:
+        signal.setitimer(signal.ITIMER_REAL, took * draw.uniform(0.2, 1.0))
+        train(400)
+        lost += 1
+    except kind:
+        pass
+    if at % 10 == 0:
+        wrong += train(20) != whole
+print(json.dumps([lost, wrong]))
+"""
+
+
+@ENGINE
+def test_an_interrupt_at_any_instant_ends_the_training(engine):
+    """A Python function that ctypes calls loses what a signal's handler raises at its first instruction."""
+    lost, wrong = ran(INTERRUPTED, engine, 2, 100, 20)
+    assert lost <= 1 and wrong == 0  # a quarter was lost
+
+
+@ENGINE
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_of_two_hundred_interrupts_one_in_a_hundred_is_lost_at_most(engine, threads):
+    lost, wrong = ran(INTERRUPTED, engine, threads, 600, 200)
+    assert lost <= 2 and wrong == 0
+
+
+@ENGINE
+@pytest.mark.parametrize("inside", ["objective", "measure"])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_forked_inside_a_training_computes(engine, inside):
+    code = """
+expected = LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))[0].tobytes()
+
+
+def child(queue):
+    queue.put(LambdaRank().gradient(X[:, 0], Queries(Y, sizes=GROUP))[0].tobytes() == expected)
+
+
+same = []
+
+
+def forks(*_):
+    if not same:
+        context = multiprocessing.get_context("fork")
+        queue = context.Queue()
+        process = context.Process(target=child, args=(queue,))
+        process.start()
+        same.append(queue.get(timeout=30))
+        process.join()
+
+
+
+
+class Forking(NDCG):
+    def _per_query(self, scores, q):
+        forks()
+        return super()._per_query(scores, q)
+
+
+class ForkingRank(LambdaRank):
+    def lambdas(self, scores, q, iteration):
+        forks()
+        return super().lambdas(scores, q, iteration)
+
+
+if sys.argv[3] == "objective":
+    train(3, ForkingRank())
+else:
+    train(3, measure=Forking(3))
+print(json.dumps(same))
+"""
+    assert ran(code, engine, 2, 60, inside) == [True]

@@ -1,0 +1,220 @@
+"""Exported models, read by interpreters of each format, score as `predict` does."""
+
+import json
+import shutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import served
+
+import lambdaboost
+from lambdaboost import LambdaRank, McRank
+from lambdaboost.datasets import web_search_log
+
+ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+READERS = {
+    "onnx": served.by_onnx,
+    "elasticsearch": served.by_plugin,
+    "opensearch": served.by_plugin,
+    "vespa": served.by_vespa,
+    "solr": served.by_solr,
+}
+TOLERANCE = 1e-6  # of the largest score: sums of float32 numbers
+
+X, Q = web_search_log(queries=40, documents=20, seed=3)
+X = X[:, :8].astype(np.float32)
+QID = np.repeat(np.arange(Q.n_queries), Q.sizes)
+HOLES = X.copy()
+HOLES[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+
+
+def ranker(engine, **parameters):
+    module = pytest.importorskip(f"lambdaboost.{engine}")
+    quiet = {"verbose": -1} if engine == "lightgbm" else {"verbosity": 0}
+    return module.LambdaRanker(n_estimators=12, random_state=0, n_jobs=1, **quiet, **parameters)
+
+
+def difference(tmp_path, format, model, features):
+    """The largest difference from `predict`, as a share of the largest score."""
+    path = tmp_path / "model"
+    if format == "onnx":
+        pytest.importorskip("onnxruntime")
+    lambdaboost.export(model, path, format=format)
+    names = list(getattr(features, "columns", [f"Column_{i}" for i in range(features.shape[1])]))
+    if "xgboost" in type(model).__module__ and not hasattr(features, "columns"):
+        names = [f"f{i}" for i in range(features.shape[1])]
+    expected = model.predict(features)
+    got = READERS[format](path.read_bytes(), names, _codes(features))
+    return np.abs(got - expected).max() / np.abs(expected).max()
+
+
+def _codes(features):
+    if not hasattr(features, "columns"):
+        return features
+    return np.column_stack(
+        [c.cat.codes.replace(-1, np.nan) if hasattr(c, "cat") else c for _, c in features.items()]
+    ).astype(np.float32)
+
+
+@ENGINE
+@pytest.mark.parametrize("format", READERS)
+@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+def test_scores_as_predict(tmp_path, engine, leaves, format):
+    model = ranker(engine, leaves=leaves).fit(X, Q.relevance, group=Q.sizes)
+    assert difference(tmp_path, format, model, X) <= TOLERANCE
+
+
+@ENGINE
+@pytest.mark.parametrize("format", [name for name in READERS if name != "solr"])
+@pytest.mark.parametrize("holes", [HOLES, X], ids=["missing in training", "missing in service"])
+def test_missing_values_go_where_the_engine_sends_them(tmp_path, engine, format, holes):
+    model = ranker(engine).fit(holes, Q.relevance, group=Q.sizes)
+    assert difference(tmp_path, format, model, HOLES) <= TOLERANCE
+
+
+@ENGINE
+def test_categories_in_onnx(tmp_path, engine):
+    draw = np.random.default_rng(1)
+    city = draw.choice(list("uvwxyz"), len(X))
+    grades = np.clip(Q.relevance + np.isin(city, ["v", "y"]), 0, 4)
+    frame = pd.DataFrame(X, columns=[f"a{i}" for i in range(8)]).assign(city=pd.Categorical(city))
+    frame.loc[draw.random(len(X)) < 0.1, "city"] = np.nan
+    wanted = {"enable_categorical": True, "max_cat_to_onehot": 1} if engine == "xgboost" else {}
+    model = ranker(engine, **wanted).fit(frame, grades, group=Q.sizes)
+    assert difference(tmp_path, "onnx", model, frame) <= TOLERANCE
+    onnx = pytest.importorskip("onnx")
+    about = {p.key: json.loads(p.value) for p in onnx.load(tmp_path / "model").metadata_props}
+    assert about["features"] == list(frame.columns)
+    assert about["categories"] in ({"city": list("uvwxyz")}, {})  # XGBoost has them since 3.1
+    for format in ("vespa", "solr"):
+        with pytest.raises(ValueError, match="feature 'city' has categories"):
+            lambdaboost.export(model, tmp_path / "none", format=format)
+    assert not (tmp_path / "none").exists()
+
+
+@ENGINE
+def test_rounds_of_the_best_model(tmp_path, engine):
+    stopping = {"early_stopping_round": 3} if engine == "lightgbm" else {"early_stopping_rounds": 3}
+    model = ranker(engine, **stopping).set_params(n_estimators=60, learning_rate=0.9)
+    model.fit(
+        X[:400],
+        Q.relevance[:400],
+        qid=QID[:400],
+        eval_set=[(X[400:], Q.relevance[400:])],
+        eval_qid=[QID[400:]],
+    )
+    assert difference(tmp_path, "onnx", model, X) <= TOLERANCE
+
+
+@ENGINE
+@pytest.mark.parametrize("format", ["onnx", "vespa"])
+def test_dart_and_loaded_models(tmp_path, engine, format):
+    booster = {"boosting_type" if engine == "lightgbm" else "booster": "dart"}
+    model = ranker(engine, **booster).fit(X, Q.relevance, group=Q.sizes)
+    assert difference(tmp_path, format, model, X) <= TOLERANCE
+    lambdaboost.save(model, tmp_path / "saved")
+    lambdaboost.export(lambdaboost.load(tmp_path / "saved"), tmp_path / "again", format=format)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_a_stock_training_with_its_base_score(tmp_path):
+    xgb = pytest.importorskip("xgboost")
+    data = xgb.DMatrix(X, Q.relevance)
+    data.set_group(Q.sizes)
+    model = xgb.train({"base_score": 0.25, "verbosity": 0}, data, 5, obj=LambdaRank())
+    lambdaboost.export(model, tmp_path / "m", format="elasticsearch")
+    got = served.by_plugin((tmp_path / "m").read_bytes(), [f"f{i}" for i in range(8)], X)
+    np.testing.assert_allclose(got, model.predict(data), rtol=0, atol=2e-6)
+
+
+def test_thresholds_close_to_zero_survive_solrs_slack():
+    from lambdaboost.serving import SLACK, _before_slack
+
+    for threshold in np.float32([0.0, 1.5, -3.25, 1e-3, 123456.0, -1e-6, 3e-5]):
+        assert np.float32(np.float32(_before_slack(threshold)) + SLACK) == threshold
+
+
+@ENGINE
+def test_what_is_refused(tmp_path, engine):
+    model = ranker(engine).fit(X, Q.relevance, group=Q.sizes)
+    path = tmp_path / "m"
+    with pytest.raises(ValueError, match=r"format is 'pmml': give one of 'onnx', 'elasticsearch'"):
+        lambdaboost.export(model, path, format="pmml")
+    with pytest.raises(ValueError, match="path"):
+        lambdaboost.export(model, tmp_path / "no folder" / "m", format="solr")
+    with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
+        lambdaboost.export("m", path, format="solr")
+    grades = ranker(engine, objective=McRank()).fit(X, Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match="several scores a document"):
+        lambdaboost.export(grades, path, format="onnx")
+    odd = {"linear_tree": True} if engine == "lightgbm" else {"booster": "gblinear"}
+    other = ranker(engine, **odd).fit(X, Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match=r"linear trees|no trees"):
+        lambdaboost.export(other, path, format="onnx")
+    if engine == "lightgbm":
+        zeros = ranker(engine, zero_as_missing=True).fit(X, Q.relevance, group=Q.sizes)
+        with pytest.raises(ValueError, match="train without zero_as_missing"):
+            lambdaboost.export(zeros, path, format="vespa")
+    assert not path.exists()
+
+
+@ENGINE
+def test_trees_too_deep_are_refused_in_a_sentence(tmp_path, engine):
+    one_hot = np.eye(650, 600, dtype=np.float32)  # each split takes one document away
+    grades = np.maximum(600.0 - np.arange(650), 0)
+    if engine == "lightgbm":
+        lgb = pytest.importorskip("lightgbm")
+        params = {
+            "num_leaves": 600,
+            "min_data_in_leaf": 1,
+            "enable_bundle": False,
+            "feature_pre_filter": False,
+        }
+        data = lgb.Dataset(one_hot, grades, params={"min_data_in_bin": 1, "verbose": -1, **params})
+        model = lgb.train({"objective": "regression", "verbose": -1, **params}, data, 1)
+    else:
+        xgb = pytest.importorskip("xgboost")
+        params = {
+            "grow_policy": "lossguide",
+            "max_depth": 0,
+            "max_leaves": 600,
+            "min_child_weight": 0,
+            "lambda": 0,
+        }
+        model = xgb.train(params, xgb.DMatrix(one_hot, grades), 1)
+    with pytest.raises(ValueError, match="trees that are too deep"):
+        lambdaboost.export(model, tmp_path / "m", format="vespa")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.slow
+@ENGINE
+def test_scores_in_c(tmp_path, engine):
+    compiler = shutil.which("cc") or pytest.skip("there is no C compiler")
+    model = ranker(engine).fit(HOLES, Q.relevance, group=Q.sizes)
+    lambdaboost.save(model, tmp_path / "model")
+    folder = Path(import_module(engine).__file__).parent / "lib"
+    library = {"lightgbm": "-l:lib_lightgbm.so", "xgboost": "-lxgboost"}[engine]
+    source = Path(__file__).parent.parent / "examples" / "serve" / f"{engine}.c"
+    built = [
+        compiler,
+        source,
+        "-Wall",
+        "-Werror",
+        "-o",
+        tmp_path / "score",
+        f"-L{folder}",
+        library,
+        f"-Wl,-rpath,{folder}",
+    ]
+    subprocess.run(built, check=True)
+    text = "\n".join(" ".join(f"{value:.9g}" for value in row) for row in HOLES)
+    done = subprocess.run(
+        [tmp_path / "score", tmp_path / "model"], input=text, capture_output=True, text=True, check=True
+    )
+    expected = model.predict(HOLES)
+    np.testing.assert_array_equal(np.array(done.stdout.split(), float).astype(expected.dtype), expected)

@@ -1,0 +1,264 @@
+"""Tables of every kind are read in one way: ids and positions as they are, wrong values by the row of the file."""
+
+import datetime
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lambdaboost.cli.run import run
+from lambdaboost.clicks import ClickLog
+from lambdaboost.datasets import Collection, Queries, from_frame, read_table
+from lambdaboost.datasets.arrays import numbers, query_ids
+from lambdaboost.datasets.positions import positions_of
+
+KINDS = {"pandas": pd.DataFrame, "polars": lambda c: pl.DataFrame(c, strict=False), "pyarrow": pa.table}
+EVERY = pytest.mark.parametrize("kind", KINDS)
+COLUMNS = {
+    "q": ["b", "b", "a", "a"],
+    "grade": [1, None, 0, 2],
+    "x": [0.5, 1.5, None, 2.5],
+    "home": [True, False, True, True],
+    "clicks": [3, 1, 0, 0],
+    "place": ["top", None, "side", "top"],
+}
+
+
+def table(path, text):
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def message(capsys, *args):
+    capsys.readouterr()
+    code = run([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    assert code in (1, 2) and out == "" and err.count("\n") == 1, err
+    return err
+
+
+@EVERY
+def test_a_collection_is_the_same_from_every_table(kind):
+    given = {"query": "q", "relevance": "grade", "sources": ["clicks"], "position": "place"}
+    X, q = from_frame(KINDS[kind](COLUMNS), **given)
+    np.testing.assert_array_equal(X, [[0.5, 1], [1.5, 0], [np.nan, 1], [2.5, 1]])
+    np.testing.assert_array_equal(q.relevance, np.float32([1, np.nan, 0, 2]))
+    assert q.ids.tolist() == ["b", "a"] and q.labels["clicks"].tolist() == [3, 1, 0, 0]
+    assert q.position.tolist() == [2, 0, 1, 2] and q.position_names == ("side", "top")
+
+
+@EVERY
+def test_a_click_log_is_the_same_from_every_table(kind):
+    frame = KINDS[kind]({"q": [1, 1], "url": ["x", "y"], "rank": [2, 1], "click": [True, False]})
+    log = ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
+    assert log.position.tolist() == [2, 1] and log.clicked.tolist() == [True, False]
+
+
+@EVERY
+@pytest.mark.parametrize("column", ["q", "grade", "x"])
+def test_a_column_of_lists_is_named(kind, column):
+    frame = KINDS[kind](COLUMNS | {column: [[1], [1], [2], [2]]})
+    with pytest.raises(TypeError, match=f"^column '{column}' .*(lists|not numeric)") as told:
+        from_frame(frame, query="q", relevance="grade", features=["x"])
+    assert "\n" not in str(told.value)
+
+
+@EVERY
+def test_dates_are_no_numbers(kind):
+    frame = KINDS[kind](COLUMNS | {"x": [datetime.datetime(2026, 1, 1)] * 4})
+    with pytest.raises(TypeError, match=r"^column 'x' is Datetime.*, not numeric"):
+        from_frame(frame, query="q", relevance="grade", features=["x"])
+
+
+def test_ids_are_keys():
+    """Numbers and text do not merge, in whatever list or column they come."""
+    for ids in ([1, "1"], np.array([1, "1"], dtype=object), pd.Series([1, "1"])):
+        assert query_ids("ids", ids).tolist() == [1, "1"]
+        assert Queries([0, 0], ids=ids).n_queries == 2
+    frame = pd.DataFrame({"q": [1, "1", 2], "y": [0, 1, 2], "x": [1, 2, 3]})
+    assert from_frame(frame, query="q", relevance="y").queries.ids.tolist() == [1, "1", 2]
+    with pytest.raises(TypeError, match=r"^ids is a list in row 1: give text or a number$"):
+        query_ids("ids", np.array(["a", [1]], dtype=object))
+
+
+def test_copies_of_a_query_stay_copies():
+    q = Queries(
+        [1, 0, 2, 0], ids=["a", "a", "b", "b"], weight=[1, 2], position=[1, 2, 1, 2], clicks=[0, 1, 0, 1]
+    )
+    drawn = Collection(np.eye(4), q).take([0, 0, 1])
+    for derived in (
+        drawn.without_positions(),
+        drawn.without_ids(),
+        drawn.source_from_feature("more", 1),
+        drawn.shuffled(3),
+        Collection.concat([drawn]),
+        drawn.take([True, True, True]),
+    ):
+        assert derived.queries.sizes.tolist() == [2, 2, 2]
+        assert derived.queries.query_weight.tolist() == [1, 1, 2]
+        assert derived.queries.labels["clicks"].sum() == 3
+    assert drawn.source_from_feature("more", 1).queries.ids.tolist() == ["a", "a", "b"]
+
+
+ODD = ["01", "1", "007", "7", "08", "8", "1.0", "null", "None", "NA", "nan", "1e3", "1000", " 1", "True"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_ids_in_csv_are_text(tmp_path, name):
+    path = table(tmp_path / name, "q,grade,x\n" + "".join(f"{odd},1,{i}\n" for i, odd in enumerate(ODD)))
+    q = read_table(path, query="q", relevance="grade").queries
+    assert q.ids.tolist() == ODD and q.n_queries == len(ODD)
+
+
+def test_only_the_empty_field_is_no_query(tmp_path):
+    path = table(tmp_path / "t.csv", "q,grade,x\nnull,1,2\n,0,3\n")
+    with pytest.raises(ValueError, match=r"^column 'q' is missing in row 2 of .*t\.csv: give the query"):
+        read_table(path, query="q", relevance="grade")
+
+
+def test_the_command_line_reads_ids_as_text(tmp_path, capsys):
+    path = table(
+        tmp_path / "t.csv", "qid,label,x\n" + "".join(f"{odd},{i % 2},{i}\n" for i, odd in enumerate(ODD))
+    )
+    np.savetxt(tmp_path / "scores", np.arange(len(ODD)))
+    assert run(["evaluate", str(path), "--scores", str(tmp_path / "scores"), "--json"]) == 0
+    assert f'"queries": {len(ODD)}' in capsys.readouterr().out
+
+
+def test_positions_in_csv_are_ranks_or_text(tmp_path):
+    def positions(*fields):
+        rows = "".join(f"a,1,2,{field}\n" for field in fields)
+        path = table(tmp_path / "t.csv", f"q,grade,x,place\n{rows}")
+        return read_table(path, query="q", relevance="grade", position="place").queries
+
+    assert positions("None", "NA", "", "None").position_names == ("NA", "None")
+    assert positions("None", "NA", "", "None").position.tolist() == [2, 1, 0, 2]
+    ranks = positions("1", "2.0", "", "03")
+    assert ranks.position.tolist() == [1, 2, 0, 3] and ranks.position_names is None
+    with pytest.raises(
+        ValueError, match=r"column 'place' is 'NaN' in row 2 of .*t\.csv and a number in other"
+    ):
+        positions("1", "NaN", "3")
+    with pytest.raises(ValueError, match=r"^row 3 of .*t\.csv: column 'place' is 0: give the rank"):
+        positions("1", "2", "0")
+
+
+def test_words_for_a_missing_number_are_read_as_missing(tmp_path):
+    path = table(tmp_path / "t.csv", "q,grade,x,y\na,1,NA,null\nb,NaN,2,n/a\n")
+    X, q = read_table(path, query="q", relevance="grade")
+    np.testing.assert_array_equal(X, [[np.nan, np.nan], [2, np.nan]])
+    assert np.isnan(q.relevance[1])
+
+
+def test_rows_that_are_apart_come_together_in_the_order_of_the_file(tmp_path):
+    path = table(tmp_path / "t.csv", "q,grade,x,ctr\nb,1,10,0\na,0,20,1\nb,0,30,1\na,2,40,0.5\n")
+    X, q = read_table(path, query="q", relevance="grade", sources={"clicks": "ctr"})
+    assert q.ids.tolist() == ["b", "a"] and X.ravel().tolist() == [10, 30, 20, 40]
+    assert q.labels["clicks"].tolist() == [0, 1, 1, 0.5]
+
+
+def test_a_wrong_value_names_the_row_of_the_file(tmp_path, capsys):
+    text = "qid,label,x,c\nb,1,10,1\na,0,20,0\nb,inf,30,0\na,2,40,-1\n"
+    path = table(tmp_path / "t.csv", text)
+    with pytest.raises(ValueError, match=r"^row 3 of .*t\.csv: relevance is inf: labels must be finite"):
+        read_table(path, query="qid", relevance="label")
+    told = message(
+        capsys, "train", table(path, text.replace("inf", "1")), "--source", "c:rate", "--out", tmp_path / "m"
+    )
+    assert "--source c=c:rate of " in told and "row 4 of " in told and "counts is -1: counts must be" in told
+
+
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
+def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys, part, name):
+    def rows(grade):
+        grades = [grade if i == 8 else str(i % 3) for i in range(12)]
+        if name == "t.csv":
+            return "qid,label,x\n" + "".join(f"{i % 2},{g},{i}\n" for i, g in enumerate(grades))
+        return "".join(f"{g} qid:{i // 6} 1:{i}\n" for i, g in enumerate(grades))
+
+    good, bad = table(tmp_path / f"good.{name}", rows("1")), table(tmp_path / name, rows("1e30"))
+    given = [bad if part == "train" else good] + (["--valid", bad] if part == "valid" else [])
+    given += ["--test", bad] if part == "test" else []
+    told = message(capsys, "train", *given, "--measure", "ndcg@3", "--out", tmp_path / "m")
+    assert f"row 9 of {bad}: relevance is 1e+30: " in told
+    assert not (tmp_path / "m").exists()
+    if part == "test":
+        small = ["--param", "min_data_in_leaf=1", "--param", "min_sum_hessian_in_leaf=0"]
+        assert run(["train", str(good), "--rounds", "1", *small, "--out", str(tmp_path / "m")]) == 0
+        for command in (["evaluate"], ["report", "--out", tmp_path / "page"]):
+            told = message(capsys, *command, bad, "--model", tmp_path / "m", "--measure", "ndcg@3")
+            assert f"row 9 of {bad}: relevance is 1e+30: " in told
+        assert not (tmp_path / "page").exists()
+        return
+    tuned = ["--measure", "ndcg@3", "--trainings", 10, "--rounds", 1, "--out", tmp_path / "t"]
+    assert f"row 9 of {bad}: relevance is 1e+30: " in message(capsys, "tune", *given, *tuned)
+
+
+def test_a_grade_without_diagnostics_names_the_row_of_the_file(tmp_path, capsys):
+    """The page shuffles rows, and samples queries."""
+    rows = [f"{i // 2},{300 if i == 14 else i % 2},{i % 7}\n" for i in range(1000)]
+    path = table(tmp_path / "t.csv", "qid,label,x\n" + "".join(rows))
+    assert run(["train", str(path), "--rounds", "1", "--out", str(tmp_path / "m")]) == 0
+    for seed in range(3):
+        words = ["report", str(path), "--model", str(tmp_path / "m"), "--out", str(tmp_path / "page")]
+        assert run([*words, "--seed", str(seed), "--overwrite"]) == 0
+        told = capsys.readouterr().err
+        assert f"m has no diagnostics: row 15 of {path}: relevance is 300: give whole grades" in told
+
+
+def test_lists_in_parquet_are_a_line(tmp_path, capsys):
+    frame = pd.DataFrame({"qid": [[1], [1]], "label": [1, 0], "x": [1.0, 2.0]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    told = message(capsys, "train", tmp_path / "t.parquet", "--out", tmp_path / "m")
+    assert "t.parquet: column 'qid' holds lists" in told and "bug" not in told
+
+
+def test_a_number_where_columns_have_names(tmp_path, capsys):
+    path = table(tmp_path / "t.csv", "qid,label,x\na,1,2\na,0,3\n")
+    for option in ("--source", "clicks=3"), ("--drop", "3"), ("--position", "3"):
+        told = message(capsys, "train", path, *option, "--out", tmp_path / "m")
+        assert "has no column '3': choose among 'qid', 'label', 'x'" in told
+
+
+HOSTILE = {
+    "escapes": "\x1b[31mred\x1b]0;t\x07",
+    "length": "x" * 10_000_000,
+    "braces": "{0}{a!r}%s",
+    "blanks": " \u2003 ",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_header_reaches_the_terminal_safe_and_short(tmp_path, capsys, kind):
+    path = table(tmp_path / "t.csv", f"qid,label,{HOSTILE[kind]}\na,1,word\na,0,word\n")
+    for args in (
+        (),
+        ("--query", "id"),
+        ("--drop", "nothing"),
+        ("--source", "c=nothing"),
+        ("--position", "nothing"),
+    ):
+        told = message(capsys, "train", path, "--out", tmp_path / "m", *args)
+        assert told[:-1].isprintable() and len(told) < 2000, args
+
+
+def test_numbers_of_any_array():
+    masked = np.ma.masked_equal([1.0, 2.0], 2.0)
+    for given in (
+        masked,
+        pd.array([1, None], dtype="Int64"),
+        pl.Series([1, None]),
+        pa.chunked_array([[1, None]]),
+    ):
+        np.testing.assert_array_equal(numbers("x", given), [1, np.nan])
+    for given in (
+        pl.Series(["b", None]),
+        pa.chunked_array([["b", None]]),
+        pd.Series(["b", None]),
+        ["b", None],
+    ):
+        assert positions_of("p", given).codes.tolist() == [1, 0]

@@ -1,0 +1,180 @@
+"""Trust bias is recovered from logs of simulated users, and refused where a log does not tell it."""
+
+import numpy as np
+import pytest
+
+from lambdaboost import Queries
+from lambdaboost.clicks import (
+    AffineBias,
+    ClickLog,
+    PositionBased,
+    Propensities,
+    TrustBias,
+    intervention_harvesting,
+    simulate,
+    simulate_swaps,
+    trust_harvesting,
+)
+from lambdaboost.clicks.trust_bias import _least_squares
+
+RNG = np.random.default_rng(7)
+K = 6
+Q = Queries(RNG.integers(0, 3, 150 * 8), sizes=[8] * 150)
+SCORE = 0.5 * Q.relevance + RNG.normal(size=1200)  # better than chance, so relevance differs by position
+RANKERS = np.array([SCORE, SCORE + RNG.normal(size=1200), SCORE + RNG.normal(size=1200)])
+BIAS = AffineBias([1, 0.5], [0, -0.1])
+
+
+def true_bias(users):
+    """α and β of simulated users, by the definition, as the estimator normalises them."""
+    k = np.arange(1, K + 1)
+    if isinstance(users, PositionBased):
+        return k ** -float(users.eta), np.zeros(K)
+    wrong = users.wrong / k
+    alpha, beta = (1 - (k + 1) / 100 - wrong) / k**users.eta, wrong / k**users.eta
+    ratio = alpha / alpha[0]
+    return ratio, beta - ratio * beta[0]
+
+
+@pytest.mark.parametrize("users", [TrustBias(0.0), TrustBias(1.0), PositionBased(1.0)], ids=repr)
+def test_bias_is_recovered(users):
+    """Within 5 % of α, or 0.05 of β; without trust bias there is none."""
+    bias = trust_harvesting(simulate(RANKERS, Q, users, 1500, np.random.default_rng(1), k=K), intervals=0)
+    alpha, beta = true_bias(users)
+    np.testing.assert_allclose(bias.alpha, alpha, rtol=0.05)
+    np.testing.assert_allclose(bias.beta, beta, atol=0.05)
+
+
+@pytest.mark.parametrize("users", [TrustBias(1.0), PositionBased(1.0)], ids=repr)
+def test_intervals_hold_the_truth_as_often_as_they_say(users):
+    """Of ten logs and all positions but the first, nine of ten intervals."""
+    held, (alpha, beta) = [], true_bias(users)
+    for seed in range(10):
+        log = simulate(RANKERS, Q, users, 200, np.random.default_rng(seed), k=K)
+        bias = trust_harvesting(log, intervals=100)
+        for low, true, high in (
+            (bias.alpha_low, alpha, bias.alpha_high),
+            (bias.beta_low, beta, bias.beta_high),
+        ):
+            held += ((low[1:] <= true[1:]) & (true[1:] <= high[1:])).tolist()
+    assert np.mean(held) > 0.88
+
+
+def test_few_impressions_of_each_document_do_not_bias_alpha():
+    """Squares of noisy rates would make slopes too flat: the mean error over 20 logs is near 0."""
+    users, found = TrustBias(1.0), []
+    q = Queries(np.tile(Q.relevance, 4), sizes=np.tile(Q.sizes, 4))
+    for seed in range(20):
+        log = simulate(np.tile(RANKERS, 4), q, users, 40, np.random.default_rng(seed), k=3)
+        found.append(trust_harvesting(log, intervals=0).alpha)
+    true = true_bias(users)[0][:3]
+    assert np.abs(np.mean(found, axis=0) / true - 1).max() < 0.06
+
+
+def test_corrected_rates_are_clicks_at_the_best_position():
+    users = TrustBias(1.0)
+    log = simulate(RANKERS, Q, users, 1000, np.random.default_rng(1), k=K)
+    rows = Q.query_of_row, np.arange(Q.n_documents)
+    gain = (2.0**Q.relevance - 1) / 3
+    true = 0.98 * gain + 0.65 * (1 - gain)  # P(click at position 1)
+    shown = np.bincount(log.document, minlength=Q.n_documents) > 500
+
+    def error(**how):
+        return np.abs(log.labels(*rows, **how) - true)[shown].mean()
+
+    affine, curve = (
+        error(propensities=trust_harvesting(log)),
+        error(propensities=intervention_harvesting(log)),
+    )
+    assert affine < 0.05 < 0.1 < min(curve, error())
+
+
+def test_corrected_clicks_and_rates_agree_with_the_definition():
+    log = ClickLog([0] * 4, [1, 1, 2, 2], [1, 2, 1, 2], [1, 0, 0, 1], [3.0, 1.0, 2.0, 5.0])
+    np.testing.assert_allclose(BIAS.corrected([1, 0, 1, np.nan], [1, 2, 2, 1]), [1, 0.2, 2.2, np.nan])
+    assert np.isnan(BIAS.corrected([1.0], [np.nan])[0])
+    # (clicks − Σ β) / Σ α, with (1, 9) added
+    np.testing.assert_allclose(
+        log.rates((1, 9), BIAS), [(3 + 0.1 + 1) / (3.5 + 10), (5 + 0.5 + 1) / (2 + 2.5 + 10)]
+    )
+    free = AffineBias([1, 0.5], [0, 0])
+    np.testing.assert_array_equal(log.rates((1, 9), free), log.rates((1, 9), Propensities(free.alpha)))
+    rates = log.rates(propensities=AffineBias([1, 1], [0, 0.9]))
+    assert rates.min() >= 0 and rates.max() <= 1
+    named = AffineBias([1, 0.5], [0, 0.1], names=["side", "top"])
+    assert named.corrected([1, 1], ["top", "side"]).tolist() == [1.8, 1]
+    assert eval(BIAS.text) == BIAS
+
+
+def test_exact_rates_give_the_exact_bias():
+    """The least squares of noiseless rates, against α and β drawn at random."""
+    rng, k = np.random.default_rng(0), 4
+    alpha, beta = rng.uniform(0.2, 1, k), rng.uniform(0, 0.2, k)
+    low, high = np.array([(i, j) for i in range(k) for j in range(i + 1, k)]).T
+    r, moments = rng.random((low.size, 30)), []
+    for i, j, of_set in zip(low, high, r, strict=True):
+        p, q = alpha[i] * of_set + beta[i], alpha[j] * of_set + beta[j]
+        moments.append([30, p.sum(), q.sum(), (p * p).sum(), (q * q).sum(), (p * q).sum()])
+    moments[0] = np.multiply(moments[0], 2)  # the first position is the known one
+    found_alpha, found_beta = np.split(_least_squares(low, high, np.array(moments), k), 2)
+    ratio = found_alpha / alpha
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    # One shift of r explains β at all positions.
+    shift = (found_beta - beta) / alpha
+    np.testing.assert_allclose(shift, shift[0], atol=1e-6)
+
+
+def test_random_swaps_of_one_ranker_tell_it():
+    log, _ = simulate_swaps(SCORE, Q, TrustBias(1.0), 3000, np.random.default_rng(3), k=3)
+    bias = trust_harvesting(log, intervals=0)
+    alpha, beta = (true[:3] for true in true_bias(TrustBias(1.0)))
+    np.testing.assert_allclose(bias.alpha, alpha, atol=0.1)
+    np.testing.assert_allclose(bias.beta, beta, atol=0.1)
+
+
+def of_grades(grades, rankers=RANKERS, sessions=30):
+    q = Queries(grades, sizes=Q.sizes)
+    return simulate(rankers, q, TrustBias(1.0), sessions, np.random.default_rng(1), k=K)
+
+
+ONE = ClickLog([0, 0], [1, 2], [1, 2], [1, 0])
+APART = ClickLog([0] * 8, np.repeat([1, 2], 4), [1, 1, 2, 2, 3, 3, 4, 4], [0, 1] * 4)
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        (of_grades(Q.relevance, SCORE), "no document was shown more than once at two positions"),
+        (
+            ClickLog([0] * 4, [1, 2] * 2, [1, 2, 2, 1], [1, 0, 1, 0]),
+            "no document was shown more than once at two",
+        ),
+        (APART, "no document shown repeatedly connects positions 1, 2 with positions 3, 4"),
+        (of_grades(np.zeros(1200)), "the log does not tell false clicks from examination"),
+        (ClickLog([0], [1], [1], [1]), "the log has one position"),
+        (ClickLog([0] * 2, [1] * 2, [1, 3], [1, 0]), "position 2: never shown"),
+    ],
+)
+def test_logs_that_do_not_tell_it(log, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        trust_harvesting(log, intervals=0 if log.n_queries == 1 else 50)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AffineBias([1, 0.5], [0]), "beta must be finite numbers"),
+        (lambda: AffineBias([1, 0.5], [0, np.inf]), "beta must be finite numbers"),
+        (lambda: AffineBias(None, "ab"), "alpha must be finite numbers"),
+        (lambda: AffineBias([1, 0], [0, 0]), "alpha has 0: give numbers above 0"),
+        (lambda: AffineBias([1, 0.5], [0, 0], names=["a"]), "names has 1 different names"),
+        (lambda: BIAS.corrected([1, 0], [1]), r"clicked has shape \(2,\), position has 1 rows"),
+        (lambda: BIAS.corrected([1], [3]), "position 3 is past the curve"),
+        (lambda: BIAS.corrected([1], ["top"]), "the curve has no names"),
+    ],
+)
+def test_wrong_arguments_are_one_line(make, message):
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        make()
+    assert "\n" not in str(raised.value)

@@ -70,6 +70,7 @@ class Rule:
     reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
     tolerance: float = 1e-5
     highest: float = 1e3  # the highest grade that the objective can take
+    rounding: float = 1e-30  # the largest λ of a query that the tolerance is not relative to
     skips: tuple[
         str, ...
     ] = ()  # shared checks that do not hold: "sum", "permute", "nothing", "absent", "twice"
@@ -372,6 +373,7 @@ RULES = [
             FiniteDifference(metric, 0.5),
             lambda s, y, m, metric=metric: naive.finite_difference(metric, 0.5, s, y["relevance"]),
             skips=("sum",),
+            rounding=1e-9,  # either side of the difference is a sum of its own
         )
         for metric in (NDCG(k=3), Pearson())
     ),

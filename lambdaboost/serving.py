@@ -17,6 +17,7 @@ import numpy as np
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import package
 from lambdaboost._words import listed, shown
+from lambdaboost.engines.engine import engine_of
 from lambdaboost.engines.saving import SavedModel, in_use
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
@@ -114,8 +115,8 @@ def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboos
 def forest(model: Any) -> Forest:
     """The trees of a model of either engine, with the rounds that it predicts with."""
     booster = in_use(model.booster if isinstance(model, SavedModel) else model)
-    engine = type(booster).__module__.split(".")[0]
-    if type(booster).__name__ != "Booster" or engine not in READERS:
+    engine = engine_of(booster)
+    if engine is None:
         raise TypeError(
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster, a fitted "
             "LambdaRanker or what lambdaboost.load returns"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import ENGINES, package
+from lambdaboost._installed import package
+from lambdaboost.engines.engine import engine_of
 
 # The sum of trees first:last for each document.
 Predict = Callable[[int, int], NDArray[Any]]
@@ -27,8 +28,8 @@ ONE_BOOSTER = (
 
 def of_model(booster: Any, X: Any) -> tuple[int, Predict]:
     """The number of rounds of a booster, and a function that scores a range of them."""
-    engine = type(booster).__module__.split(".")[0]
-    if type(booster).__name__ != "Booster" or engine not in ENGINES:
+    engine = engine_of(booster)
+    if engine is None:
         raise TypeError(
             f"booster is {type(booster).__name__}, expected a lightgbm.Booster or an xgboost.Booster"
         )

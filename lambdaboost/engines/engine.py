@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import ENGINES
 from lambdaboost.calls.traps import Trap
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
@@ -144,6 +145,12 @@ def engine_named(name: str) -> Engine:
     """The engine; its package is imported only now."""
     engine: Engine = import_module(f"lambdaboost.{name}.engine").ENGINE
     return engine
+
+
+def engine_of(model: Any) -> str | None:
+    """The name of the engine of a booster; None for anything else."""
+    name = type(model).__module__.split(".")[0]
+    return name if name in ENGINES and type(model).__name__ == "Booster" else None
 
 
 def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:

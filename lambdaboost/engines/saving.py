@@ -14,7 +14,7 @@ from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost._value import text_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
-from lambdaboost.engines.engine import engine_named
+from lambdaboost.engines.engine import engine_named, engine_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import read_objective, scores_of
 from lambdaboost.objectives import Objective
@@ -104,8 +104,8 @@ def save(
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = read_objective(objective)
     check_place("path", path)
-    engine = type(booster).__module__.split(".")[0]
-    if engine not in ENGINES or type(booster).__name__ != "Booster":
+    engine = engine_of(booster)
+    if engine is None:
         raise TypeError(
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
             "LambdaRanker; save other estimators with joblib"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import frexp, ldexp
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._jit import exact, inlined_exact, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.correlation import correlations
 from lambdaboost.evaluation.measure import OfSource
 
 
@@ -52,4 +53,43 @@ class Pearson(OfSource):
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
         labels = q.source(self.source, allow_negative=True)
-        return correlations(q.scores(scores), labels.astype(np.float64), q)
+        y = q.memo(("unit labels", self.source), lambda: _all_units(labels.astype(np.float64), labels, q))
+        x = _all_units(q.scores(scores), labels, q)
+        return np.clip(np.add.reduceat(x * y, q.offsets[:-1]), -1.0, 1.0)
+
+
+def _all_units(values: NDArray[np.float64], labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
+    out = np.empty(q.n_documents)
+    over_queries(_units, q.offsets, values, labels, out)
+    return out
+
+
+@inlined_exact
+def _unit(values, labels, out):
+    """Less their mean and over the root of their squares; 0 without a label, NaN where all are equal.
+
+    Differences from the first value are exact where values lie close, and 0 where they are constant. The power of two
+    keeps every square from overflow.
+    """
+    n, first, largest = 0, 0.0, 0.0
+    for i in range(values.size - 1, -1, -1):
+        if not np.isnan(labels[i]):
+            n, first, largest = n + 1, values[i], max(largest, abs(values[i]))
+    scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
+    mean, squares = 0.0, 0.0
+    for i in range(values.size):
+        out[i] = values[i] * scale - first * scale if not np.isnan(labels[i]) else 0.0
+        mean += out[i]
+    for i in range(values.size):
+        out[i] = out[i] - mean / n if not np.isnan(labels[i]) else 0.0
+        squares += out[i] * out[i]
+    over = 1 / np.sqrt(squares)
+    for i in range(values.size):
+        out[i] *= over
+
+
+@exact
+def _units(first, last, offsets, values, labels, out):
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        _unit(values[a:b], labels[a:b], out[a:b])

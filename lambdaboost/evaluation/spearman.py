@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._jit import kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.correlation import centered_ranks, correlations
 from lambdaboost.evaluation.measure import OfSource
+from lambdaboost.evaluation.rankings import ranked
 
 
 class Spearman(OfSource):
@@ -40,7 +41,46 @@ class Spearman(OfSource):
     allows_negative: ClassVar[bool] = True
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        labels = q.source(self.source, allow_negative=True)
-        of_labels = q.memo(("ranks", self.source), lambda: centered_ranks(labels.astype(np.float64), q))
-        of_scores = centered_ranks(np.where(np.isnan(labels), np.nan, scores), q)
-        return correlations(of_scores, of_labels, q)
+        of_labels = q.memo(("ranks", self.source), lambda: centered_ranks(self._labels(q), q))
+        rows = q.memo("rows", lambda: np.arange(q.n_documents, dtype=np.float64))
+        out = np.empty(q.n_queries)
+        over_queries(_spearmans, q.offsets, ranked(rows, scores, q), scores, of_labels, out)
+        return out
+
+    def _labels(self, q: Queries) -> NDArray[np.float64]:
+        return q.source(self.source, allow_negative=True).astype(np.float64)
+
+
+def centered_ranks(values: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+    """The ascending ranks of the `values` of each query less their mean, ties averaged; NaN stays and has no rank.
+
+    >>> centered_ranks(np.array([0.5, 2, 2, np.nan]), Queries([0] * 4, sizes=[4]))
+    array([-1. ,  0.5,  0.5,  nan])
+    """
+    import pandas as pd
+
+    of_query = pd.Series(values).groupby(q.query_of_row)
+    return (of_query.rank() - 0.5 * (of_query.transform("count") + 1)).to_numpy()
+
+
+@uncounted
+def _spearman(rows, scores, of_labels):
+    """Of documents by descending score. Ranks of labels sum to 0, so those of scores need not be centered for xy."""
+    n, cubes, xy, yy, r = 0, 0.0, 0.0, 0.0, 0
+    while r < rows.size:
+        tied, y_tied, score = 0, 0.0, scores[np.int64(rows[r])]
+        while r < rows.size and scores[np.int64(rows[r])] == score:
+            y = of_labels[np.int64(rows[r])]
+            if not np.isnan(y):
+                tied, y_tied, yy = tied + 1, y_tied + y, yy + y * y
+            r += 1
+        xy -= (n + 0.5 * tied) * y_tied
+        n, cubes = n + tied, cubes + float(tied) ** 3
+    xx = (float(n) ** 3 - cubes) / 12
+    return xy / np.sqrt(xx * yy) if xx > 0 and yy > 0 else np.nan
+
+
+@kernel
+def _spearmans(first, last, offsets, rows, scores, of_labels, out):
+    for q in range(first, last):
+        out[q] = _spearman(rows[offsets[q] : offsets[q + 1]], scores, of_labels)

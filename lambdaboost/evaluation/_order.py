@@ -8,7 +8,6 @@ would leave all others one bucket, go to the first and the last.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined_exact, uncounted
 
@@ -134,14 +133,12 @@ def _moved_up(order, ranked, moves):
     return True
 
 
-def order_scratch(longest: int) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
-    """Memory to order up to `longest` documents: ranked scores, bucket_of, next_in."""
-    return np.empty(longest), np.empty(longest, np.int32), np.empty(BUCKETS * longest, np.int32)
-
-
 @uncounted
 def order_documents(scores, order, scratch):
-    """Write the permutation that sorts `scores` descending to `order`, whatever the scores."""
+    """Write the permutation that sorts `scores` descending to `order`, whatever the scores.
+
+    `scratch` is memory for as many documents: ranked scores, bucket_of, next_in.
+    """
     ranked, bucket_of, next_in = scratch
     here = ranked[: scores.size]
     if not order_by_score(scores, order, here, bucket_of, next_in):

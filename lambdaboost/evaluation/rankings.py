@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import inlined, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._order import order_documents, order_scratch
+from lambdaboost.evaluation._order import BUCKETS, order_documents
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, count_ranks, in_lanes, to_lanes
 
 ALL = np.iinfo(np.int64).max  # the cutoff that counts all ranks
@@ -108,7 +108,8 @@ def sort_queries(
     order: NDArray[np.int32],
 ) -> None:
     """Write the documents of each query by score to `order`, without queries `skipped`; λ is sorted here too."""
-    scratch = order_scratch(int(np.diff(offsets[first : last + 1]).max()))
+    n = int(np.diff(offsets[first : last + 1]).max())
+    scratch = np.empty(n), np.empty(n, np.int32), np.empty(BUCKETS * n, np.int32)
     _sort_queries((first, last), offsets, skipped, scores, order, scratch)
 
 

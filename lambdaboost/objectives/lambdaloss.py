@@ -14,7 +14,7 @@ from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
 from lambdaboost.objectives.kernels.levels import levels
-from lambdaboost.objectives.kernels.loss import Logistic, Loss
+from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
@@ -102,7 +102,7 @@ class LambdaLoss(Objective):
             cutoff=q.n_documents,
         )
         pairs = levels(q, self.metric.source)
-        return pair_gradient(scores, q, pairs, (weights, Loss(Logistic(), float(self.sigma))))
+        return pair_gradient(scores, q, pairs, (weights, Loss(Logistic(), ByRatio(float(self.sigma)))))
 
 
 @kernel

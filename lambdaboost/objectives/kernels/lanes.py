@@ -299,7 +299,7 @@ def lists_by_lanes(
 ) -> None:
     """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
     weights, loss = pairs
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         block_of_batches(first, last, (batches, scores, q.offsets), (weights, rule), memory(), results)

@@ -58,8 +58,8 @@ class ByRatio(NamedTuple):
     """By E = e^{σs}, one exponential a document: ρ = E_j/(e^c E_i + E_j)."""
 
     sigma: float
-    center: float
-    shift: np.float32  # e^c
+    center: float = 0.0
+    shift: np.float32 = ONE  # e^c
 
     @staticmethod
     def write_e(chance, best, worst, scores, e):
@@ -133,13 +133,7 @@ class Loss(NamedTuple):
     """A force and where its logistic stands."""
 
     force: Any
-    sigma: float = 1.0
-    center: float = 0.0
-
-    @property
-    def by_ratio(self) -> ByRatio:
-        """The chance of scores near each other."""
-        return ByRatio(self.sigma, self.center, np.float32(math.exp(self.center)))
+    chance: ByRatio  # of scores near each other
 
 
 @inlined

@@ -5,7 +5,9 @@ Short lists go in lanes, very long ones by the tree, all others in tiles, one qu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.lanes import Results, in_batches, lists_by_lanes
 from lambdaboost.objectives.kernels.levels import Levels, gain_of_level, levels
-from lambdaboost.objectives.kernels.loss import Logistic, Loss, Mixed
+from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
 from lambdaboost.objectives.kernels.query import Lists, lists_by_plain_loop, lists_by_tiles, pair_costs
 from lambdaboost.objectives.kernels.tree import lists_by_tree
@@ -65,12 +67,12 @@ class PairRule:
     def _forceless(self) -> PairRule:
         return replace(self, logistic=0.0, local=0.0)
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """The force and where its logistic stands."""
         mixed = (self.logistic, self.local) != (1, 0)
         force = Mixed(np.float32(self.logistic), np.float32(self.local)) if mixed else Logistic()
-        return Loss(force, float(self.sigma), float(self.center))
+        return Loss(force, ByRatio(float(self.sigma), float(self.center), np.float32(math.exp(self.center))))
 
     def lambdas(
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None

@@ -294,7 +294,7 @@ def lists_by_tiles(
     wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
 ) -> None:
     """Write λ and μ of the queries that are wanted."""
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
     over_queries(partial(_block, np.float32, (wanted, lists), (weights, rule), out), lists.levels.offsets)
 
 
@@ -302,7 +302,7 @@ def lists_by_plain_loop(
     wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
 ) -> None:
     """The same in float64, however far the scores lie apart."""
-    rule = Rule(weights.swap, weights.factors, loss.force, ByDifference(loss.sigma, loss.center))
+    rule = Rule(weights.swap, weights.factors, loss.force, ByDifference(*loss.chance[:2]))
     over_queries(partial(_block, np.float64, (wanted, lists), (weights, rule), out), lists.levels.offsets)
 
 

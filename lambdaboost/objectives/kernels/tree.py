@@ -548,7 +548,7 @@ def lists_by_tree(
     """Write λ and μ of the queries that are wanted."""
     levels, queries = lists.levels, np.flatnonzero(wanted)
     lengths = np.append(0, np.cumsum(np.diff(levels.offsets)[queries]))
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.by_ratio)
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
     of_lists = queries, levels.offsets, levels, lists.gain, lists.scores, lists.by_score
     over_queries(block_of_lists, lengths, of_lists, (weights, rule), out)
 

@@ -44,10 +44,11 @@ def ways_of(q: Queries, of: Levels, weights: PairWeights) -> Ways:
 
 def brought_near(scores: Floats, q: Queries, ways: Ways, loss: Loss) -> tuple[Floats, Ways]:
     """The scores, a lone outlier nearer to the others, and the ways, PLAIN for lists that still lie too far apart."""
-    if loss.sigma * (float(scores.max()) - float(scores.min())) + abs(loss.center) <= RANGE:
+    sigma, center, _ = loss.chance
+    if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= RANGE:
         return scores, ways
     near, ways = scores.copy(), ways.copy()
-    over_queries(_bring_near, q.offsets, loss.sigma, RANGE - abs(loss.center), near, ways)
+    over_queries(_bring_near, q.offsets, sigma, RANGE - abs(center), near, ways)
     return near, ways
 
 

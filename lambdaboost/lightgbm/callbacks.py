@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lambdaboost._lightgbm import OBJECTIVE_VARIABLE, eval_result, note_objective, parameters_of
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 FIRST, EARLY, LAST = float("-inf"), -1e300, float("inf")
 
 
+@dataclass(eq=False)
 class Callback:
     """A callback that is called before all others of its kind, unless `order` says otherwise."""
 
-    def __init__(self, run: Callable[[Any], None], before_iteration: bool, order: float = FIRST) -> None:
-        self.run = run
-        self.before_iteration = before_iteration
-        self.order = order
+    run: Callable[[Any], None]
+    before_iteration: bool
+    order: float = FIRST
 
     def __call__(self, env: Any) -> None:
         """Call it."""
@@ -172,28 +172,17 @@ def progress(console: Console | None = None) -> Any:
     2
 
     """
-    return _Progress(console)
+    view: Any = None
 
-
-class _Progress:
-    # LightGBM reads these: it is called after each round, before early stopping ends the training.
-    order, before_iteration = 25, False
-
-    def __init__(self, console: Console | None) -> None:
-        self.console = console
-        self.view: Any = None
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Progress:
-        # A console has locks, which cannot be copied.
-        return _Progress(self.console)
-
-    def __call__(self, env: Any) -> None:
+    def show(env: Any) -> None:
         from lambdaboost.engines.progress import LiveView, objective_in_training
 
-        if self.view is None or env.iteration == env.begin_iteration:
-            self.view = LiveView(self.console)
-            rounds = env.end_iteration - env.begin_iteration
-            self.view.start(rounds, objective_in_training(OBJECTIVE_VARIABLE))
-        self.view.round_done(env.iteration, figures_of(env))
+        nonlocal view
+        if view is None or env.iteration == env.begin_iteration:
+            view = LiveView(console)
+            view.start(env.end_iteration - env.begin_iteration, objective_in_training(OBJECTIVE_VARIABLE))
+        view.round_done(env.iteration, figures_of(env))
         if env.iteration + 1 == env.end_iteration:
-            self.view.draw()
+            view.draw()
+
+    return Callback(show, False, 25)  # before early stopping ends the training

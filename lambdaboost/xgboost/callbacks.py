@@ -18,18 +18,19 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 
 
 class Callbacks(TrainingCallback):
-    """The `Run` of a job: carries out its steps, before the user's callbacks; `all` are both, as if uninterrupted."""
+    """The `Run` of a job: carries out its steps around the user's callbacks, which see an uninterrupted training."""
 
     def __init__(self, job: Job, user: Sequence[Any]) -> None:
         super().__init__()
-        self.job, self.user = job, user
+        for callback in user:
+            if not isinstance(callback, TrainingCallback):
+                raise TypeError(f"callbacks has {callback!r}, expected xgboost.callback.TrainingCallback")
+        self.job, self.user = job, list(dict.fromkeys(user))
         self.n_features = job.data.num_col()
         self.params = job.params
         self.model: Any = None
         self.log: Any = None
         self.lengths: dict[tuple[str, str], int] = {}
-        resumed = [_Resumed(callback, job.done) for callback in user] if job.done else user
-        self.all = [self, *resumed, _Last(self)]
 
     @property
     def figures(self) -> list[Figure]:
@@ -49,50 +50,38 @@ class Callbacks(TrainingCallback):
                     callback.after_iteration(self.model, past, self.log)
         self.lengths = _lengths(self.log)
 
+    def before_training(self, model: Any) -> Any:
+        """Call the user's."""
+        for callback in self.user:
+            model = callback.before_training(model)
+        return model
+
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Begin the steps at the first round."""
         if self.log is None:
             self.model, self.log = model, evals_log
             self.boosters = boosters_in(model, self.job.data)
             self.job.begin(self)
-        return False
+        return any(one.before_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Carry out the steps."""
-        self.log = evals_log
+        """Carry out the steps; whether a callback stops the training, after which a round has no end."""
         self.job.after_round(self)
         self.lengths = _lengths(evals_log)
-        return False
+        stops = any(one.after_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
+        if not stops:
+            self.job.end_round(self)
+        return stops
 
+    def after_training(self, model: Any) -> Any:
+        """Call the user's."""
+        for callback in self.user:
+            model = callback.after_training(model)
+        return model
 
-class _Last(TrainingCallback):
-    """Ends each round of the steps; a callback that stops the training comes before it."""
-
-    def __init__(self, run: Callbacks) -> None:
-        super().__init__()
-        self.run = run
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        self.run.job.end_round(self.run)
-        return False
-
-
-class _Resumed(TrainingCallback):
-    """A callback, called with the rounds of an uninterrupted training; XGBoost itself counts from 0 again."""
-
-    def __init__(self, callback: Any, begin: int) -> None:
-        super().__init__()
-        if not isinstance(callback, TrainingCallback):
-            raise TypeError(f"callbacks has {callback!r}, expected xgboost.callback.TrainingCallback")
-        self.before_training, self.after_training = callback.before_training, callback.after_training
-        self.callback = callback
-        self.begin = 0 if isinstance(callback, EarlyStopping) else begin
-
-    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return self.callback.before_iteration(model, self.begin + epoch, evals_log)
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return self.callback.after_iteration(model, self.begin + epoch, evals_log)
+    def _round(self, callback: TrainingCallback, epoch: int) -> int:
+        """The round of an uninterrupted training, which early stopping knows; XGBoost itself counts from 0 again."""
+        return epoch if isinstance(callback, EarlyStopping) else self.job.done + epoch
 
 
 class FirstMetric(EarlyStopping):

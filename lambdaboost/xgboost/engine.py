@@ -127,7 +127,7 @@ class _XGBoost(Engine):
                 evals_result=own["evals_result"],
                 verbose_eval=None,
                 xgb_model=model,
-                callbacks=Callbacks(job, own["callbacks"]).all,
+                callbacks=[Callbacks(job, own["callbacks"])],
             )
         # With Newton leaves the model is rewritten. XGBoost keeps the rounds after the best one.
         booster = newton.narrowed(booster, params) if wide else booster
@@ -147,7 +147,7 @@ class _XGBoost(Engine):
                 folds=chosen,
                 obj=obj,
                 custom_metric=_metric(job),
-                callbacks=Callbacks(job, job.own["callbacks"]).all,
+                callbacks=[Callbacks(job, job.own["callbacks"])],
                 seed=job.own["seed"],
             )
 

@@ -158,17 +158,8 @@ def _correlations(
 
 def _centred_ranks(values: NDArray[Any], query: NDArray[np.int64]) -> NDArray[np.float64]:
     """Average rank within its query, in (−1/2, 1/2), of each value of each column; rows of a query are adjacent."""
-    n, columns = values.shape
-    order = np.argsort(values, axis=0, kind="stable")
-    order = np.take_along_axis(order, np.argsort(query[order], axis=0, kind="stable"), axis=0)
-    v, of = np.take_along_axis(values, order, axis=0), query[order]
-    first = np.ones((n, columns), dtype=np.int64)
-    first[1:] = (v[1:] != v[:-1]) | (of[1:] != of[:-1])
-    group = np.cumsum(first.T).reshape(columns, n).T - 1  # ties, numbered across all columns
-    place = np.bincount(group.ravel(), np.repeat(np.arange(n), columns)) / np.bincount(group.ravel())
-    ranks = np.empty((n, columns))
-    np.put_along_axis(ranks, order, place[group], axis=0)
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    sizes = np.diff(starts, append=n)
-    mean = np.add.reduceat(ranks, starts, axis=0) / sizes[:, None]
-    return (ranks - np.repeat(mean, sizes, axis=0)) / np.repeat(sizes, sizes)[:, None]
+    from pandas import DataFrame
+
+    of_query = DataFrame(values).groupby(query, sort=False)
+    size = of_query.transform("size").to_numpy()[:, None]
+    return np.asarray((of_query.rank().to_numpy() - (size + 1) / 2) / size)

@@ -58,6 +58,15 @@ def _at_cutoff(engine: Engine, name: str, base: str, cutoff: str) -> AtCutoff:
     return AtCutoff(name, of(k=int(cutoff), empty=1.0))
 
 
+def read_metric(engine: Engine, metric: Any) -> list[Any]:
+    """A metric, or those that a text names: the engine's own by name, others as measures."""
+    if not isinstance(metric, str):
+        return [metric]
+    several = engine.metrics_by_commas and "(" not in metric
+    names = [name.strip() for name in metric.split(",")] if several else [metric]
+    return [measure_named(engine, name) or name for name in names]
+
+
 def split_metrics(
     engine: Engine, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[Measure | AtCutoff, ...]]:
@@ -65,21 +74,11 @@ def split_metrics(
     split, measures = dict(params), []
     for key in engine.aliases["metric"]:
         given = params.get(key)
-        names = _names(engine, given)
-        found = {name: measure for name in names if (measure := measure_named(engine, name)) is not None}
-        if found:
-            measures += list(found.values())
-            split[key] = [name for name in names if name not in found]
-            if not split[key]:
-                del split[key]
+        names = given if isinstance(given, list | tuple | set) else [given]
+        read = [one for name in names if isinstance(name, str) for one in read_metric(engine, name)]
+        if own := [one for one in read if isinstance(one, str)]:
+            split[key] = own if len(own) < len(read) else given
+        elif read:
+            del split[key]
+        measures += [one for one in read if not isinstance(one, str)]
     return split, tuple(dict.fromkeys(measures))
-
-
-def _names(engine: Engine, given: Any) -> list[str]:
-    """The names of metrics; LightGBM takes several in one text."""
-    if not isinstance(given, str):
-        listed = list(given) if isinstance(given, list | tuple | set) else []
-        return [name for name in listed if isinstance(name, str)]
-    if "(" in given or not engine.metrics_by_commas:
-        return [given]
-    return [name.strip() for name in given.split(",")]

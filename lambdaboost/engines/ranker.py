@@ -27,6 +27,8 @@ from lambdaboost.objectives.mcrank import GradeModel
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN = ("objective", "leaves", "query", "sources", "position")
+# Arguments of `fit` that `NamedColumns` reads beside the table.
+BESIDE = ("group", "qid", "sources", "position")
 # Arguments of `predict` that ask for anything but scores to rank by.
 NO_SCORES = {
     *("raw_score", "pred_leaf", "pred_contrib", "output_margin"),
@@ -86,14 +88,15 @@ class Part(NamedTuple):
 class Ranker:
     """The parameters of a `LambdaRanker`, its data, predictions and scores; comes before the engine's ranker.
 
-    `_stock` is that ranker, and `_defaults` are other defaults for its parameters. A validation set that has the
-    objects `_identity` of the training data is evaluated without a copy.
+    `_stock` is that ranker, `_defaults` are other defaults for its parameters, and `_of_rows` are further arguments of
+    `fit` for each row. A validation set that has the objects `_identity` of the training data is not copied.
     """
 
     _engine: ClassVar[Engine]
     _stock: ClassVar[Any]
     _defaults: ClassVar[dict[str, Any]] = {}
     _identity: ClassVar[tuple[str, ...]] = ("X", "y")
+    _of_rows: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -170,38 +173,33 @@ class Ranker:
         return NamedColumns.of(self).features(X, getattr(self, "_fitted_columns", None))
 
     def _prepared(
-        self,
-        training: Mapping[str, Any],
-        eval_set: Sequence[tuple[Any, Any]],
-        lists: Mapping[str, Sequence[Any] | None],
+        self, given: Mapping[str, Any], eval_set: Sequence[tuple[Any, Any]]
     ) -> tuple[Any, Part, list[Part | None]]:
         """The objective, the training data, and the validation sets, None for those that are the training data.
 
-        `training` are arguments of `fit`, and `lists` those with an item for each validation set, as ``eval_group=``.
+        `given` are the arguments of `fit`, among them lists with an item for each validation set.
         """
         self._check_names()
-        columns = NamedColumns.of(self)
-        beside = [training[name] for name in ("group", "qid", "sources", "position")]
-        part = Part("", columns.split_training(training["X"], *beside), dict(training))
+        columns, names = NamedColumns.of(self), (*BESIDE, *self._of_rows)
+        training = {name: given[name] for name in ("X", "y", *names)}
+        part = Part("", columns.split_training(given["X"], *(given[name] for name in BESIDE)), training)
         objective = read_objective(self.objective)
         if not isinstance(objective, GradeModel | NativeObjective):
             check_objective("objective", objective)
-        given = {name: values for name, values in lists.items() if values is not None}
-        for name, values in given.items():
+        # XGBoost puts some names the other way round.
+        called = ((name, of) for name in names for of in (f"eval_{name}", f"{name}_eval_set"))
+        lists = {name: (of, given[of]) for name, of in called if given.get(of) is not None}
+        for of, values in lists.values():
             if len(values) != len(eval_set):
                 raise ValueError(
-                    f"{name} has {len(values)} items, eval_set {len(eval_set)}: give one for each set"
+                    f"{of} has {len(values)} items, eval_set {len(eval_set)}: give one for each set"
                 )
         sets: list[Part | None] = []
         for i, (X, y) in enumerate(eval_set):
-            # XGBoost puts some names the other way round: sample_weight_eval_set.
-            of_item = {
-                name.removeprefix("eval_").removesuffix("_eval_set"): values[i]
-                for name, values in given.items()
-            }
-            items = dict.fromkeys(training) | {"X": X, "y": y} | of_item
-            beside = [items[name] for name in ("group", "qid", "sources", "position")]
-            rows = columns.split(f"eval_set[{i}]", X, *beside, order=names_in(part.rows.features))
+            of_set = {name: values[i] for name, (_, values) in lists.items()}
+            items = dict.fromkeys(training) | {"X": X, "y": y} | of_set
+            order = names_in(part.rows.features)
+            rows = columns.split(f"eval_set[{i}]", X, *(items[name] for name in BESIDE), order=order)
             same = all(items[name] is training[name] for name in self._identity)
             sets.append(None if same else Part(f"eval_set[{i}]", rows, items))
         return objective, part, sets

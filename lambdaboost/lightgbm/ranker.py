@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost._lightgbm import take_over
-from lambdaboost.engines.metric_names import AtCutoff, measure_named
+from lambdaboost.engines.metric_names import AtCutoff, read_metric
 from lambdaboost.engines.ranker import OWN, Part, Ranker, metrics_in
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
@@ -49,6 +49,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):
 
     _engine, _stock = ENGINE, lgb.LGBMRanker
     _defaults: ClassVar = {"min_child_samples": None}
+    _of_rows = ("sample_weight", "init_score")
 
     def fit(
         self,
@@ -99,12 +100,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):
             As `lambdaboost.lightgbm.train`, and if the `eval_…` lists do not match `eval_set`.
 
         """
-        training = {"X": X, "y": y, "group": group, "qid": qid, "sources": sources, "position": position}
-        training |= {"sample_weight": sample_weight, "init_score": init_score}
-        lists = {"eval_group": eval_group, "eval_qid": eval_qid, "eval_sources": eval_sources}
-        lists |= {"eval_position": eval_position, "eval_sample_weight": eval_sample_weight}
-        lists |= {"eval_init_score": eval_init_score}
-        objective, part, sets = self._prepared(training, _eval_set(eval_set, eval_X, eval_y), lists)
+        objective, part, sets = self._prepared(locals(), _eval_set(eval_set, eval_X, eval_y))
         # The base class turns these into parameters, here and in `predict`.
         self._objective, self._eval_at = objective, list(eval_at)
         params = self._process_params("fit")
@@ -147,7 +143,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
         given = [] if set(ALIASES["metric"]).isdisjoint(self.get_params()) else metrics_in(named)
-        requested = [part for metric in (*metrics_in(eval_metric), *given) for part in _metrics(metric)]
+        requested = [
+            part for metric in (*metrics_in(eval_metric), *given) for part in read_metric(ENGINE, metric)
+        ]
         feval = [
             metric if isinstance(metric, Measure | AtCutoff) else _feval(metric)
             for metric in requested
@@ -166,14 +164,6 @@ def _fields(part: Part) -> dict[str, Any]:
     label, weight, start = (part.items[name] for name in ("y", "sample_weight", "init_score"))
     beside = {"label": label, "weight": weight, "init_score": start}
     return {"data": X, "group": sizes, "sources": sources, "position": position, **beside}
-
-
-def _metrics(metric: Any) -> list[Any]:
-    """A metric, or those that a text names: LightGBM's own by name, others as measures."""
-    if not isinstance(metric, str):
-        return [metric]
-    names = [metric] if "(" in metric else [name.strip() for name in metric.split(",")]
-    return [measure_named(ENGINE, name) or name for name in names]
 
 
 def _own_last(names: Sequence[str]) -> Callback:

@@ -60,6 +60,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
 
     _engine, _stock = ENGINE, xgb.XGBRanker
     _identity = ("X", "y", "group", "qid", "sample_weight", "base_margin")
+    _of_rows = ("sample_weight", "base_margin")
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
@@ -118,13 +119,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
             As `lambdaboost.xgboost.train` and `XGBRanker.fit`.
 
         """
+        objective, part, sets = self._prepared(locals(), eval_set or [])
         native, metrics = self._metrics()
-        training = {"X": X, "y": y, "group": group, "qid": qid, "sources": sources, "position": position}
-        training |= {"sample_weight": sample_weight, "base_margin": base_margin}
-        lists = {"eval_group": eval_group, "eval_qid": eval_qid, "eval_sources": eval_sources}
-        lists |= {"eval_position": eval_position, "sample_weight_eval_set": sample_weight_eval_set}
-        lists |= {"base_margin_eval_set": base_margin_eval_set}
-        objective, part, sets = self._prepared(training, eval_set or [], lists)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(part, feature_weights=of_features)
         evals = [

@@ -72,6 +72,10 @@ class Value:
     def __repr__(self) -> str:
         return self._written(_shown)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The `repr` in IPython and Hypothesis, which would print the class's registry as a field."""
+        printer.text(repr(self))
+
     def _written(self, written: Callable[[Any], str]) -> str:
         shown = []
         for of in sorted(fields(self), key=lambda of: bool(of.kw_only)):  # type: ignore[arg-type]

@@ -154,6 +154,25 @@ def with_weights(q, weight):
     )
 
 
+@EACH
+def test_reads_the_sources_that_it_names(rule):
+    """No other needs to be there, and its own count; positions in the same way."""
+    objective = rule.objective
+    scores, q = drawn.make(10, [40, 25, 30])
+    first = objective.gradient(scores, q)
+    labels = {name: of for name, of in q.labels.items() if name in objective.sources}
+    given = {"relevance": np.full(scores.size, np.nan), "sizes": q.sizes} | labels
+    alone = Queries(**given, position=q.positions if objective.reads_positions else None)
+    np.testing.assert_array_equal(objective.gradient(scores, alone), first)
+    rows = q.shuffled_rows(seed=3)
+    for name in objective.sources:
+        changed = Queries(**given | {name: q.labels[name][rows]}, position=q.positions)
+        assert not np.array_equal(objective.gradient(scores, changed), first), name
+    if objective.reads_positions:
+        changed = q.with_positions(q.positions.take(rows))
+        assert not np.array_equal(objective.gradient(scores, changed), first)
+
+
 READ_POSITIONS = [rule for rule in ALL if rule.objective.reads_positions]
 
 

@@ -7,6 +7,7 @@ gets the text or the bytes that it reads. The engines' own files (`save`) serve 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,11 +130,14 @@ def _refuse(what: str, remedy: str) -> ValueError:
 
 
 # Objectives whose models predict the sum of their trees.
-SUMS = ("custom", "lambdarank", "rank_xendcg", "rank:", "reg:squarederror", "regression")
+SUMS = re.compile(
+    r"(custom|lambdarank|rank_xendcg|regression(_l1)?|huber|fair|quantile|mape|binary:logitraw|rank:\w+"
+    r"|reg:(squared|absolute|pseudohuber|quantile|squaredlog)error)( \w+:\S+)*"
+)
 
 
 def _check_identity(objective: str) -> None:
-    if not objective.startswith(SUMS):
+    if not SUMS.fullmatch(objective):
         raise _refuse(f"the objective {objective!r}, of whose sum a function is predicted", OWN_FILE)
 
 
@@ -141,11 +145,15 @@ OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
 
 
 def _of_lightgbm(booster: Any) -> Forest:
+    names = tuple(booster.feature_name())
+    if any("\\" in name for name in names):  # the dump does not escape it
+        plain = "feature_names=" + " ".join(f"f{i}" for i in range(len(names)))
+        text = re.sub("^feature_names=.*", plain, booster.model_to_string(), count=1, flags=re.MULTILINE)
+        booster = type(booster)(model_str=text)
     model = booster.dump_model()
     if model["num_tree_per_iteration"] > 1:
         raise _refuse("several scores a document", OWN_FILE)
-    _check_identity(model.get("objective", "custom").split()[0])
-    names = tuple(model["feature_names"])
+    _check_identity(model.get("objective", "custom"))
     weight = 1 / len(model["tree_info"]) if model["average_output"] else 1.0
 
     def node(tree: dict[str, Any]) -> Split | Leaf:
@@ -167,7 +175,12 @@ def _of_lightgbm(booster: Any) -> Forest:
         missing_left = tree["default_left"] if tree["missing_type"] == "NaN" else tree["threshold"] >= 0
         return Split(tree["split_feature"], float(threshold), (), missing_left, left, right)
 
-    categorical = [name for name in names if model["feature_infos"].get(name, {}).get("values")]
+    infos = model["feature_infos"]
+    categorical = [
+        name
+        for name, here in zip(names, model["feature_names"], strict=True)
+        if infos.get(here, {}).get("values")
+    ]
     values = model.get("pandas_categorical") or []
     return Forest(
         names,
@@ -297,10 +310,10 @@ def _solr(trees: Forest, name: str) -> bytes:
 
 
 def _before_slack(threshold: np.float32) -> float:
-    """The float32 number that plus Solr's slack is the threshold, or as close below it as there is one."""
+    """The float32 number that plus Solr's slack is the threshold, or as close to it as there is one."""
     near = threshold - SLACK
-    up = np.nextafter(near, np.float32(np.inf))
-    return float(up if up + SLACK <= threshold else near)
+    around = (near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf)))
+    return float(min(around, key=lambda number: abs(number + SLACK - threshold)))
 
 
 def _json(value: Any) -> bytes:
@@ -335,9 +348,15 @@ def _onnx(trees: Forest, name: str) -> bytes:
     nodes, left, left_is_leaf, right, right_is_leaf = zip(*splits, strict=True)
     members = [code for node in nodes if node.categories for code in (*node.categories, np.nan)]
     floats = _tensor(np.float32)
+    steps, constants = [], []
+    if members:  # the engines cut off the fraction of a category's code
+        coded = np.isin(np.arange(len(trees.names)), [node.feature for node in nodes if node.categories])
+        constants.append(onnx.numpy_helper.from_array(coded[None], "coded"))
+        steps.append(onnx.helper.make_node("Floor", ["X"], ["floors"]))
+        steps.append(onnx.helper.make_node("Where", ["coded", "floors", "X"], ["features"]))
     ensemble = onnx.helper.make_node(
         "TreeEnsemble",
-        ["X"],
+        ["features" if members else "X"],
         ["score"],
         domain="ai.onnx.ml",
         n_targets=1,
@@ -356,7 +375,11 @@ def _onnx(trees: Forest, name: str) -> bytes:
     )
     info, number = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     graph = onnx.helper.make_graph(
-        [ensemble], name, [info("X", number, [None, len(trees.names)])], [info("score", number, [None, 1])]
+        [*steps, ensemble],
+        name,
+        [info("X", number, [None, len(trees.names)])],
+        [info("score", number, [None, 1])],
+        constants,
     )
     operators = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("ai.onnx.ml", 5)]
     model = onnx.helper.make_model(graph, producer_name="lambdaboost", ir_version=9, opset_imports=operators)

@@ -18,7 +18,8 @@ from lambdaboost._warn import waiting
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 OF_BOOSTERS = "rollback_one_iter"
-# The parameter of the number of threads: the main name, then its aliases in LightGBM's order of preference.
+# Parameters: the main name, then its aliases in LightGBM's order of preference.
+BOOSTING = ("boosting", "boosting_type", "boost")
 THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
@@ -37,6 +38,11 @@ def parameter_names() -> frozenset[str]:
     aliases: Any = getattr(sys.modules.get("lightgbm.basic"), "_ConfigAliases", None)
     names = aliases._get_all_param_aliases() if hasattr(aliases, "_get_all_param_aliases") else {}
     return frozenset(name for main, others in names.items() for name in (main, *others))
+
+
+def is_true(value: Any) -> bool:
+    """Whether LightGBM reads a parameter as true."""
+    return str(value).lower() in ("true", "1", "+")
 
 
 def machines_of(params: Mapping[str, Any]) -> int:

@@ -98,7 +98,8 @@ def test_every_objective_is_asked():
 
 def test_rank_free_objectives_warn_of_no_row_order():
     """The warning's own test is `test_traps.py::test_row_order`."""
-    from lambdaboost.engines.traps import COMMON, DATA, Case, look_for
+    from lambdaboost.calls.traps import Case, look_for
+    from lambdaboost.engines.traps import COMMON, DATA
 
     def warn_of_sorted_rows(q, objective):
         look_for([trap for trap in COMMON if trap.name == "row order"], DATA, Case(rule=objective, q=q))

@@ -21,7 +21,7 @@ from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, using
 from lambdaboost._value import text_of
 from lambdaboost.calls.data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.calls.traps import Call, check_drop_in
+from lambdaboost.calls.traps import check_drop_in
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
 
@@ -41,7 +41,7 @@ def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: 
         if call is None or not call.training.checked:
             rule.check_training(q)
         if call is not None and not call.training.checked:
-            check_drop_in(Call(call.booster, y_pred, rule))
+            check_drop_in(call.booster, y_pred, rule)
             call.training.checked = True
         derivatives: Gradient = rule.gradient(scores, q, 0 if call is None else call.number)
     if call is not None:

@@ -134,22 +134,15 @@ def _cached(owner: Any, parts: Parts) -> Queries:
 
 
 def _same(old: Parts, new: Parts) -> bool:
-    """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
+    """Whether all parts are equal, bit for bit; asked in every round."""
     if old.keys() != new.keys():
         return False
     for name, before in old.items():
         now = new[name]
         if isinstance(before, Positions):
-            if before is not now and not (
-                before.names == now.names and np.array_equal(before.codes, now.codes)
-            ):
+            if before.names != now.names:
                 return False
-        elif before.dtype != now.dtype or before.shape != now.shape:
-            return False
-        elif before.dtype.kind in "biuf" and before.itemsize <= 8:
-            bits = f"u{before.itemsize}"
-            if not np.array_equal(before.view(bits), now.view(bits)):
-                return False
-        elif not np.array_equal(before, now):
+            before, now = before.codes, now.codes
+        if (before.dtype, before.shape) != (now.dtype, now.shape) or before.tobytes() != now.tobytes():
             return False
     return True

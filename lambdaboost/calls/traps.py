@@ -6,13 +6,16 @@ docs/traps.md describes the same rows. Those of lambdaboost's own `train` are in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._warn import warn
+from lambdaboost._words import shown
 from lambdaboost.calls.data import is_renumbered, positions_in
+from lambdaboost.datasets import Queries
 
 REFUSED, WARNED = "refused", "warned"
 DROP_IN = "drop-in"  # when a row is looked at: before the first gradient of a booster of a stock `train`
@@ -42,42 +45,50 @@ def look_for(traps: Iterable[Trap], at: str, case: Any) -> None:
             warn(text)
 
 
-class Call(NamedTuple):
-    """What a stock engine reveals: a booster, its training data (anything else if it has none), and the objective."""
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a row may look at; `engine` is an `Engine`, and `q` are the queries of `data`."""
 
-    booster: Any
-    data: Any
-    objective: Any
-
-    @property
-    def reads_positions(self) -> bool:
-        """Whether the objective reads positions."""
-        return bool(self.objective.reads_positions)
-
-
-def check_drop_in(call: Call) -> None:
-    """Raise or warn before the first gradient of a booster, with the remedy."""
-    rows = LIGHTGBM if _lightgbm.is_booster(call.booster) else XGBOOST
-    look_for((*rows, *POSITIONS), DROP_IN, call)
+    engine: Any = None
+    rule: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    data: Any = None
+    q: Queries | None = None
+    reads_positions: bool = False
+    continued: bool = False
+    booster: Any = None
+    name: str = ""
+    labels: Any = None
 
 
-def is_true(value: Any) -> bool:
-    """Whether LightGBM reads a parameter as true."""
-    return str(value).lower() in ("true", "1", "+")
+def check_drop_in(booster: Any, data: Any, objective: Any) -> None:
+    """Raise or warn before the first gradient of a stock engine's booster, with the remedy."""
+    rows, params = (LIGHTGBM, booster.params) if _lightgbm.is_booster(booster) else (XGBOOST, {})
+    reads = bool(objective.reads_positions)
+    look_for((*rows, *POSITIONS), DROP_IN, Case(None, objective, params, data, None, reads, booster=booster))
 
 
-def _draws_bags_by_query(call: Call) -> bool:
-    params = call.booster.params
-    return is_true(params.get("bagging_by_query")) and any(
-        map(params.get, ("bagging_freq", "subsample_freq"))
-    )
+def given(*names: str, value: Callable[[Any], Any] = lambda value: value is not None) -> Any:
+    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
+
+    def applies(case: Case) -> Found:
+        for name in names:
+            if name in case.params and value(case.params[name]):
+                text = case.params[name]
+                yield {
+                    "name": name,
+                    "value": shown(text) if isinstance(text, str) else shown(repr(text)).strip("'"),
+                }
+
+    return applies
 
 
-def _is_dart(call: Call) -> bool:
-    return any(call.booster.params.get(name) == "dart" for name in ("boosting", "boosting_type", "boost"))
+def _draws_bags_by_query(case: Case) -> bool:
+    drawn = any(map(case.params.get, ("bagging_freq", "subsample_freq")))
+    return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
 
 
-def _stops_by_default_metric(call: Call) -> bool:
+def _stops_by_default_metric(case: Case) -> bool:
     """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
     eval_metric, parameters, feval, callbacks = _lightgbm.ranker_in_training() or (None, {}, None, ())
     metrics = eval_metric if isinstance(eval_metric, list) else [eval_metric]
@@ -86,9 +97,9 @@ def _stops_by_default_metric(call: Call) -> bool:
     return bool(feval) and not chosen and any(hasattr(one, "stopping_rounds") for one in callbacks)
 
 
-def _cuts_queries(call: Call) -> bool:
+def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
-    rows, parent = _lightgbm.rows_of_parent(call.booster.train_set)
+    rows, parent = _lightgbm.rows_of_parent(case.booster.train_set)
     offsets = None if parent is None else parent.get_field("group")
     if offsets is None:
         return False
@@ -105,12 +116,13 @@ LIGHTGBM = (
     Trap(
         "boosting=dart", WARNED, DROP_IN,
         "boosting=dart: under an objective that is not its own LightGBM drops other trees from run to run, whatever "
-        "the seeds; train with lambdaboost.lightgbm.train, which drops the same", _is_dart,
+        "the seeds; train with lambdaboost.lightgbm.train, which drops the same",
+        given(*_lightgbm.BOOSTING, value=lambda value: value == "dart"),
     ),
     Trap(
         "lambdarank_position_bias_regularization", WARNED, DROP_IN,
         "lambdarank_position_bias_regularization: only LightGBM's own lambdarank reads it, so here it does nothing; "
-        "leave it out", lambda call: bool(call.booster.params.get("lambdarank_position_bias_regularization")),
+        "leave it out", given("lambdarank_position_bias_regularization", value=bool),
     ),
     Trap(
         "default metric of LGBMRanker", WARNED, DROP_IN,
@@ -126,8 +138,8 @@ LIGHTGBM = (
 )  # fmt: skip
 
 
-def _approximates(call: Call) -> Found:
-    _, tree_method, objective = _xgboost.settings(call.booster)
+def _approximates(case: Case) -> Found:
+    _, tree_method, objective = _xgboost.settings(case.booster)
     if tree_method == "approx" and not (objective or "rank:").startswith("rank:"):
         yield {"objective": objective}
 
@@ -142,7 +154,7 @@ XGBOOST = (
 )  # fmt: skip
 
 
-def _are_renumbered(case: Any) -> bool:
+def _are_renumbered(case: Case) -> bool:
     positions = positions_in(case.data)
     return case.reads_positions and positions is not None and is_renumbered(positions)
 

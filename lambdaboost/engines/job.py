@@ -11,11 +11,12 @@ import numpy as np
 
 from lambdaboost.calls.callback import training_of
 from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.traps import Case
 from lambdaboost.datasets import Queries
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective
-from lambdaboost.engines.traps import COMMON, DATA, Case, look_for
+from lambdaboost.engines.traps import DATA, look_at
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.constrained import constraint_in
@@ -129,7 +130,7 @@ class Job:
             if (constraint := constraint_in(self.rule)) is not None:
                 constraint.check(q)
             if number == 0 and not isinstance(self.rule, NativeObjective):
-                look_for((*COMMON, *self.engine.traps), DATA, self._case(data, q))
+                look_at(DATA, self._case(data, q))
         for name, data in evaluated:
             name = f"{name}, for {_short(self._measures)}" if self._measures else name
             q = self._required(name, data, self._measures)

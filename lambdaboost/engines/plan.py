@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lambdaboost.calls.data import is_lightgbm, queries_of
+from lambdaboost.calls.traps import Case
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.job import DEFAULT_MEASURE, Job, Metric, Metrics
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
 from lambdaboost.engines.metric_names import split_metrics
 from lambdaboost.engines.native import NativeObjective, read_objective
-from lambdaboost.engines.traps import CALL, COMMON, Case, look_for
+from lambdaboost.engines.traps import CALL, OBJECTIVE, look_at
 from lambdaboost.evaluation import parse
 from lambdaboost.objectives import Constrained, GradientStep, Objective, PositionGAM, UnbiasedLambdaRank
 from lambdaboost.objectives.mcrank import GradeModel
@@ -36,7 +37,8 @@ def planned(
             f"params is a {type(params).__name__}, expected a dict of {engine.title}'s parameters"
         )
     rule, documents = rule_of(engine, objective, leaves), engine.check_data("data", data)
-    look_for((*engine.traps, *COMMON), CALL, Case(engine, rule, params, data))
+    for at in (CALL,) if isinstance(rule, NativeObjective) else (OBJECTIVE, CALL):
+        look_at(at, Case(engine, rule, params, data))
     split, named = split_metrics(engine, params)
     complete = with_least_leaf(engine, split, rule, documents)
     adds = complete.keys() != split.keys()

@@ -18,9 +18,10 @@ from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_version
 from lambdaboost._value import Value, text_of
 from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.traps import Case
 from lambdaboost.datasets import Queries
 from lambdaboost.engines.job import Figure, Job, Run, Step
-from lambdaboost.engines.traps import RESUMED, SAVED, Case, look_for
+from lambdaboost.engines.traps import RESUMED, SAVED, look_at
 from lambdaboost.objectives.mcrank import GradeModel
 
 FORMAT = 3
@@ -136,7 +137,7 @@ class Saved(Step):
                 f"checkpoint is {checkpoint!r}, expected Checkpoint('ranker.checkpoint', every=50) or a path"
             )
         sets = [job.data, *(valid for _, valid in job.evaluated)]
-        look_for(engine.traps, SAVED, Case(engine, job.rule, job.params, sets))
+        look_at(SAVED, Case(engine, job.rule, job.params, sets))
         self.job, self.path, self.every, self.last = job, Path(checkpoint.path), checkpoint.every, job.rounds
         self.history: list[Sequence[Any]] = []
         self.made_with = {"engine": f"{engine.name} {engine_version(engine.name)}"}
@@ -156,7 +157,7 @@ class Saved(Step):
     def begin(self, run: Run) -> None:
         """Raise where the checkpoint is of another training; else replay its rounds to the engine's callbacks."""
         job = self.job
-        look_for(job.engine.traps, RESUMED, Case(job.engine, job.rule, run.params))
+        look_at(RESUMED, Case(job.engine, job.rule, run.params))
         self.made_with |= _made_with(job, run)
         if self.state is not None:
             self._compare(self.made_with | _schedules(job.rule, self.state.rounds))

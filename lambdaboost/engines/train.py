@@ -18,13 +18,14 @@ import numpy as np
 from lambdaboost._warn import warn
 from lambdaboost.calls.callback import called_by, training_of
 from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.traps import Case
 from lambdaboost.engines.engine import Engine, Training
 from lambdaboost.engines.folds import folds_of
 from lambdaboost.engines.job import Job, Run, Step
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.plan import planned
 from lambdaboost.engines.resume import Saved
-from lambdaboost.engines.traps import COMMON, MODEL, Case, look_for
+from lambdaboost.engines.traps import MODEL, look_at
 from lambdaboost.objectives.constrained import constraint_in
 
 
@@ -40,7 +41,7 @@ def trained(job: Job, checkpoint: Any = None, steps: Sequence[Step] = ()) -> Any
         step.end()
     if job.rounds > 0 and not engine.has_splits(booster):
         case = Case(engine, job.rule, job.params, job.data, queries_of(job.data, job.sources))
-        look_for((*COMMON, *engine.traps), MODEL, case)
+        look_at(MODEL, case)
     return booster
 
 

@@ -6,66 +6,30 @@ stock `train`, which its calls reveal, are in `lambdaboost.calls.traps`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import shown
-from lambdaboost.calls.traps import DROP_IN, POSITIONS, REFUSED, WARNED, Found, Trap, look_for
+from lambdaboost.calls.traps import DROP_IN, POSITIONS, REFUSED, WARNED, Case, Found, Trap, given, look_for
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
 
-# When a row is looked at: at the call, with the data, with the arguments of a training with a checkpoint and before its
-# first round, with the finished model, or when a data set is made.
-CALL, DATA, SAVED, RESUMED, MODEL, LABELS = "call", DROP_IN, "saved", "resumed", "model", "labels"
+# When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the
+# arguments of a training with a checkpoint and before its first round, with the finished model, or when a data set is
+# made.
+CALL, OBJECTIVE, DATA = "call", "objective", DROP_IN
+SAVED, RESUMED, MODEL, LABELS = "saved", "resumed", "model", "labels"
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
 WITHOUT_SPLIT = "no tree has a split"
-# Texts of rows that both engines have.
-CLUSTER = (
-    "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
-    "continue with init_model= or xgb_model="
-)
+# The text of a row that both engines have.
 SAMPLING = (
     "checkpoint with {names}: if this training is interrupted, the engine starts its random sequence anew where it "
     "resumes, so the model will be as good as an uninterrupted one, but not the same"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """What a row may look at; `engine` is an `Engine`, and `q` are the queries of `data`."""
-
-    engine: Any = None
-    rule: Any = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    data: Any = None
-    q: Queries | None = None
-    reads_positions: bool = False
-    continued: bool = False
-    name: str = ""
-    labels: Any = None
-
-
-def given(*names: str, value: Callable[[Any], Any] = lambda value: value is not None) -> Any:
-    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
-
-    def applies(case: Case) -> Found:
-        return (
-            {"name": name, "value": _shown(case.params[name])}
-            for name in names
-            if name in case.params and value(case.params[name])
-        )
-
-    return applies
-
-
-def _shown(value: Any) -> str:
-    return shown(value) if isinstance(value, str) else shown(repr(value)).strip("'")
 
 
 def _arguments(case: Case) -> Found:
@@ -177,11 +141,21 @@ COMMON = (
         "ones may tie; use smaller labels, such as their ranks", _narrow,
     ),
     Trap(
+        "checkpoint on a cluster", REFUSED, SAVED,
+        "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
+        "continue with init_model= or xgb_model=", lambda case: case.engine.workers(case.params) > 1,
+    ),
+    Trap(
         "labels without a pair", WARNED, MODEL,
         WITHOUT_SPLIT + ", so all documents score the same. No query has two documents of different {sources}: there "
         "is no order to learn from these labels.", _without_pair,
     ),
 )  # fmt: skip
+
+
+def look_at(at: str, case: Case) -> None:
+    """Raise for the first row of the case's engine, or of all, that refuses it; warn of all others that apply."""
+    look_for((*case.engine.traps, *COMMON), at, case)
 
 
 def warn_of_narrow_labels(name: str, labels: Any) -> None:

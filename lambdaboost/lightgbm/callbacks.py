@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lambdaboost._lightgbm import OBJECTIVE_VARIABLE, eval_result, note_objective, parameters_of
+from lambdaboost._lightgbm import BOOSTING, OBJECTIVE_VARIABLE, eval_result, note_objective, parameters_of
 from lambdaboost.engines.job import Figure, Job
-from lambdaboost.lightgbm.traps import BOOSTING, STOPPING
+from lambdaboost.lightgbm.traps import STOPPING
 
 if TYPE_CHECKING:
     from rich.console import Console

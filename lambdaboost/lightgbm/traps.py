@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from lambdaboost._lightgbm import is_constructed, is_continued, machines_of
-from lambdaboost.calls.traps import BAGGING_BY_QUERY, REFUSED, WARNED, Found, Trap, is_true
+from lambdaboost._lightgbm import BOOSTING, is_constructed, is_continued, is_true
+from lambdaboost.calls.traps import BAGGING_BY_QUERY, REFUSED, WARNED, Case, Found, Trap, given
 from lambdaboost.engines import traps
-from lambdaboost.engines.native import NativeObjective
-from lambdaboost.engines.traps import CALL, MODEL, RESUMED, SAVED, Case, given, has_pair
+from lambdaboost.engines.traps import MODEL, OBJECTIVE, RESUMED, SAVED, has_pair
 
-BOOSTING = ("boosting", "boosting_type", "boost")
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
 ROUNDS = (
     *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
@@ -27,10 +23,6 @@ SAMPLING = {
     "use_quantized_grad": "0",
     "data_sample_strategy": "bagging",
 }
-
-
-def _if_not_native(applies: Callable[[Case], Found | bool]) -> Callable[[Case], Found | bool]:
-    return lambda case: () if isinstance(case.rule, NativeObjective) else applies(case)
 
 
 def _missing_grades(case: Case) -> bool:
@@ -53,23 +45,21 @@ def _sampling(case: Case) -> Found:
 
 TRAPS = (
     Trap(
-        "boosting=rf", REFUSED, CALL,
+        "boosting=rf", REFUSED, OBJECTIVE,
         "params has {name}={value}: LightGBM's forests take no objective but its own",
-        _if_not_native(given(*BOOSTING, value=lambda value: value in ("rf", "random_forest"))),
+        given(*BOOSTING, value=lambda value: value in ("rf", "random_forest")),
     ),
+    Trap("bagging_by_query", REFUSED, OBJECTIVE, BAGGING_BY_QUERY, given("bagging_by_query", value=is_true)),
     Trap(
-        "bagging_by_query", REFUSED, CALL, BAGGING_BY_QUERY, _if_not_native(given("bagging_by_query", value=is_true))
-    ),
-    Trap(
-        "label_gain", WARNED, CALL,
+        "label_gain", WARNED, OBJECTIVE,
         "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
         "ndcg; use feval=NDCG(k, gain=(0, 1, 3, 7)) and LambdaRank(NDCG(gain=(0, 1, 3, 7)))",
-        _if_not_native(given("label_gain")),
+        given("label_gain"),
     ),
     Trap(
-        "NaN labels", WARNED, CALL,
+        "NaN labels", WARNED, OBJECTIVE,
         "NaN labels: a lightgbm.Dataset turns them into grade 0; make it a lambdaboost.lightgbm.Dataset, where they "
-        "stay missing", _if_not_native(_missing_grades),
+        "stay missing", _missing_grades,
     ),
     Trap(
         "min_sum_hessian_in_leaf", WARNED, MODEL,
@@ -78,7 +68,6 @@ TRAPS = (
         "small data and small weights: try lower values, or leaves='gradient', with which both count documents",
         has_pair,
     ),
-    Trap("checkpoint on a cluster", REFUSED, SAVED, traps.CLUSTER, lambda case: machines_of(case.params) > 1),
     Trap(
         "checkpoint and rounds among the parameters", REFUSED, SAVED,
         "params has {name} beside checkpoint=: give it as rounds={value}", given(*ROUNDS, value=bool),

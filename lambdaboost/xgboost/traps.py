@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from xgboost.collective import is_distributed
-
-from lambdaboost.calls.traps import REFUSED, WARNED, Found, Trap
+from lambdaboost.calls.traps import REFUSED, WARNED, Case, Found, Trap, given
 from lambdaboost.engines import traps
-from lambdaboost.engines.traps import CALL, MODEL, RESUMED, SAVED, Case, given, has_pair
+from lambdaboost.engines.traps import CALL, MODEL, RESUMED, has_pair
 
 # Parameters that make XGBoost sample where they are not 1.
 SAMPLING = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
@@ -36,7 +34,6 @@ TRAPS = (
         traps.WITHOUT_SPLIT + ", so all documents score the same. min_child_weight (1 by default) sums hessians, which "
         "are small for small data: try min_child_weight=0", has_pair,
     ),
-    Trap("checkpoint on a cluster", REFUSED, SAVED, traps.CLUSTER, lambda case: bool(is_distributed())),
     Trap(
         "checkpoint and booster='dart'", REFUSED, RESUMED,
         "checkpoint with booster='dart': XGBoost would drop other trees after it resumes; train without checkpoint, or "

@@ -7,7 +7,7 @@ import pytest
 
 from lambdaboost.datasets import cubic_polynomial, web_search_log
 from lambdaboost.datasets.click_models import CLICK_MODELS, sampled_last_clicks
-from lambdaboost.datasets.synthetic.grades import GRADE_SHARES, grades_by_share
+from lambdaboost.datasets.synthetic import GRADE_SHARES, grades_by_share
 
 GENERATORS = pytest.mark.parametrize("generate", [cubic_polynomial, web_search_log])
 MODELS = pytest.mark.parametrize("click_model", CLICK_MODELS)

@@ -7,10 +7,11 @@ import re
 from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +43,8 @@ class Parsed(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The rows of a block, as in the kernel's `Rows`; with a `problem`, those above its line number `lines`."""
+    """The rows of a block, as in the kernel's `Rows`."""
 
-    lines: int
-    problem: str
     values: NDArray[np.float32]
     indices: NDArray[np.uint16] | NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -56,30 +55,16 @@ class Piece(NamedTuple):
 
 def parse(path: Path, n_features: int | None = None) -> Parsed:
     """Parse a LETOR file; a ValueError names the file and the line."""
-    from lambdaboost._threads import threads
-
-    n_threads = min(threads(), MOST_THREADS, 1 + path.stat().st_size // BYTES_PER_THREAD)
-    pieces: list[Piece] = []
-    with reading(path) as file:
-        start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
-        file.seek(start)
-        with_qid = _has_qid(file, path)
-        file.seek(start)
-        for piece in _pieces(file, with_qid, n_threads):
-            pieces.append(piece)
-            if piece.problem:
-                raise _at(path, sum(piece.lines for piece in pieces), piece.problem)
-    relevance = np.concatenate([piece.grades for piece in pieces])
-    ids = np.concatenate([piece.ids for piece in pieces])
-    documents = np.concatenate([piece.names for piece in pieces])
-    if (bad := ~(np.isfinite(relevance) & (relevance >= 0))).any():
-        row = int(bad.argmax())
-        problem = f"the grade is {relevance[row]:g}: grades must be finite and ≥ 0"
-        raise _at(path, _line_of_row(path, row), problem)
+    pieces = [*_pieces(path)]
+    relevance, ids, documents = (
+        np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("grades", "ids", "names")
+    )
     if ids.size and (split := split_query(ids)):
         query, row = split
-        problem = f"query {query} reappears here: sort the lines by qid, keeping their order"
-        raise _at(path, _line_of_row(path, row), problem)
+        with reading(path) as file:
+            rows = (number for number, line in enumerate(file, 1) if _body(line).strip())
+            line = next(islice(rows, row, None))
+        raise _at(path, line, f"query {query} reappears here: sort the lines by qid, keeping their order")
     d = max(1, *(int(piece.indices.max(initial=1)) for piece in pieces))
     if n_features is not None and n_features < d:
         raise ValueError(f"n_features is {n_features}, but {path} has a feature {d}: give at least {d}")
@@ -91,75 +76,69 @@ def _at(path: Path, line: int, problem: str) -> ValueError:
     return ValueError(f"{path}:{line}: {problem}; {EXPECTED}")
 
 
-def _has_qid(file: IO[bytes], path: Path) -> bool:
-    """Whether the first row has a qid."""
-    for line in file:
-        if words := line.partition(b"#")[0].split(None, 2):
-            return len(words) > 1 and words[1].startswith(b"qid:")
-    raise ValueError(f"{path} has no rows; {EXPECTED}")
+def _body(line: bytes) -> bytes:
+    """A line without its comment."""
+    return line.removeprefix(BOM_UTF8).partition(b"#")[0]
 
 
-def _line_of_row(path: Path, row: int) -> int:
-    """The line of a row, which only errors need."""
-    with reading(path) as file:
-        lines = (line.removeprefix(BOM_UTF8).partition(b"#")[0].strip() for line in file)
-        rows = (number for number, body in enumerate(lines, 1) if body)
-        return next(islice(rows, row, None))
+def _pieces(path: Path) -> Iterator[Piece]:
+    """The parsed blocks of a file, in order: whole lines, each of which ends with a newline."""
+    from lambdaboost._threads import threads
 
-
-def _pieces(file: IO[bytes], with_qid: bool, n_threads: int) -> Iterator[Piece]:
-    """The parsed blocks of a file, in order."""
-    if n_threads == 1:
-        yield from (_piece(block, with_qid) for block in _blocks(file))
-        return
-    with ThreadPoolExecutor(n_threads, "lambdaboost-reader") as pool:
-        waiting: deque[Any] = deque()
-        for block in _blocks(file):
-            waiting.append(pool.submit(_piece, block, with_qid))
+    n_threads = min(threads(), MOST_THREADS, 1 + path.stat().st_size // BYTES_PER_THREAD)
+    with reading(path) as file, ThreadPoolExecutor(n_threads, "lambdaboost-reader") as pool:
+        first = next((words for line in file if (words := _body(line).split(None, 2))), None)
+        if first is None:
+            raise ValueError(f"{path} has no rows; {EXPECTED}")
+        parse_block = partial(_piece, path, len(first) > 1 and first[1].startswith(b"qid:"))
+        file.seek(0)
+        file.seek(len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
+        waiting, line = deque[Future[Piece]](), 1
+        while block := file.read(BLOCK):
+            block += file.readline()
+            block += b"" if block.endswith(b"\n") else b"\n"
+            lines = block.count(b"\n")
+            waiting.append(pool.submit(parse_block, block, line, lines))
+            line += lines
             if len(waiting) > n_threads:  # so that blocks do not fill memory
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """The text in blocks of whole lines, each of which ends with a newline."""
-    while block := file.read(BLOCK):
-        block += file.readline()
-        yield block if block.endswith(b"\n") else block + b"\n"
-
-
-def _piece(block: bytes, with_qid: bool) -> Piece:
-    """Parse a block, up to the first wrong line."""
+def _piece(path: Path, with_qid: bool, block: bytes, line: int, lines: int) -> Piece:
+    """Parse a block of so many lines, the first of which is the file's `line`."""
     from lambdaboost.datasets.kernels import letor as kernel
 
-    text = np.frombuffer(block, np.uint8)
-    lines, problem = block.count(b"\n"), ""
+    text, problem = np.frombuffer(block, np.uint8), ""
     rows = kernel.Rows.for_text(len(block), lines)
     at, row, n = kernel.parse_lines(text, with_qid, rows, 0, 0, 0)
     while at < len(block):
         end = block.index(b"\n", at)
-        body = block[at:end].partition(b"#")[0]
+        body = _body(block[at:end])
         try:
             grade, query, indices, values = _parse_row(body, with_qid)
         except ValueError as error:
             # repr escapes control characters that a terminal would execute.
-            shown = repr(body.strip()[:60].decode(errors="replace").strip())
-            lines, problem = block.count(b"\n", 0, end) + 1, f"{error} in {shown}"
+            problem = f"{error} in {body.strip()[:60].decode(errors='replace').strip()!r}"
             break
         last = n + len(values)
         rows.values[n:last] = np.clip(values, -FLOAT32_MAX, FLOAT32_MAX)  # XGBoost refuses infinities
         rows.indices[n:last], rows.ends[row], rows.comments[row] = indices, last, at + len(body)
         rows.grades[row], rows.ids[row] = grade, query
         at, row, n = kernel.parse_lines(text, with_qid, rows, end + 1, row + 1, last)
+    grades = rows.grades[:row].copy()
+    if (bad := ~(np.isfinite(grades) & (grades >= 0))).any():
+        at = rows.comments[bad.argmax()]
+        problem = f"the grade is {grades[bad][0]:g}: grades must be finite and ≥ 0"
+    if problem:
+        raise _at(path, line + block.count(b"\n", 0, at), problem)
     narrow = np.uint16 if rows.indices[:n].max(initial=0) <= np.iinfo(np.uint16).max else np.int32
     return Piece(
-        lines,
-        problem,
         _returned_copy(rows.values[:n]),
         _returned_copy(rows.indices[:n], narrow),
         rows.ends[:row].copy(),
-        rows.grades[:row].copy(),
+        grades,
         rows.ids[: row if with_qid else 0].copy(),
         _names(block, text, rows.comments[:row]),
     )

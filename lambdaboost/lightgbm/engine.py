@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._lightgbm import is_constructed, machines_of, parameter_names
+from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.engine import Engine, sources_of
+from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
-from lambdaboost.engines.native import NativeObjective
+from lambdaboost.engines.native import NativeObjective, logistic, scores_of
 from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
-from lambdaboost.lightgbm.grades import classifier, of_scores
 from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
-from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
 TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
 
@@ -72,16 +72,7 @@ class _LightGBM(Engine):
     blank = "_"
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        q = collection.queries
-        return Dataset(
-            collection.features,
-            q.labels[RELEVANCE],
-            reference,
-            group=q.sizes,
-            weight=q.weight,
-            sources=sources_of(collection),
-            position=q.positions,
-        )
+        return Dataset(collection.features, reference=reference, **carried(collection))
 
     def check_data(self, name: str, data: Any) -> int:
         # Before construction the number of labels; unlimited for a file that is not read yet.
@@ -171,8 +162,9 @@ def _arguments(job: Job) -> dict[str, Any]:
     metrics: list[Any] = list(job.measures)
     without_default = {} if any(name in params for name in ALIASES["metric"]) else {"metric": "None"}
     if isinstance(rule, GradeModel):
-        metrics = [of_scores(metric, rule) for metric in metrics]
-        params = {**params, **without_default, **classifier(rule)}
+        metrics = [_of_scores(metric, rule) for metric in metrics]
+        objective = thresholds(rule) if isinstance(rule, OrdinalMcRank) else "multiclass"
+        params = {**params, **without_default, "objective": objective, "num_class": rule.outputs}
     elif isinstance(rule, NativeObjective):
         params = {**params, **without_default, "objective": rule.name}
     else:
@@ -190,3 +182,24 @@ def _arguments(job: Job) -> dict[str, Any]:
         "feval": metrics or None,
         "callbacks": Callbacks(job, user).all,
     }
+
+
+# Models of grades: LightGBM's classifiers, evaluated by the expected grade.
+
+
+def _of_scores(metric: Callable[..., Any], model: GradeModel) -> Callable[..., Any]:
+    """A metric that receives the scores to rank by."""
+    return lambda predicted, data: metric(scores_of(True, model, predicted), data)
+
+
+def thresholds(model: OrdinalMcRank) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """The logistic losses of "grade z or better", z = 1, 2, …: P − 1[y ≥ z] and P(1 − P), times the weights."""
+
+    def derivatives(raw: Any, data: Any) -> tuple[Any, Any]:
+        q = queries_of(data)
+        p = logistic(raw).reshape(q.n_documents, -1)
+        weight = np.ones(1) if q.weight is None else q.weight[:, None]
+        grad, hess = weight * (p - model.reached(q.relevance)), weight * p * (1 - p)
+        return grad.reshape(raw.shape), hess.reshape(raw.shape)  # flat for two classes
+
+    return derivatives

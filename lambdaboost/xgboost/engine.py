@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +14,15 @@ from xgboost.collective import get_world_size, is_distributed
 
 from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.engine import Engine, sources_of
+from lambdaboost.datasets import Collection, Queries
+from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
 from lambdaboost.xgboost.data import DMatrix, features_of, take
-from lambdaboost.xgboost.grades import as_matrix, check_unweighted, classifier, relabelled
 from lambdaboost.xgboost.traps import TRAPS
 
 # The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
@@ -81,15 +81,7 @@ class _XGBoost(Engine):
     metric_names = frozenset(_METRICS.split())
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        q = collection.queries
-        return DMatrix(
-            collection.features,
-            q.labels[RELEVANCE],
-            group=q.sizes,
-            weight=q.weight,
-            sources=sources_of(collection),
-            position=q.positions,
-        )
+        return DMatrix(collection.features, **carried(collection))
 
     def check_data(self, name: str, data: Any) -> int:
         if not isinstance(data, xgb.DMatrix):
@@ -116,7 +108,7 @@ class _XGBoost(Engine):
         if model is not None and wide:
             # The model contains it, and XGBoost would require one for each of its two scores.
             params.pop("base_score", None)
-        with relabelled(job.rule, [job.data, *(data for _, data in job.evaluated)], job.sources):
+        with _relabelled(job.rule, [job.data, *(data for _, data in job.evaluated)], job.sources):
             booster = xgb.train(
                 params,
                 job.data,
@@ -139,7 +131,7 @@ class _XGBoost(Engine):
         chosen = list(folds)
         job.data = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
         params, obj = _objective(job)
-        with relabelled(job.rule, [job.data], job.sources):
+        with _relabelled(job.rule, [job.data], job.sources):
             return xgb.cv(
                 params,
                 job.data,
@@ -212,8 +204,11 @@ def _check(job: Job, evaluated: list[tuple[str, Any]]) -> None:
     job.check_data([job.data], evaluated)
     for name, data in [("data", job.data), *evaluated] if job.leaves == "newton" else ():
         newton.check(name, data)
-    if isinstance(job.rule, GradeModel):
-        check_unweighted(job.rule, job.data)
+    if isinstance(job.rule, GradeModel) and job.data.get_weight().size:
+        raise ValueError(
+            f"weights of queries are given: XGBoost's classifiers take none; leave them out for {job.rule!r}, or train "
+            "on LightGBM"
+        )
 
 
 class _Rows:
@@ -240,7 +235,7 @@ def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
                 if isinstance(metric, Measure):
                     figures.append((xgboost_name(metric), metric(scores, queries_of(data, job.sources))))
                 else:
-                    graded = data if model is None else as_matrix(queries_of(data, job.sources))
+                    graded = data if model is None else _as_matrix(queries_of(data, job.sources))
                     result = metric(scores, graded)
                     figures.extend(result if isinstance(result, list) else [result])
             return figures
@@ -252,8 +247,10 @@ def _objective(job: Job) -> tuple[dict[str, Any], Any]:
     """The parameters and the argument obj of `xgboost.train` and `xgboost.cv`."""
     # The default metrics of ranking objectives refuse grades above 31.
     quiet = {} if job.params.get("eval_metric") is not None else ENGINE.quiet
+    if isinstance(job.rule, OrdinalMcRank):
+        return {**job.params, "objective": "binary:logistic", **quiet}, None
     if isinstance(job.rule, GradeModel):
-        return {**classifier(job.params, job.rule), **quiet}, None
+        return {**job.params, "objective": "multi:softprob", "num_class": job.rule.outputs, **quiet}, None
     if isinstance(job.rule, NativeObjective):
         return {**quiet, **job.params, "objective": job.rule.name}, None
     # The name sets the task of the model; the gradients are lambdaboost's.
@@ -264,3 +261,36 @@ def _objective(job: Job) -> tuple[dict[str, Any], Any]:
     if job.leaves == "newton":
         return newton.settings(params), newton.least_squares_splits(job.rule)
     return params, job.rule
+
+
+# Models of grades: XGBoost's classifiers, which train on other labels than the grades.
+
+
+@contextmanager
+def _relabelled(model: Any, matrices: Iterable[xgb.DMatrix], names: tuple[str, ...]) -> Iterator[None]:
+    """Replace the labels of the matrices by those of the thresholds, one for each binary classifier.
+
+    `queries_of` still returns the grades. Models other than `OrdinalMcRank` learn the grades themselves.
+    """
+    before = []
+    try:
+        distinct = {id(matrix): matrix for matrix in matrices}.values()
+        for data in distinct if isinstance(model, OrdinalMcRank) else ():
+            q = queries_of(data, names)
+            before.append((data, data.get_label(), getattr(data, "sources", None)))
+            data.sources = dict(q.labels)
+            data.set_label(model.reached(q.relevance))
+        yield
+    finally:
+        for data, label, sources in before:
+            data.set_label(label)
+            data.sources = sources
+
+
+def _as_matrix(q: Queries) -> Any:
+    """What a metric calls of a matrix; the label is the grade, which the matrix may lack in training."""
+    return SimpleNamespace(
+        get_label=lambda: np.nan_to_num(q.relevance),
+        get_uint_info={"group_ptr": q.offsets}.__getitem__,
+        get_group=lambda: q.sizes,
+    )

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._installed import ENGINES
+from lambdaboost._words import remedy
 from lambdaboost.calls.traps import Trap
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.spelling import remedy
 from lambdaboost.evaluation import Measure
 
 

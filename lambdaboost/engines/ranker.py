@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._value import Value
-from lambdaboost._words import listed, shown
+from lambdaboost._words import likely, listed, shown
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.job import DEFAULT_MEASURE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective, read_objective, scores_of
 from lambdaboost.engines.saving import settings_of
-from lambdaboost.engines.spelling import likely
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.base.objective import check_objective

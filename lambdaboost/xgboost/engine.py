@@ -96,52 +96,38 @@ class _XGBoost(Engine):
         return _Rows(data), queries_of(data, names), data.feature_names
 
     def run(self, job: Job) -> Any:
-        own, model, wide = job.own, job.model, job.leaves == "newton"
+        model, wide = job.model, job.leaves == "newton"
         for name, data in job.evaluated:
             self.check_data(f"evals {name!r}", data)
         _check(job, [(f"evals {name!r}", data) for name, data in job.evaluated])
-        params, obj = _objective(job)
+        given = _arguments(job)
         if isinstance(model, bytes):  # of a checkpoint
             model = bytearray(model)
         elif model is not None and wide:
             model = newton.widened(model, job.params.get("base_score"))
         if model is not None and wide:
             # The model contains it, and XGBoost would require one for each of its two scores.
-            params.pop("base_score", None)
-        with _relabelled(job.rule, [job.data, *(data for _, data in job.evaluated)], job.sources):
-            booster = xgb.train(
-                params,
-                job.data,
-                job.rounds,
-                evals=[(data, name) for name, data in job.evaluated],
-                obj=obj,
-                custom_metric=_metric(job),
-                evals_result=own["evals_result"],
-                verbose_eval=None,
-                xgb_model=model,
-                callbacks=[Callbacks(job, own["callbacks"])],
-            )
+            given["params"].pop("base_score", None)
+        evals = [(data, name) for name, data in job.evaluated]
+        more = {
+            "evals": evals,
+            "evals_result": job.own["evals_result"],
+            "verbose_eval": None,
+            "xgb_model": model,
+        }
+        with _relabelled(job.rule, [job.data, *(data for data, _ in evals)], job.sources):
+            booster = xgb.train(**given, **more)
         # With Newton leaves the model is rewritten. XGBoost keeps the rounds after the best one.
-        booster = newton.narrowed(booster, params) if wide else booster
-        return booster[: booster.best_iteration + 1] if own.get("ends_at_best") else booster
+        booster = newton.narrowed(booster, given["params"]) if wide else booster
+        return booster[: booster.best_iteration + 1] if job.own.get("ends_at_best") else booster
 
     def run_cv(self, job: Job, folds: Any) -> Any:
         data = job.data
         _check(job, [("data", data)])
         chosen = list(folds)
         job.data = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
-        params, obj = _objective(job)
         with _relabelled(job.rule, [job.data], job.sources):
-            return xgb.cv(
-                params,
-                job.data,
-                job.rounds,
-                folds=chosen,
-                obj=obj,
-                custom_metric=_metric(job),
-                callbacks=[Callbacks(job, job.own["callbacks"])],
-                seed=job.own["seed"],
-            )
+            return xgb.cv(**_arguments(job), folds=chosen, seed=job.own["seed"])
 
     def own(self, early_stopping: int | None) -> dict[str, Any]:
         callbacks = engine_callbacks(None, False, early_stopping)
@@ -241,6 +227,19 @@ def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
             return figures
 
     return evaluate if job.measures else None
+
+
+def _arguments(job: Job) -> dict[str, Any]:
+    """What `xgboost.train` and `xgboost.cv` both take."""
+    params, objective = _objective(job)
+    return {
+        "params": params,
+        "dtrain": job.data,
+        "num_boost_round": job.rounds,
+        "obj": objective,
+        "custom_metric": _metric(job),
+        "callbacks": [Callbacks(job, job.own["callbacks"])],
+    }
 
 
 def _objective(job: Job) -> tuple[dict[str, Any], Any]:

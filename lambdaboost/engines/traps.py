@@ -18,9 +18,9 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
 
 # When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the
-# arguments of a training with a checkpoint and before its first round, with the finished model, or when a data set is
-# made.
-CALL, OBJECTIVE, DATA = "call", "objective", DROP_IN
+# arguments of a training with a checkpoint and before its first round, before the first tree with Newton leaves, with
+# the finished model, or when a data set is made.
+CALL, OBJECTIVE, DATA, NEWTON = "call", "objective", DROP_IN, "newton"
 SAVED, RESUMED, MODEL, LABELS = "saved", "resumed", "model", "labels"
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5

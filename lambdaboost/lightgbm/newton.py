@@ -13,7 +13,7 @@ training and validation rows; only adding and removing trees changes these. So i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._lightgbm import Tree, last_tree, parameters_of
 from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.traps import Case, look_for
 from lambdaboost.engines.job import Step
 from lambdaboost.engines.leaves import LARGEST_STEP
-from lambdaboost.lightgbm.traps import BAGGING
+from lambdaboost.engines.traps import NEWTON
+from lambdaboost.lightgbm.traps import TRAPS
 from lambdaboost.objectives import Objective
 
 L2, RATE = ("lambda_l2", "reg_lambda", "lambda"), ("learning_rate", "shrinkage_rate", "eta")
@@ -31,25 +33,6 @@ LARGEST = ("max_delta_step", "max_tree_output", "max_leaf_output")
 
 Floats = NDArray[np.float64]
 Derivative = NDArray[np.floating]
-
-# Growing the same tree twice requires deterministic growth, and Newton leaves exclude other rules for leaf values.
-PLAIN = {
-    "boosting": "gbdt",
-    "data_sample_strategy": "bagging",
-    "tree_learner": "serial",
-    "device_type": "cpu",
-    "feature_fraction": "1",
-    "feature_fraction_bynode": "1",
-    "extra_trees": "0",
-    "linear_tree": "0",
-    "use_quantized_grad": "0",
-    "lambda_l1": "0",
-    "path_smooth": "0",
-    "monotone_constraints": "",
-    "cegb_penalty_split": "0",
-    "cegb_penalty_feature_lazy": "",
-    "cegb_penalty_feature_coupled": "",
-}
 
 
 class NewtonStep(Step):
@@ -80,7 +63,7 @@ class NewtonStep(Step):
         """Raise where a tree could not be grown twice."""
         self._params = run.env.params  # schedules of the learning rate change it in place
         for booster, data in run.boosters:
-            refuse_other_growth(parameters_of(booster))
+            look_for(TRAPS, NEWTON, Case(params=parameters_of(booster)))
             self._boosters[data] = booster
 
     def after_round(self, run: Any) -> None:
@@ -91,24 +74,6 @@ class NewtonStep(Step):
                 outputs, newton = grown
                 _check_grown_again(last_tree(booster).outputs, outputs)
                 _set_leaves(booster, newton)
-
-
-def refuse_other_growth(parameters: Mapping[str, str]) -> None:
-    """Raise if a tree could not be grown twice, or its leaf values follow other rules."""
-    for name, plain in PLAIN.items():
-        value = parameters.get(name, plain)
-        if value != plain:
-            raise ValueError(
-                f"{name} is {value}: leaves='newton' needs trees that grow the same twice, with plain leaves; "
-                f"leave {name} at {plain or 'its default'}, or use leaves='gradient' or 'engine'"
-            )
-    if parameters.get("bagging_freq", "0") != "0":
-        for name in BAGGING:
-            if parameters.get(name, "1") != "1":
-                raise ValueError(
-                    f"{name} is {parameters[name]}: leaves='newton' cannot know which rows a tree was grown from; "
-                    "leave bagging off, or use leaves='gradient' or 'engine'"
-                )
 
 
 def _offset(

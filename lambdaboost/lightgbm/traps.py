@@ -7,7 +7,7 @@ import numpy as np
 from lambdaboost._lightgbm import BOOSTING, is_constructed, is_continued, is_true
 from lambdaboost.calls.traps import BAGGING_BY_QUERY, REFUSED, WARNED, Case, Found, Trap, given
 from lambdaboost.engines import traps
-from lambdaboost.engines.traps import MODEL, OBJECTIVE, RESUMED, SAVED, has_pair
+from lambdaboost.engines.traps import MODEL, NEWTON, OBJECTIVE, RESUMED, SAVED, has_pair
 
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
 ROUNDS = (
@@ -24,6 +24,25 @@ SAMPLING = {
     "data_sample_strategy": "bagging",
 }
 
+# Growing the same tree twice requires deterministic growth, and Newton leaves exclude other rules for leaf values.
+PLAIN = {
+    "boosting": "gbdt",
+    "data_sample_strategy": "bagging",
+    "tree_learner": "serial",
+    "device_type": "cpu",
+    "feature_fraction": "1",
+    "feature_fraction_bynode": "1",
+    "extra_trees": "0",
+    "linear_tree": "0",
+    "use_quantized_grad": "0",
+    "lambda_l1": "0",
+    "path_smooth": "0",
+    "monotone_constraints": "",
+    "cegb_penalty_split": "0",
+    "cegb_penalty_feature_lazy": "",
+    "cegb_penalty_feature_coupled": "",
+}
+
 
 def _missing_grades(case: Case) -> bool:
     data = case.data
@@ -33,10 +52,20 @@ def _missing_grades(case: Case) -> bool:
     return bool(labels.dtype.kind == "f" and np.isnan(labels).any())
 
 
+def _other_growth(case: Case) -> Found:
+    for name, plain in PLAIN.items():
+        if (value := case.params.get(name, plain)) != plain:
+            yield {"name": name, "value": value, "plain": plain or "its default"}
+
+
+def _bagging(case: Case) -> Found:
+    drawn = BAGGING if case.params.get("bagging_freq", "0") != "0" else ()
+    return [{"name": name, "value": case.params[name]} for name in drawn if case.params.get(name, "1") != "1"]
+
+
 def _sampling(case: Case) -> Found:
     names = [name for name, none in SAMPLING.items() if case.params.get(name, none) != none]
-    if case.params.get("bagging_freq", "0") != "0":
-        names += [name for name in BAGGING if case.params.get(name, "1") != "1"]
+    names += [found["name"] for found in _bagging(case)]
     if case.params.get("objective") == "rank_xendcg":
         names.append("objective='rank_xendcg'")
     if names:
@@ -67,6 +96,16 @@ TRAPS = (
         "LightGBM estimates them from hessians, and min_sum_hessian_in_leaf sums the hessians, which are small for "
         "small data and small weights: try lower values, or leaves='gradient', with which both count documents",
         has_pair,
+    ),
+    Trap(
+        'leaves="newton" on LightGBM', REFUSED, NEWTON,
+        "{name} is {value}: leaves='newton' needs trees that grow the same twice, with plain leaves; leave {name} at "
+        "{plain}, or use leaves='gradient' or 'engine'", _other_growth,
+    ),
+    Trap(
+        'leaves="newton" on LightGBM', REFUSED, NEWTON,
+        "{name} is {value}: leaves='newton' cannot know which rows a tree was grown from; leave bagging off, or use "
+        "leaves='gradient' or 'engine'", _bagging,
     ),
     Trap(
         "checkpoint and rounds among the parameters", REFUSED, SAVED,

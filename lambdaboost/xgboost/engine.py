@@ -14,10 +14,12 @@ from xgboost.collective import get_world_size, is_distributed
 
 from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.traps import Case, look_for
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective
+from lambdaboost.engines.traps import NEWTON
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost import newton
@@ -189,7 +191,7 @@ ENGINE = _XGBoost()
 def _check(job: Job, evaluated: list[tuple[str, Any]]) -> None:
     job.check_data([job.data], evaluated)
     for name, data in [("data", job.data), *evaluated] if job.leaves == "newton" else ():
-        newton.check(name, data)
+        look_for(TRAPS, NEWTON, Case(params=job.params, data=data, name=name))
     if isinstance(job.rule, GradeModel) and job.data.get_weight().size:
         raise ValueError(
             f"weights of queries are given: XGBoost's classifiers take none; leave them out for {job.rule!r}, or train "

@@ -22,29 +22,9 @@ from lambdaboost.calls.data import queries_of
 from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.objectives import Objective
 
-# Parameters that XGBoost 3.2 handles wrongly or refuses late with vector leaves, with the values that work.
-_ALLOWED: dict[str, tuple[Any, ...]] = {
-    "booster": ("gbtree",),
-    "rate_drop": (0,),
-    "one_drop": (0,),
-    "tree_method": ("hist", "auto"),
-    "sampling_method": ("uniform",),
-    "multi_strategy": ("multi_output_tree",),
-    "monotone_constraints": (),
-    "interaction_constraints": (),
-    "eval_metric": (),
-    "min_child_weight": (0,),
-}
-
 
 def settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """XGBoost's parameters for two scores per document; a ValueError names a parameter that does not work with them."""
-    for name, allowed in _ALLOWED.items():
-        if params.get(name) is not None and params[name] not in allowed:
-            remedy = f"only {' or '.join(map(repr, allowed))} does" if allowed else "leave it out"
-            raise ValueError(
-                f"params[{name!r}] is {params[name]!r}, which leaves='newton' cannot use: {remedy}"
-            )
+    """XGBoost's parameters for two scores per document."""
     return {
         **params,
         "max_delta_step": LARGEST_STEP if params.get("max_delta_step") is None else params["max_delta_step"],
@@ -54,18 +34,6 @@ def settings(params: Mapping[str, Any]) -> dict[str, Any]:
         # Otherwise XGBoost would set leaves of smaller curvature to 0.
         "min_child_weight": 0,
     }
-
-
-def check(name: str, data: xgb.DMatrix) -> None:
-    """Raise if `data` has a base margin or categorical features, which two scores do not support."""
-    if data.get_base_margin().size:
-        raise ValueError(
-            f"{name} has a base_margin, which leaves='newton' cannot start from: use leaves='engine'"
-        )
-    if "c" in (data.feature_types or ()):
-        raise ValueError(
-            f"{name} has categorical features, which leaves='newton' cannot split: use leaves='engine'"
-        )
 
 
 def first_column(preds: Any) -> Any:

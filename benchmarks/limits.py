@@ -32,7 +32,7 @@ from lambdaboost import (
 )
 from lambdaboost._jit import kernel
 from lambdaboost.datasets.kernels import letor
-from lambdaboost.evaluation import Measure, _pairs, rankings
+from lambdaboost.evaluation import Measure, pairs, rankings
 from lambdaboost.objectives import Objective, approx_ndcg, pairwise_hinge
 from lambdaboost.objectives.kernels import lanes, query, tree
 
@@ -101,7 +101,7 @@ CASES = (
     Case("four draws", GumbelRanks(LambdaRank()), query.block_of_queries, 100, 120, None),
     Case("chances", ApproxNDCG(), approx_ndcg._queries, 100, 120, CHANCES),
     Case("ranks in lanes", NDCG(), rankings._ranked_in_lanes, 10_000, 10, RANKS),
-    Case("pairs in lanes", PairAccuracy(), _pairs._wrong_in_lanes, 10_000, 10, RANKS),
+    Case("pairs in lanes", PairAccuracy(), pairs._wrong_in_lanes, 10_000, 10, RANKS),
 )
 
 
@@ -169,7 +169,7 @@ def _steps() -> Iterator[Steps]:
         (5, random.choice(5, p=SHARES, size=n) + 1.0, np.arange(n) % 5 + 1.0),
         (n, random.permutation(n) + 1.0, np.arange(n) + 1.0),
     ):
-        count = partial(_pairs._wrong_by_tree, 0, 1, ends)
+        count = partial(pairs._wrong_by_tree, 0, 1, ends)
         of = (np.array([levels]), out)
         name = f"Fenwick tree of {levels:,} labels, labels in a cycle"
         yield Steps(name, "document", n, partial(count, figures, *of), partial(count, regular, *of))

@@ -10,9 +10,8 @@ from scipy import stats
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, MAP, NDCG, WTA, Figures, System, compare
-from lambdaboost.evaluation.comparison.significance import holm, significances
+from lambdaboost.evaluation.comparison.significance import holm, significances, weighted_mean
 from lambdaboost.evaluation.comparison.table import Cell, Table
-from lambdaboost.evaluation.comparison.weighted_t import weighted_mean
 from lambdaboost.evaluation.reports.tables import findings
 
 

@@ -13,7 +13,7 @@ from benchmarks.field.study import Final, Search
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.evaluation import Comparison, Figures, compare
-from lambdaboost.evaluation.comparison.weighted_t import within_one_error
+from lambdaboost.evaluation.comparison.significance import within_one_error
 
 Fold = tuple[str, int]  # a data set and the number of a fold
 BEST, SIMPLEST = "any objective, best", "any objective, simplest within 1 SE"

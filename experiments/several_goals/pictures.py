@@ -20,7 +20,7 @@ from experiments.several_goals.methods import (
 )
 from experiments.several_goals.results import OfSet
 from lambdaboost.evaluation import Measure, best_without_loss, non_dominated
-from lambdaboost.evaluation.reports.drawing import COLOURS
+from lambdaboost.evaluation.reports.page import COLOURS
 
 MARKS = "osDv^P"
 

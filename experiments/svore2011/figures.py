@@ -16,7 +16,7 @@ from experiments.svore2011.training import train, training_data
 from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
 from lambdaboost.diagnostics import Recorder, plots
 from lambdaboost.diagnostics.recorder import agreement_column
-from lambdaboost.evaluation.reports.drawing import COLOURS
+from lambdaboost.evaluation.reports.page import COLOURS
 from lambdaboost.objectives import Objective
 
 POINTS = 60  # number of recorded rounds

@@ -21,7 +21,7 @@ from lambdaboost.cli.measuring import (
 )
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure, from_run, read_trec_qrels, read_trec_run
-from lambdaboost.evaluation.defaults import default_measures
+from lambdaboost.evaluation.naming import default_measures
 
 
 def run(

@@ -28,8 +28,8 @@ from lambdaboost.engines.native import read_objective
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
-from lambdaboost.evaluation.defaults import default_measures
-from lambdaboost.evaluation.reports.drawing import has_matplotlib
+from lambdaboost.evaluation.naming import default_measures
+from lambdaboost.evaluation.reports.page import has_matplotlib
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.base.objective import check_objective
 

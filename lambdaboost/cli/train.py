@@ -31,7 +31,7 @@ from lambdaboost.engines.progress import LiveView
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.evaluation.defaults import default_measures
+from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.objectives import Objective
 
 Parts = dict[str, Collection]  # train, valid and test

@@ -16,8 +16,8 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.diagnostics.pair_costs import cost_derivatives
 from lambdaboost.diagnostics.parts import is_of_pairs
 from lambdaboost.diagnostics.recorder import Recorder
-from lambdaboost.evaluation.reports.drawing import draw_curves, label_axes, line
-from lambdaboost.evaluation.reports.drawing import label as escaped
+from lambdaboost.evaluation.reports.page import draw_curves, label_axes, line
+from lambdaboost.evaluation.reports.page import label as escaped
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.schedules import Schedule, weight_at
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_threshold, check_whole
-from lambdaboost._jit import kernel, uncounted
+from lambdaboost._checks import check_threshold
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff, Measure
+from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.rankings import over_rankings, retrieved
 
 
@@ -60,31 +58,3 @@ class Binary(Measure, registered=False):
         threshold, n, others = np.float32(self.threshold), self.n_relevant(q), self.n_others(q)
         values = over_rankings(function, grades, scores, q, k, threshold, n, others)
         return np.where(n > 0, values, np.nan)
-
-    def _hits(self, scores: NDArray[np.float64], q: Queries, k: int) -> NDArray[np.float64]:
-        """The number of relevant documents in the first k ranks; NaN where no document is relevant."""
-        return self._over_rankings(_count_hits, scores, q, k)
-
-
-class AtRank(Binary, AtCutoff, registered=False):
-    """A measure of the relevant documents in the first k ranks."""
-
-    k: int = field()  # needed, unlike that of `AtCutoff`
-
-    def __post_init__(self) -> None:
-        check_whole("k", self.k, remedy="give the last rank that counts, a whole number ≥ 1")
-        super().__post_init__()
-
-
-@uncounted
-def _hits_of_query(q, offsets, ranked, k, threshold):
-    in_order, n = ranked[offsets[q] : offsets[q + 1]], 0
-    for r in range(min(in_order.size, k)):
-        n += in_order[r] >= threshold
-    return n
-
-
-@kernel
-def _count_hits(first, last, offsets, k, ranked, threshold, n_relevant, n_others, out):
-    for q in range(first, last):
-        out[q] = _hits_of_query(q, offsets, ranked, k, threshold)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Figures, Measure, best_without_loss, compare, non_dominated
 from lambdaboost.evaluation.comparison.paired import Comparison
+from lambdaboost.evaluation.comparison.significance import within_one_error
 from lambdaboost.evaluation.comparison.trade_off import loss_of
-from lambdaboost.evaluation.comparison.weighted_t import within_one_error
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
 

@@ -19,7 +19,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.train import fit
-from lambdaboost.evaluation.comparison.weighted_t import one_sided_p
+from lambdaboost.evaluation.comparison.significance import one_sided_p
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.trial import Trial, means_of

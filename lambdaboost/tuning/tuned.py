@@ -15,7 +15,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
-from lambdaboost.evaluation.comparison.weighted_t import WeightedMean, weighted_mean
+from lambdaboost.evaluation.comparison.significance import WeightedMean, weighted_mean
 from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.folds import joined
 from lambdaboost.tuning.request import Request

@@ -9,14 +9,12 @@ import numpy as np
 
 from lambdaboost._words import shown
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation.comparison.difference import Difference
-from lambdaboost.evaluation.comparison.paired import Comparison
+from lambdaboost.evaluation.comparison.paired import Comparison, Difference
 from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.comparison.trade_off import best_without_loss, loss_of, non_dominated
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.ndcg import NDCG
-from lambdaboost.evaluation.reports.drawing import COLOURS, draw_curves, label, label_axes, line
-from lambdaboost.evaluation.reports.page import Picture
+from lambdaboost.evaluation.reports.page import COLOURS, Picture, draw_curves, label, label_axes, line
 
 CUTOFFS = range(1, 11)
 BARS = 250  # with more queries, evenly spaced ones are drawn

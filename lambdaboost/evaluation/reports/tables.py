@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.comparison.difference import Difference
-from lambdaboost.evaluation.comparison.paired import Comparison, means_over
+from lambdaboost.evaluation.comparison.paired import Comparison, Difference, means_over
 from lambdaboost.evaluation.comparison.significance import Significance
 from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.comparison.table import Cell, Table, percent

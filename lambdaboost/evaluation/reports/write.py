@@ -12,16 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._files import check_place
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.evaluation._parse import measures_in
 from lambdaboost.evaluation.comparison.paired import Comparison, compare
 from lambdaboost.evaluation.comparison.system import System, check_same_queries
-from lambdaboost.evaluation.defaults import default_measures
 from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.naming import default_measures, measures_in
 from lambdaboost.evaluation.reports import charts, tables
 from lambdaboost.evaluation.reports.charts import History
-from lambdaboost.evaluation.reports.drawing import Draw
 from lambdaboost.evaluation.reports.facts import data_facts, flat, run_facts
-from lambdaboost.evaluation.reports.page import Page, Picture
+from lambdaboost.evaluation.reports.page import Draw, Page, Picture
 from lambdaboost.evaluation.reports.tables import Importance
 
 

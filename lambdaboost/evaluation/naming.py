@@ -1,4 +1,4 @@
-"""Measures and other values read from text, without running it as code."""
+"""Measures read from text, without running it as code, and the measures used by default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any
 
 from lambdaboost._words import shown
 from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.evaluation.correlation import Spearman
 from lambdaboost.evaluation.measure import MEASURES, Measure
+from lambdaboost.evaluation.ndcg import CNDCG, NDCG
 
 # "ndcg@10" as LightGBM and XGBoost write it, "nDCG@10" and "P@5" as trec_eval and ir_measures do.
 SHORT = re.compile(r"\s*(?P<name>\w+)(@(?P<k>[0-9]{1,10}))?\s*")
@@ -63,6 +67,18 @@ def measures_in(given: Measure | str | Iterable[Measure | str]) -> tuple[Measure
     if not found or not all(isinstance(measure, Measure) for measure in found):
         raise ValueError(f"measures is {given!r}: give at least one measure, such as (NDCG(1), NDCG(3))")
     return found
+
+
+def default_measures(q: Queries) -> tuple[Measure, ...]:
+    """NDCG at 10, 5, 3 and 1, CNDCG at 10 and 3 for every label source in [0, 1]; `Spearman` for labels below 0.
+
+    >>> default_measures(Queries([1, 0], sizes=[2], clicks=[0.5, 0.0]))[3:]
+    (NDCG(k=1), CNDCG(k=10), CNDCG(k=3))
+    """
+    if (q.labels[RELEVANCE] < 0).any():
+        return (Spearman(),)
+    further = [name for name, labels in list(q.labels.items())[1:] if not ((labels < 0) | (labels > 1)).any()]
+    return (*(NDCG(k) for k in (10, 5, 3, 1)), *(CNDCG(k, source) for source in further for k in (10, 3)))
 
 
 def _full_name(text: str) -> str:

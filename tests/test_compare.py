@@ -11,7 +11,7 @@ from scipy import stats
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, MAP, NDCG, WTA, Figures, System, compare
 from lambdaboost.evaluation.comparison.significance import holm, significances, weighted_mean
-from lambdaboost.evaluation.comparison.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Bold, Table
 from lambdaboost.evaluation.reports.tables import findings
 
 
@@ -170,7 +170,7 @@ def test_figures_of_a_column_are_means_over_the_same_queries():
     for d in comparison.differences:
         assert d.queries.tolist() == [0, 2, 4]
         assert d.mean_before == pytest.approx(1.3 / 3)
-    rows = [[cell.text for cell in row] for row in comparison.table().rows]
+    rows = [list(row) for row in comparison.table().rows]
     assert rows == [["a", "43.33"], ["b", "56.67"], ["c", "43.33"]]
     assert comparison.table().caption.startswith("Means over 3 of 5 queries, times 100.")
 
@@ -214,8 +214,8 @@ def test_one_adjusted_p_decides_marks_bold_and_words():
     assert [s.verdict for s in found.values()] == [*["no significant difference"] * 2, "better", "worse"]
     for table, column in ((comparison.table(), 1), (comparison.details(resamples=50), 2)):
         cells = [row[column] for row in table.rows[-4:]]
-        assert [cell.text[:2] for cell in cells if cell.text[0] in "▲▼"] == ["▲ ", "▼ "]
-        assert [cell.style for cell in cells] == ["plain", "plain", "bold", "plain"]
+        assert [cell[:2] for cell in cells if cell[0] in "▲▼"] == ["▲ ", "▼ "]
+        assert [isinstance(cell, Bold) for cell in cells] == [False, False, True, False]
     sentences = dict(findings(comparison))
     assert sentences["likely_"] == "shows no significant difference from base in NDCG(k=3)."
     assert sentences["sure & |safe|"].startswith("is better in NDCG(k=3) (+10.00, adjusted p")
@@ -353,7 +353,7 @@ def test_markdown():
     ],
 )
 def test_markdown_shows_texts_as_they_are(name, shown):
-    table = Table(("System", name), ((Cell(name), Cell("1.00")),), name)
+    table = Table(("System", name), ((name, "1.00"),), name)
     assert table.markdown().splitlines() == [
         f"| System | {shown} |",
         "|:---|---:|",
@@ -389,8 +389,8 @@ def test_details():
     table = compare(WEAK, STRONG, measures=MEASURES).details(resamples=200)
     assert len(table.rows) == 3 and len(table.header) == len(table.rows[0]) == 10
     assert "randomisation test (200 resamples)" in table.caption
-    assert table.rows[1][1].text == "NDCG(k=3)" and table.rows[1][2].style == "bold"
-    assert sum(int(cell.text) for cell in table.rows[0][-3:]) == 60
+    assert table.rows[1][1] == "NDCG(k=3)" and isinstance(table.rows[1][2], Bold)
+    assert sum(int(cell) for cell in table.rows[0][-3:]) == 60
 
 
 # Wrong use

@@ -43,7 +43,7 @@ def compared(baseline: Figures, system: Figures, measures: Sequence[Measure]) ->
 def marked(text: str, significance: Significance) -> str:
     """A value with its significance mark, bold if better."""
     cell = significance.marked(text)
-    return f"**{cell.text}**" if cell.style == "bold" else cell.text
+    return f"**{cell}**" if significance.is_better else cell
 
 
 def verdict(tested: Sequence[Significance]) -> str:

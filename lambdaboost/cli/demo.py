@@ -21,7 +21,7 @@ from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, System, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.comparison.significance import LEGEND
-from lambdaboost.evaluation.comparison.table import Cell, Table, percent
+from lambdaboost.evaluation.comparison.table import Table, percent
 from lambdaboost.objectives import Constrained, LambdaRank
 
 DOCUMENTS = 50  # of a query, on average
@@ -109,13 +109,13 @@ def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> Table:
     others = contenders[1:]
     rows = []
     for measure in MEASURES:
-        cells = [Cell(percent(comparison[others[0].name, measure].mean_before))]
+        cells = [percent(comparison[others[0].name, measure].mean_before)]
         for c in others:
             key = c.name, measure
             cells.append(comparison.significance[key].marked(percent(comparison[key].mean_after)))
-        rows.append((Cell(repr(measure)), *cells))
-    rows.append((Cell("learning rate"), *(Cell(f"{c.rate:g}") for c in contenders)))
-    rows.append((Cell("seconds"), *(Cell(f"{c.seconds:.2f}") for c in contenders)))
+        rows.append((repr(measure), *cells))
+    rows.append(("learning rate", *(f"{c.rate:g}" for c in contenders)))
+    rows.append(("seconds", *(f"{c.seconds:.2f}" for c in contenders)))
     return Table(("measure", *(c.name for c in contenders)), tuple(rows), "")
 
 

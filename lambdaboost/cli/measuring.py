@@ -18,7 +18,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.job import check_read_positions
 from lambdaboost.evaluation import Measure, parse
-from lambdaboost.evaluation.comparison.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Table
 
 Figures = dict[str, float]  # by measure
 
@@ -80,7 +80,7 @@ def json_figures(figures: Mapping[str, float]) -> dict[str, float | None]:
 def figures_table(figures: Mapping[str, Figures]) -> Table:
     """A table of measures (rows) by parts (columns)."""
     measures = next(iter(figures.values()))
-    rows = [(Cell(m), *(Cell(f"{of_part[m]:.4f}") for of_part in figures.values())) for m in measures]
+    rows = [(m, *(f"{of_part[m]:.4f}" for of_part in figures.values())) for m in measures]
     return Table(("measure", *figures), tuple(rows), "")
 
 

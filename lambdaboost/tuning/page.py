@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._files import check_place
-from lambdaboost.evaluation.comparison.table import Cell, Table
+from lambdaboost.evaluation.comparison.table import Table
 from lambdaboost.evaluation.reports.charts import trade_off
-from lambdaboost.evaluation.reports.facts import data_facts, run_facts
 from lambdaboost.evaluation.reports.page import Page
+from lambdaboost.evaluation.reports.tables import data_facts, run_facts
 
 
 def write_page(path: str | Path, tuned: Any) -> Path:
@@ -84,7 +84,7 @@ def _model(page: Page, tuned: Any) -> None:
 
 def table_of(frame: Any, caption: str = "") -> Table:
     """A frame as a table: numbers with four digits, nothing where there is none."""
-    rows = tuple(tuple(Cell(_shown(value)) for value in row) for row in frame.itertuples(index=False))
+    rows = tuple(tuple(map(_shown, row)) for row in frame.itertuples(index=False))
     return Table(tuple(name.replace("_", " ") for name in frame.columns), rows, caption)
 
 

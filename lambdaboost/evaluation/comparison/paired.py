@@ -23,7 +23,7 @@ from lambdaboost.evaluation.comparison.significance import (
     weighted_mean,
 )
 from lambdaboost.evaluation.comparison.system import Figures, System, check_same_queries
-from lambdaboost.evaluation.comparison.table import Cell, Table, percent
+from lambdaboost.evaluation.comparison.table import Table, percent
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import measures_in
 
@@ -153,10 +153,9 @@ class Comparison:
     def table(self) -> Table:
         """The means, times 100; ▲ and bold if a system is significantly better, ▼ if it is worse."""
         first = [self[self.systems[0], measure] for measure in self.measures]
-        baseline = (Cell(self.baseline), *(Cell(percent(d.mean_before)) for d in first))
+        baseline = (self.baseline, *(percent(d.mean_before) for d in first))
         rows = (
-            (Cell(system), *(self._mean(system, measure) for measure in self.measures))
-            for system in self.systems
+            (system, *(self._mean(system, measure) for measure in self.measures)) for system in self.systems
         )
         caption = f"{self.means_over} {LEGEND} than {self.baseline} ({self.criterion})."
         return Table(("System", *map(repr, self.measures)), (baseline, *rows), caption)
@@ -180,20 +179,20 @@ class Comparison:
         """The table as HTML."""
         return self.table().html()
 
-    def _mean(self, system: str, measure: Measure) -> Cell:
+    def _mean(self, system: str, measure: Measure) -> str:
         return self.significance[system, measure].marked(percent(self[system, measure].mean_after))
 
-    def _detail(self, d: Difference, resamples: int) -> tuple[Cell, ...]:
+    def _detail(self, d: Difference, resamples: int) -> tuple[str, ...]:
         low, high = d.interval()
         found = self.significance[d.system, d.measure]
         ps = found.p, found.adjusted, d.randomisation(resamples)
         return (
-            Cell(d.system),
-            Cell(repr(d.measure)),
+            d.system,
+            repr(d.measure),
             found.marked(f"{100 * d.mean:+.2f}"),
-            Cell(f"{100 * low:+.2f} to {100 * high:+.2f}" if np.isfinite(low) else "–"),
-            *(Cell(f"{p:.3g}") for p in ps),
-            *(Cell(str(n)) for n in (d.wins, d.ties, d.losses)),
+            f"{100 * low:+.2f} to {100 * high:+.2f}" if np.isfinite(low) else "–",
+            *(f"{p:.3g}" for p in ps),
+            *map(str, (d.wins, d.ties, d.losses)),
         )
 
     def __rich__(self) -> Any:

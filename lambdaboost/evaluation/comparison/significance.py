@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.evaluation.comparison.table import Cell
+from lambdaboost.evaluation.comparison.table import Bold
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # absolute values below this are rounding errors of 0
@@ -80,13 +80,13 @@ class Significance:
         """The mark in words."""
         return "better" if self.is_better else "worse" if self.is_worse else "no significant difference"
 
-    def marked(self, text: str) -> Cell:
+    def marked(self, text: str) -> str:
         """A table cell: the mark before the text; bold if better.
 
         >>> Significance(0.02, p=0.004, adjusted=0.012).marked("61.66")
-        Cell(text='▲ 61.66', style='bold')
+        '▲ 61.66'
         """
-        return Cell(f"{self.mark} {text}".lstrip(), "bold" if self.is_better else "plain")
+        return Bold(f"{self.mark} {text}") if self.is_better else f"{self.mark} {text}".lstrip()
 
 
 def significances(comparisons: Iterable[tuple[float, float]]) -> tuple[Significance, ...]:

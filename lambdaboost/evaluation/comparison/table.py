@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from lambdaboost._words import plain
 
-Style = Literal["plain", "bold"]
-
-MARKDOWN = {"plain": "{}", "bold": "**{}**"}
-HTML = {"plain": "{}", "bold": "<b>{}</b>"}
-RICH = {"plain": "{}", "bold": "[bold]{}[/bold]"}
 LONGEST = 120  # characters of a cell
 LONGEST_CAPTION = 4_000
 
@@ -23,12 +18,8 @@ MARKDOWN_SPECIAL = re.compile(r"[\\|*`\[\]]|(?<!\w)_|_(?!\w)")
 HTML_IN_MARKDOWN = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A text and its style."""
-
-    text: str
-    style: Style = "plain"
+class Bold(str):
+    """A cell in bold type."""
 
 
 def percent(figure: float) -> str:
@@ -46,7 +37,7 @@ class Table:
 
     Examples
     --------
-    >>> print(Table(("Method", "@3"), ((Cell("LightGBM"), Cell("61.66", "bold")),), "Mean NDCG.").markdown())
+    >>> print(Table(("Method", "@3"), (("LightGBM", Bold("61.66")),), "Mean NDCG.").markdown())
     | Method | @3 |
     |:---|---:|
     | LightGBM | **61.66** |
@@ -56,58 +47,51 @@ class Table:
     """
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
     caption: str
 
     def __post_init__(self) -> None:
         """Every way to print a table shows texts that are short and without control characters."""
-        rows = (tuple(Cell(_safe(c.text), c.style) for c in row) for row in self.rows)
+        rows = (tuple(type(cell)(_safe(cell)) for cell in row) for row in self.rows)
         object.__setattr__(self, "header", tuple(map(_safe, self.header)))
         object.__setattr__(self, "rows", tuple(rows))
         object.__setattr__(self, "caption", _safe(self.caption, LONGEST_CAPTION))
 
     def markdown(self) -> str:
         """The table as GitHub Markdown, with special characters escaped."""
-
-        def line(cells: Iterable[Cell]) -> str:
-            texts = (MARKDOWN[c.style].format(_markdown(c.text)) for c in cells)
-            return f"| {' | '.join(texts)} |"
-
-        rule = f"|:---|{'---:|' * (len(self.header) - 1)}"
-        head = line(map(Cell, self.header))
-        return "\n".join([head, rule, *map(line, self.rows), "", _markdown(self.caption)])
-
-    def html(self) -> str:
-        """The table as HTML."""
-        return self.bare_html().replace(
-            "<table>", f"<table>\n<caption>{html.escape(self.caption)}</caption>", 1
+        head, *rows = (
+            f"| {' | '.join(_styled(row, _markdown, '**{}**'))} |" for row in (self.header, *self.rows)
         )
+        rule = f"|:---|{'---:|' * (len(self.header) - 1)}"
+        return "\n".join([head, rule, *rows, "", _markdown(self.caption)])
 
-    def bare_html(self) -> str:
-        """The table as HTML without its caption."""
+    def html(self, captioned: bool = True) -> str:
+        """The table as HTML, with its caption or without."""
+        caption = f"<caption>{html.escape(self.caption)}</caption>\n" if captioned else ""
         head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.header)
         rows = (
-            "".join(f"<td>{HTML[c.style].format(html.escape(c.text))}</td>" for c in row) for row in self.rows
+            "".join(f"<td>{cell}</td>" for cell in _styled(row, html.escape, "<b>{}</b>"))
+            for row in self.rows
         )
         body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
         # Browsers repeat <thead> on every printed page.
-        return f"<table>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        return f"<table>\n{caption}<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
     def __rich__(self) -> Any:
-        return self._rich(RICH)
+        return self._rich("[bold]{}[/bold]")
 
     def __str__(self) -> str:
         from rich.console import Console
 
         console = Console(width=10_000, color_system=None, markup=True, highlight=False)
         with console.capture() as text:
-            console.print(self._rich(MARKDOWN))
+            console.print(self._rich("**{}**"))
         return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
 
     def _repr_html_(self) -> str:
         return self.html()
 
-    def _rich(self, styles: dict[str, str]) -> Any:
+    def _rich(self, bold: str) -> Any:
         from rich.box import SIMPLE_HEAD
         from rich.markup import escape
         from rich.table import Table as RichTable
@@ -116,8 +100,12 @@ class Table:
         for i, name in enumerate(self.header):
             table.add_column(escape(name), justify="right" if i else "left", overflow="fold")
         for row in self.rows:
-            table.add_row(*(styles[c.style].format(escape(c.text)) for c in row))
+            table.add_row(*_styled(row, escape, bold))
         return table
+
+
+def _styled(row: tuple[str, ...], escape: Callable[[str], str], bold: str) -> list[str]:
+    return [bold.format(escape(cell)) if isinstance(cell, Bold) else escape(cell) for cell in row]
 
 
 def _safe(text: str, longest: int = LONGEST) -> str:

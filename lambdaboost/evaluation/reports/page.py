@@ -153,10 +153,10 @@ class Page:
 
 
 def _figure(table: Table) -> str:
-    caption = escaped(table.caption)
+    caption, bare = escaped(table.caption), table.html(captioned=False)
     return (
-        f'<figure>\n<div class="scroll" tabindex="0" role="region" aria-label="{caption}">\n{table.bare_html()}\n'
-        f"</div>\n<figcaption>{caption}</figcaption>\n</figure>"
+        f'<figure>\n<div class="scroll" tabindex="0" role="region" aria-label="{caption}">\n{bare}\n</div>\n'
+        f"<figcaption>{caption}</figcaption>\n</figure>"
     )
 
 

@@ -1,40 +1,48 @@
-"""The findings and the tables of a report."""
+"""The findings, tables and facts of a report."""
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.digest import digest_of_queries
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.comparison.paired import Comparison, Difference, means_over
 from lambdaboost.evaluation.comparison.significance import Significance
 from lambdaboost.evaluation.comparison.system import System
-from lambdaboost.evaluation.comparison.table import Cell, Table, percent
+from lambdaboost.evaluation.comparison.table import Table, percent
 from lambdaboost.evaluation.measure import Measure
 
 GROUPS = 12  # of queries; with more distinct values, numbers are grouped by quartile and strings by frequency
 FEATURES = 20  # that are shown
 TOP = 5  # number of ranks shown, and of the best documents below them
+LIBRARIES = ("lambdaboost", "numpy", "numba", "scipy")
+Importance = Mapping[str, float]
 
 
 def findings(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Each system's name, and the measures on which it is significantly better or worse than the baseline."""
     for system in comparison.systems:
         found = {measure: comparison.significance[system, measure] for measure in comparison.measures}
-        better = [_change(measure, s) for measure, s in found.items() if s.is_better]
-        worse = [_change(measure, s) for measure, s in found.items() if s.is_worse]
-        neither = [repr(measure) for measure, s in found.items() if not s.mark]
-        parts = [
-            f"is better in {', '.join(better)}" if better else "",
-            f"is worse in {', '.join(worse)}" if worse else "",
-            f"shows no significant difference from {comparison.baseline} in {', '.join(neither)}"
-            if neither
-            else "",
-        ]
+        better = ", ".join(_change(measure, s) for measure, s in found.items() if s.is_better)
+        worse = ", ".join(_change(measure, s) for measure, s in found.items() if s.is_worse)
+        neither = ", ".join(repr(measure) for measure, s in found.items() if not s.mark)
+        parts = (
+            better and f"is better in {better}",
+            worse and f"is worse in {worse}",
+            neither and f"shows no significant difference from {comparison.baseline} in {neither}",
+        )
         yield system, "; ".join(filter(None, parts)) + "."
 
 
@@ -44,21 +52,25 @@ def _change(measure: Measure, s: Significance) -> str:
 
 def means(system: System, measures: Iterable[Measure]) -> Table:
     """The means of a single system."""
-    chosen = tuple(measures)
-    cells = (Cell(percent(measure(system.scores, system.queries))) for measure in chosen)
-    counts = {measure: int(_counted([system], measure).sum()) for measure in chosen}
+    counts = {measure: int(_counted([system], measure).sum()) for measure in measures}
+    row = (system.name, *(percent(measure(system.scores, system.queries)) for measure in counts))
     caption = means_over(counts, system.n_queries, weighted=bool(np.ptp(system.query_weight) > 0))
-    return Table(("System", *map(repr, chosen)), ((Cell(system.name), *cells),), caption)
+    return Table(("System", *map(repr, counts)), (row,), caption)
 
 
 def changed_most(d: Difference, q: Queries, n: int = 10) -> Table:
     """The queries with the largest differences, by id."""
     order = [i for i in np.argsort(-np.abs(d.per_query), kind="stable")[:n] if d.per_query[i] != 0]
-    rows = []
-    for i in order:
-        query = int(d.queries[i])
-        texts = query_name(q, query), str(q.sizes[query]), percent(d.before[i]), percent(d.after[i])
-        rows.append((*map(Cell, texts), Cell(f"{100 * d.per_query[i]:+.2f}")))
+    rows = [
+        (
+            query_name(q, int(d.queries[i])),
+            str(q.sizes[d.queries[i]]),
+            percent(d.before[i]),
+            percent(d.after[i]),
+            f"{100 * d.per_query[i]:+.2f}",
+        )
+        for i in order
+    ]
     by = "id" if q.ids is not None else "position, from 0"
     caption = f"The queries that changed most in {d.measure!r}, times 100; queries are named by {by}."
     return Table(("Query", "Documents", d.baseline, d.system, "Difference"), tuple(rows), caption)
@@ -122,23 +134,21 @@ def segment_table(name: str, groups: NDArray[Any], systems: Sequence[System], me
     base, *others = systems
     header = ("Queries with", "Queries", base.name, *(n for s in others for n in (s.name, "difference")))
     rows = []
-    for group in dict.fromkeys(sorted(groups, key=_by_number)):
+    for group in sorted(set(groups[counted]), key=_by_number):
         chosen = counted & (groups == group)
-        if not chosen.any():
-            continue
         means = [float(np.average(v[chosen], weights=weight[chosen])) for v in values]
-        rows.append((Cell(f"{name}: {group}"), Cell(str(int(chosen.sum()))), *_beside(means, 2)))
+        rows.append((f"{name}: {group}", str(int(chosen.sum())), *_beside(means, 2)))
     kind = "Weighted mean" if np.ptp(weight) > 0 else "Mean"
     caption = f"{kind} {measure!r} by {name}, times 100."
     untested = f" Differences from {base.name} are not tested for significance." if others else ""
     return Table(header, tuple(rows), caption + untested)
 
 
-def _beside(figures: Sequence[float], digits: int) -> list[Cell]:
+def _beside(figures: Sequence[float], digits: int) -> list[str]:
     """The first of figures times 100, and each other one with its difference from the first."""
-    first, *others = (Cell(f"{100 * figure:.{digits}f}") for figure in figures)
-    changes = (Cell(f"{100 * (figure - figures[0]):+z.{digits}f}") for figure in figures[1:])
-    return [first, *(cell for both in zip(others, changes, strict=True) for cell in both)]
+    first, *others = figures
+    pairs = ((f"{100 * x:.{digits}f}", f"{100 * (x - first):+z.{digits}f}") for x in others)
+    return [f"{100 * first:.{digits}f}", *(cell for pair in pairs for cell in pair)]
 
 
 def _by_number(group: str) -> tuple[float, str]:
@@ -149,8 +159,6 @@ def _by_number(group: str) -> tuple[float, str]:
 
 
 # Feature importance
-
-Importance = Mapping[str, float]
 
 
 def checked_importance(
@@ -171,13 +179,13 @@ def checked_importance(
         if system not in names:
             raise ValueError(f"{what} is of no system: choose among {listed(names)}")
         try:
-            gains = np.array([float(gain) for gain in of_features.values()])
-            features = [str(feature) for feature in of_features]
+            gains = {str(feature): float(gain) for feature, gain in of_features.items()}
         except (AttributeError, TypeError, ValueError):
             raise TypeError(f"{what} is {str(of_features)[:80]}: {remedy}") from None
-        if not (np.isfinite(gains) & (gains >= 0)).all():
+        if not all(0 <= gain < float("inf") for gain in gains.values()):
             raise ValueError(f"{what} has values that are negative or not finite: {remedy}")
-        shares[system] = dict(zip(features, gains / (gains.sum() or 1.0), strict=True))
+        total = sum(gains.values()) or 1.0
+        shares[system] = {feature: gain / total for feature, gain in gains.items()}
     return {name: shares[name] for name in names if name in shares}
 
 
@@ -193,14 +201,14 @@ def importance_table(shares: Mapping[str, Mapping[str, float]]) -> Table:
     Share of the gain of all splits, times 100.
     """
     first, *others = shares
-    features = list(dict.fromkeys(feature for of_system in shares.values() for feature in of_system))
-    largest = {f: max(of_system.get(f, 0.0) for of_system in shares.values()) for f in features}
-    chosen = [f for f in sorted(features, key=lambda f: -largest[f]) if largest[f] > 0][:FEATURES]
+    features = dict.fromkeys(feature for of_system in shares.values() for feature in of_system)
+    by_feature = {f: [of_system.get(f, 0.0) for of_system in shares.values()] for f in features}
+    used = [f for f in sorted(by_feature, key=lambda f: -max(by_feature[f])) if max(by_feature[f]) > 0]
     header = ("Feature", first, *(name for other in others for name in (other, f"{other} − {first}")))
-    rows = [(Cell(f), *_beside([of_system.get(f, 0.0) for of_system in shares.values()], 1)) for f in chosen]
-    left = len(features) - len(chosen)
+    rows = tuple((f, *_beside(by_feature[f], 1)) for f in used[:FEATURES])
+    left = len(features) - len(rows)
     more = f"; {left} less important features are left out." if left else "."
-    return Table(header, tuple(rows), f"Share of the gain of all splits, times 100{more}")
+    return Table(header, rows, f"Share of the gain of all splits, times 100{more}")
 
 
 # The worst queries
@@ -240,36 +248,91 @@ def documents_table(
 ) -> Table:
     """The first ranks of a query, and the best documents below them."""
     q = system.queries
-    rows = np.arange(q.offsets[query], q.offsets[query + 1])
-    ranks = {s.name: _ranks(s, rows) for s in (system, *others)}
-    order = np.argsort(ranks[system.name])
-    below = order[TOP:]
-    labels = np.nan_to_num(q.labels[measure.source][rows])
-    missed = below[np.argsort(-labels[below], kind="stable")]
-    missed = missed[labels[missed] > 0][:TOP]
-    chosen = [*order[:TOP], *sorted(missed, key=lambda at: ranks[system.name][at])]
+    rows = slice(q.offsets[query], q.offsets[query + 1])
     scores = np.asarray(system.scores)[rows]
+    # Ranks from 1: the place of each document in the order of its scores.
+    ranks = [
+        1 + np.argsort(np.argsort(-np.asarray(s.scores)[rows], kind="stable")) for s in (system, *others)
+    ]
+    labels = np.nan_to_num(q.labels[measure.source][rows])
+    missed = np.flatnonzero((ranks[0] > TOP) & (labels > 0))
+    missed = missed[np.lexsort((ranks[0][missed], -labels[missed]))][:TOP]
+    chosen = [*np.flatnonzero(ranks[0] <= TOP), *missed]
     cells = tuple(
         (
-            Cell(str(names[rows[at]])),
-            *(Cell(str(of[at])) for of in ranks.values()),
-            *(Cell("–" if np.isnan(v[rows[at]]) else f"{v[rows[at]]:.3g}") for v in q.labels.values()),
-            Cell(f"{scores[at]:.4g}"),
+            str(names[rows][at]),
+            *(str(of[at]) for of in ranks),
+            *("–" if np.isnan(v[rows][at]) else f"{v[rows][at]:.3g}" for v in q.labels.values()),
+            f"{scores[at]:.4g}",
         )
-        for at in chosen
+        for at in sorted(chosen, key=ranks[0].__getitem__)
     )
     header = ("Document", "Rank", *(f"Rank, {s.name}" for s in others), *q.labels, "Score")
     value = percent(measure.per_query(system.scores, q)[query])
     caption = (
-        f"Query {query_name(q, query)}, {rows.size} documents: {measure!r} × 100 is {value}. The first "
-        f"{min(TOP, rows.size)} ranks{f', and the best of {measure.source} below them' if missed.size else ''}."
+        f"Query {query_name(q, query)}, {scores.size} documents: {measure!r} × 100 is {value}. The first "
+        f"{min(TOP, scores.size)} ranks{f', and the best of {measure.source} below them' if missed.size else ''}."
     )
     return Table(header, cells, caption)
 
 
-def _ranks(system: System, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rank of each document of a query, from 1."""
-    order = np.argsort(-np.asarray(system.scores)[rows], kind="stable")
-    ranks = np.empty(rows.size, dtype=np.int64)
-    ranks[order] = np.arange(1, rows.size + 1)
-    return ranks
+# Facts
+
+
+def data_facts(q: Queries) -> dict[str, str]:
+    """The queries and labels that the systems are measured on."""
+    sizes, weight = q.sizes, q.query_weight
+    facts = {
+        "Queries": f"{q.n_queries:,}",
+        "Documents": f"{q.n_documents:,}",
+        "Documents of a query": f"{sizes.min()} to {sizes.max()}, median {np.median(sizes):g}",
+        "Queries without a relevant document": f"{_without(q, RELEVANCE):,}",
+        "Grades": _grades(q.labels[RELEVANCE]),
+    }
+    if np.ptp(weight) > 0:
+        none = int((weight == 0).sum())
+        facts["Query weights"] = (
+            f"{weight.min():.3g} to {weight.max():.3g}; {none:,} of weight 0, not counted"
+        )
+    for name, labels in list(q.labels.items())[1:]:
+        known = labels[~np.isnan(labels)]
+        share = np.count_nonzero(known) / q.n_documents
+        facts[f"Label source {name}"] = (
+            f"{known.size:,} labelled documents, {share:.1%} of all above 0; {_without(q, name):,} queries without one"
+        )
+    return facts | {"SHA-256 of queries and labels": digest_of_queries(q)}
+
+
+def run_facts() -> dict[str, str]:
+    """The date, or that of SOURCE_DATE_EPOCH (reproducible-builds.org), and the versions of the software."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    at = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    facts = {"Written": f"{at:%Y-%m-%d %H:%M} UTC", "Python": platform.python_version()}
+    facts |= {name: version(name) for name in LIBRARIES}
+    return facts | {name: engine_version(name) for name in ENGINES if sys.modules.get(name)}
+
+
+def flat(facts: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Names and texts; a nested entry is prefixed with the name of its mapping."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{name} · ")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield f"{before}{name}", ", ".join(map(str, value))
+        else:
+            yield f"{before}{name}", str(value)
+
+
+def _without(q: Queries, source: str) -> int:
+    """Number of queries without a label above 0."""
+    return int((np.fmax.reduceat(np.nan_to_num(q.labels[source]), q.offsets[:-1]) <= 0).sum())
+
+
+def _grades(labels: NDArray[np.float32]) -> str:
+    grades, counts = np.unique(labels[~np.isnan(labels)], return_counts=True)
+    if grades.size > 12:
+        return f"{grades.size} values, {grades.min():g} to {grades.max():g}"
+    parts = [f"{count:,} of {grade:g}" for grade, count in zip(grades, counts, strict=True)]
+    if missing := labels.size - counts.sum():
+        parts.append(f"{missing:,} missing")
+    return ", ".join(parts)

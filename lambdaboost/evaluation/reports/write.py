@@ -18,9 +18,8 @@ from lambdaboost.evaluation.measure import Measure
 from lambdaboost.evaluation.naming import default_measures, measures_in
 from lambdaboost.evaluation.reports import charts, tables
 from lambdaboost.evaluation.reports.charts import History
-from lambdaboost.evaluation.reports.facts import data_facts, flat, run_facts
 from lambdaboost.evaluation.reports.page import Draw, Page, Picture
-from lambdaboost.evaluation.reports.tables import Importance
+from lambdaboost.evaluation.reports.tables import Importance, data_facts, flat, run_facts
 
 
 def report(

@@ -23,7 +23,7 @@ from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.diagnostics import Recorder, pictures, replay
-from lambdaboost.diagnostics.parts import is_of_pairs, pair_parts
+from lambdaboost.diagnostics.lambdas import is_of_pairs, pair_parts
 from lambdaboost.engines.native import read_objective
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System

@@ -3,11 +3,9 @@
 The plots are in `lambdaboost.diagnostics.plots`.
 """
 
-from lambdaboost.diagnostics.agreement import lambda_agreement
-from lambdaboost.diagnostics.pair_costs import cost_derivatives
+from lambdaboost.diagnostics.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
 from lambdaboost.diagnostics.plots import pictures
 from lambdaboost.diagnostics.recorder import Recorder, replay
-from lambdaboost.diagnostics.share_by_grade import lambda_share_by_grade
 
 __all__ = [
     "Recorder",

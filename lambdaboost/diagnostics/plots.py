@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost.clicks import Propensities
-from lambdaboost.diagnostics.pair_costs import cost_derivatives
-from lambdaboost.diagnostics.parts import is_of_pairs
+from lambdaboost.diagnostics.lambdas import cost_derivatives, is_of_pairs
 from lambdaboost.diagnostics.recorder import Recorder
 from lambdaboost.evaluation.reports.page import draw_curves, label_axes, line
 from lambdaboost.evaluation.reports.page import label as escaped
@@ -31,25 +30,22 @@ Records: TypeAlias = "Recorder | pd.DataFrame"
 
 def plot_agreement(recorded: Records, ax: Any = None) -> Any:
     """The share of documents whose λ agree under two objectives, by round (fig. 2)."""
-    return _recorded(recorded, "agreement of ", "agreement of {}".format, "Documents whose λ agree (%)", ax)
+    return _recorded(recorded, "agreement of ", "Documents whose λ agree (%)", ax)
 
 
 def plot_lambda_shares(recorded: Records, ax: Any = None) -> Any:
     """The shares of partners of each grade in the λ of highly relevant documents, by round (fig. 3a)."""
-    return _recorded(
-        recorded, "share_", "partners of grade {}".format, "λ of highly relevant documents (%)", ax
-    )
+    return _recorded(recorded, "share_", "λ of highly relevant documents (%)", ax)
 
 
 def plot_top_grades(recorded: Records, ax: Any = None) -> Any:
     """The distribution of grades at the top of the rankings, by round (fig. 3b)."""
-    return _recorded(recorded, "top_", "grade {}".format, "Documents in the top ranks (%)", ax)
+    return _recorded(recorded, "top_", "Documents in the top ranks (%)", ax)
 
 
 def plot_rank_changes(recorded: Records, ax: Any = None) -> Any:
     """The share of ranks that each round changes, at the top and in all (fig. 4)."""
-    labels = {"top": "top ranks", "full": "all ranks"}
-    return _recorded(recorded, "changed_", labels.__getitem__, "Ranks changed in a round (%)", ax)
+    return _recorded(recorded, "changed_", "Ranks changed in a round (%)", ax)
 
 
 def plot_cost_derivatives(objectives: Mapping[str, Objective], ax: Any = None) -> Any:
@@ -77,16 +73,22 @@ def plot_propensities(curves: Mapping[str, Propensities], ax: Any = None) -> Any
     return ax
 
 
-# By the prefix of the columns.
-RECORDED: Mapping[str, tuple[Callable[..., Any], str]] = {
-    "agreement of ": (plot_agreement, "Share of documents whose λ agree, by round (2011 paper, fig. 2)."),
+# By the prefix of the columns: the plot, a column in its legend, and its caption.
+RECORDED: Mapping[str, tuple[Callable[..., Any], str, str]] = {
+    "agreement of ": (
+        plot_agreement,
+        "agreement of {}",
+        "Share of documents whose λ agree, by round (2011 paper, fig. 2).",
+    ),
     "share_": (
         plot_lambda_shares,
+        "partners of grade {}",
         "Share of the λ of highly relevant documents by grade of the partner (fig. 3a).",
     ),
-    "top_": (plot_top_grades, "Grades of the documents in the top ranks, by round (fig. 3b)."),
+    "top_": (plot_top_grades, "grade {}", "Grades of the documents in the top ranks, by round (fig. 3b)."),
     "changed_": (
         plot_rank_changes,
+        "{} ranks",
         "Ranks that hold a different document after a round, at the top and in all (fig. 4).",
     ),
 }
@@ -121,8 +123,8 @@ def pictures(
     drawn: dict[str, Callable[[Any], Any]] = {}
     if recorded is not None:
         frame = _frame(recorded)
-        for prefix, (plot, caption) in RECORDED.items():
-            if any(str(name).startswith(prefix) for name in frame.columns):
+        for prefix, (plot, _, caption) in RECORDED.items():
+            if any(name.startswith(prefix) for name in frame.columns):
                 drawn[f"{of}: {caption}" if of else caption] = partial(plot, frame)
     pairwise = {name: o for name, o in (objectives or {}).items() if is_of_pairs(o)}
     if pairwise:
@@ -142,10 +144,10 @@ def _frame(recorded: Records) -> pd.DataFrame:
     return frame
 
 
-def _recorded(recorded: Records, prefix: str, label: Callable[[str], str], ylabel: str, ax: Any) -> Any:
+def _recorded(recorded: Records, prefix: str, ylabel: str, ax: Any) -> Any:
     """The recorded columns that start with `prefix` over the rounds, in percent."""
     frame = _frame(recorded)
-    columns = [name for name in frame.columns if str(name).startswith(prefix)]
+    columns = [name for name in frame.columns if name.startswith(prefix)]
     if not columns or not len(frame):
         raise ValueError(
             f"recorded has nothing under {prefix.strip()!r}: train with a Recorder as a callback, made with compare= "
@@ -154,7 +156,10 @@ def _recorded(recorded: Records, prefix: str, label: Callable[[str], str], ylabe
     # Grades that no document has, such as 2 to 4 among 0, 1 and 5, would fill the legend.
     seen = [name for name in columns if frame[name].fillna(0).any()] or columns
     rounds = frame.index.to_numpy()
-    curves = {label(name.removeprefix(prefix)): (rounds, 100 * frame[name].to_numpy()) for name in seen}
+    labels = {
+        name: RECORDED[prefix][1].format(name.removeprefix(prefix).replace("full", "all")) for name in seen
+    }
+    curves = {label: (rounds, 100 * frame[name].to_numpy()) for name, label in labels.items()}
     return _lines(curves, ROUND, ylabel, ax)
 
 

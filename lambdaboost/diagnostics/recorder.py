@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
+from lambdaboost._installed import package
 from lambdaboost.datasets import Queries
-from lambdaboost.diagnostics.agreement import lambda_agreement
-from lambdaboost.diagnostics.share_by_grade import high_grades, lambda_share_by_grade
+from lambdaboost.diagnostics.lambdas import high_grades, lambda_agreement, lambda_share_by_grade
 from lambdaboost.diagnostics.top_ranks import rank_changes, top_grades
-from lambdaboost.diagnostics.trees import ONE_BOOSTER, Predict, of_model, xgboost_callback
+from lambdaboost.engines.engine import engine_of
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.base.objective import check_objective
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The sum of trees first:last for each document.
+Predict = Callable[[int, int], NDArray[Any]]
+
+NOT_A_SUM = (
+    "the model is not a sum of fixed trees: DART rescales earlier trees every round, and gblinear has none; "
+    "train with another booster"
+)
+ONE_BOOSTER = (
+    "the recorder follows one booster, but this is a cross-validation: record a training on one fold"
+)
 
 
 class Recorder:
@@ -115,16 +127,37 @@ class Recorder:
         """Record a round of LightGBM."""
         if hasattr(env.model, "boosters"):
             raise TypeError(ONE_BOOSTER)
-        trees, predict = of_model(env.model, self.features)
+        trees, predict = _of_model(env.model, self.features)
         if env.iteration == env.begin_iteration:
             self._start(max(trees - 1, 0))
         self._round_done(env.iteration, trees, predict)
 
     def xgboost(self) -> Any:
         """A callback for ``callbacks=[…]`` of `xgboost.train` that writes to this recorder."""
-        return xgboost_callback(
-            self.features, self._start, lambda trees, predict: self._round_done(trees - 1, trees, predict)
-        )
+        package("xgboost")
+        from xgboost import Booster
+        from xgboost.callback import TrainingCallback
+
+        recorder = self
+
+        class Follower(TrainingCallback):
+            """Reports each round; never stops."""
+
+            def before_training(self, model: Any) -> Any:
+                """Check the booster and begin."""
+                if not isinstance(model, Booster):
+                    raise TypeError(ONE_BOOSTER)
+                trees, self.predict = _of_model(model, recorder.features)
+                recorder._start(trees)
+                return model
+
+            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                """Report the round."""
+                trees = model.num_boosted_rounds()
+                recorder._round_done(trees - 1, trees, self.predict)
+                return False
+
+        return Follower()
 
     def _start(self, trees: int) -> None:
         """Reset before a training that continues from `trees` trees."""
@@ -219,7 +252,7 @@ def replay(recorder: Recorder, booster: Any) -> Recorder:
     """
     if not isinstance(recorder, Recorder):
         raise TypeError(f"recorder is {type(recorder).__name__}, expected a Recorder(X, q, objective)")
-    rounds, predict = of_model(booster, recorder.features)
+    rounds, predict = _of_model(booster, recorder.features)
     recorder._start(0)
     for round_ in range(rounds):
         recorder._round_done(round_, round_ + 1, predict)
@@ -239,3 +272,38 @@ def _checked_pairs(compare: Iterable[tuple[Objective, Objective]]) -> tuple[tupl
                 f"compare[{at}] is {pair!r}: give pairs of objectives, such as (LambdaRank(), ClickTier())"
             )
     return pairs
+
+
+def _of_model(booster: Any, X: Any) -> tuple[int, Predict]:
+    """The number of rounds of a booster, and a function that scores a range of them."""
+    engine = engine_of(booster)
+    if engine is None:
+        raise TypeError(
+            f"booster is {type(booster).__name__}, expected a lightgbm.Booster or an xgboost.Booster"
+        )
+    if engine == "xgboost":
+        return booster.num_boosted_rounds(), _of_xgboost(booster, X)
+    if "[boosting: dart]" in booster.model_to_string(num_iteration=1):
+        raise ValueError(NOT_A_SUM)
+
+    def predict(first: int, last: int) -> Any:
+        return booster.predict(X, start_iteration=first, num_iteration=last - first, raw_score=True)
+
+    return booster.current_iteration(), predict
+
+
+def _of_xgboost(booster: Any, X: Any) -> Predict:
+    import xgboost as xgb
+
+    learner = json.loads(booster.save_config())["learner"]
+    if learner["gradient_booster"]["name"] != "gbtree":
+        raise ValueError(NOT_A_SUM)
+    # Without a base margin each call would add the intercept again; Newton leaves are trained with a second score.
+    scores = int(learner["learner_model_param"]["num_target"])
+    margin = np.zeros((X.shape[0], scores))
+    data = xgb.DMatrix(X, base_margin=margin if scores > 1 else margin[:, 0])
+
+    def predict(first: int, last: int) -> Any:
+        return booster.predict(data, output_margin=True, iteration_range=(first, last))
+
+    return predict

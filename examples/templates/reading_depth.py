@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_number
 from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation._binary import Binary
+from lambdaboost.evaluation.binary import Binary
 from lambdaboost.evaluation.rankings import over_rankings, retrieved
 
 

@@ -366,7 +366,7 @@ def test_the_page_may_load_nothing_and_repeats_headers_in_print(tmp_path):
 
 def test_no_difference_is_plus_zero():
     shares = {"a": {"x": 0.50001, "y": 0.49999}, "b": {"x": 0.5, "y": 0.5}}
-    assert [row[-1].text for row in importance_table(shares).rows] == ["+0.0", "+0.0"]
+    assert [row[-1] for row in importance_table(shares).rows] == ["+0.0", "+0.0"]
 
 
 def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):

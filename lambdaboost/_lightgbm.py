@@ -18,6 +18,7 @@ from lambdaboost._warn import waiting
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 OF_BOOSTERS = "rollback_one_iter"
+ROUNDS = "current_iteration"  # the method that counts a booster's iterations
 # Parameters: the main name, then its aliases in LightGBM's order of preference.
 BOOSTING = ("boosting", "boosting_type", "boost")
 THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")

@@ -28,9 +28,8 @@ class Team(NamedTuple):
     """The threads of an engine in training."""
 
     size: int  # of the engine's own regions: for a region of another size libgomp would end or start threads
-    parallel: Callable[
-        ..., None
-    ]  # ``parallel(body, None, size, 0)`` calls ``body`` on each and waits for all
+    # ``parallel(body, None, size, 0)`` calls ``body`` on each and waits for all.
+    parallel: Callable[..., None]
 
     def each(self, work: Callable[[], None]) -> None:
         """Call `work` on every thread of the team, including this one; raise what it, or a signal's handler, raised."""

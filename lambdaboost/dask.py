@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_new_source, check_whole
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.arrays import numbers, query_ids
+from lambdaboost.datasets.collection import stacked
 from lambdaboost.datasets.positions import positions_of
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.leaves import Leaves, stepped
@@ -280,11 +281,7 @@ def _joined(parts: Sequence[Rows]) -> Rows:
         import pandas as pd
 
         return Rows(pd.concat(features), q)
-    if hasattr(features[0], "tocsr"):
-        from scipy import sparse
-
-        return Rows(sparse.vstack(features, format="csr"), q)
-    return Rows(np.concatenate(features), q)
+    return Rows(stacked(features), q)
 
 
 def _finish(client: Any, calls: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import sys
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -26,6 +27,8 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
+ENGINES = (_lightgbm, _xgboost)
+MARKS = tuple(engine.OF_BOOSTERS for engine in ENGINES)
 # Not an identifier, so it cannot clash with a variable of `update`.
 _MARK = "lambdaboost: round of this update"
 
@@ -106,8 +109,9 @@ class Training:
 
     def __init__(self, booster: Any) -> None:
         self._booster = weakref.ref(booster)
-        self._of_lightgbm = _lightgbm.is_booster(booster)
-        self.threads = _threads_of(booster)
+        engine = next(one for one in ENGINES if hasattr(type(booster), one.OF_BOOSTERS))
+        self._count = engine.ROUNDS
+        self.threads = _threads_of(booster, engine)
         self.checked = False
         self.interruption: BaseException | None = None
         self.begin()
@@ -137,8 +141,7 @@ class Training:
                 self.interruption = error
 
     def _reported(self) -> int:
-        booster: Any = self._booster()
-        return int(booster.current_iteration() if self._of_lightgbm else booster.num_boosted_rounds())
+        return int(getattr(self._booster(), self._count)())
 
 
 _trainings: weakref.WeakKeyDictionary[Any, Training] = weakref.WeakKeyDictionary()
@@ -200,9 +203,8 @@ def called_by(booster: Any) -> Iterator[None]:
         yield
 
 
-def _threads_of(booster: Any) -> Threads:
+def _threads_of(booster: Any, engine: Any) -> Threads:
     """The number of threads of a booster, None if it was not set, and the team that trains it."""
-    engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
     try:
         given = int(engine.threads_given(booster))
     except (TypeError, ValueError):  # none, or text
@@ -218,7 +220,7 @@ def _booster_waiting(method: str = "") -> FrameType | None:
         code = frame.f_code
         if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
             kind = type(frame.f_locals.get("self"))
-            if hasattr(kind, _lightgbm.OF_BOOSTERS) or hasattr(kind, _xgboost.OF_BOOSTERS):
+            if any(map(partial(hasattr, kind), MARKS)):
                 return frame
         frame = frame.f_back
     return None

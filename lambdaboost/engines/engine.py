@@ -42,9 +42,8 @@ class Engine(Protocol):
     # All names of a parameter by what it is: "objective", "metric", "rounds", "early stopping", "seed", "rate" and
     # "least leaf".
     aliases: ClassVar[Mapping[str, tuple[str, ...]]]
-    only_native: ClassVar[
-        Mapping[str, str]
-    ]  # what only its own objectives read, with the counterpart in lambdaboost
+    # What only its own objectives read, with the counterpart in lambdaboost.
+    only_native: ClassVar[Mapping[str, str]]
     quiet: ClassVar[Mapping[str, Any]]  # with these parameters it evaluates nothing of its own
     silent: ClassVar[Mapping[str, Any]] = {}  # with these it prints nothing, unless others are given
     free: ClassVar[frozenset[str]]  # parameters that may differ when a training resumes

@@ -83,6 +83,10 @@ class Engine(Protocol):
 
     # A booster.
 
+    def understood(self, booster: Any, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The parameters as the engine understood them, of a booster in training."""
+        return params
+
     def best_round(self, booster: Any) -> int | None:
         """The number of rounds up to the best one; None if it did not stop early."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,34 +35,22 @@ class Figure(NamedTuple):
     higher_is_better: bool
 
 
-class Run(Protocol):
-    """The engine's own `train` or `cv`, as its callbacks see it."""
-
-    boosters: list[tuple[Any, Any]]  # with their training data: one, or one for each fold
-    n_features: int
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """The parameters as the engine understood them."""
-
-    @property
-    def figures(self) -> list[Figure]:
-        """What was evaluated after the round."""
-
-    def replay(self, history: Sequence[Sequence[Figure]]) -> None:
-        """Tell the engine's own callbacks, such as early stopping and records, of the rounds of a checkpoint."""
+History = Sequence[Sequence[Figure]]
 
 
 class Step:
     """A feature in the rounds of a training."""
 
-    def begin(self, run: Run) -> None:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def begin(self) -> None:
         """Before the first round."""
 
-    def after_round(self, run: Run) -> None:
+    def after_round(self) -> None:
         """After a round, before the user's callbacks."""
 
-    def end_round(self, run: Run) -> None:
+    def end_round(self) -> None:
         """After a round, after the user's callbacks, unless one of them stopped the training."""
 
     def end(self) -> None:
@@ -88,6 +76,11 @@ class Job:
     own: dict[str, Any]  # arguments that only this engine has
     done: int = 0  # the rounds of a checkpoint that is continued
     steps: list[Step] = field(default_factory=list)
+    # In the rounds: the boosters with their training data, one or one a fold; what tells the engine's own callbacks of
+    # the rounds of a checkpoint; and what was evaluated after the round.
+    boosters: list[tuple[Any, Any]] = field(init=False)
+    replay: Callable[[History], None] = field(init=False)
+    figures: list[Figure] = field(init=False)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -104,24 +97,26 @@ class Job:
         """Whether lambdaboost computes the gradients: the rule is neither a grade model nor the engine's own."""
         return isinstance(self.rule, Objective)
 
-    def begin(self, run: Run) -> None:
+    def begin(self, boosters: list[tuple[Any, Any]], replay: Callable[[History], None]) -> None:
         """Begin the rounds: those of a checkpoint count, and a stock training's traps were looked for already."""
-        for booster, _ in run.boosters:
+        self.boosters, self.replay = boosters, replay
+        for booster, _ in boosters:
             training = training_of(booster)
             training.begin(self.done or None)
             training.checked = True
         for step in self.steps:
-            step.begin(run)
+            step.begin()
 
-    def after_round(self, run: Run) -> None:
+    def after_round(self, figures: list[Figure]) -> None:
         """Before the user's callbacks."""
+        self.figures = figures
         for step in self.steps:
-            step.after_round(run)
+            step.after_round()
 
-    def end_round(self, run: Run) -> None:
+    def end_round(self) -> None:
         """After the user's callbacks, unless one of them stopped the training."""
         for step in self.steps:
-            step.end_round(run)
+            step.end_round()
 
     def check_data(self, training: Iterable[Any], evaluated: Iterable[tuple[str, Any]]) -> None:
         """Raise if data lack what the rule or a measure reads, or have an invalid label; warn of traps in them."""

@@ -17,10 +17,10 @@ from lambdaboost._checks import check_whole
 from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import engine_version
 from lambdaboost._value import Value, text_of
-from lambdaboost.calls.data import queries_of
+from lambdaboost.calls.data import is_lightgbm, queries_of
 from lambdaboost.calls.traps import Case
 from lambdaboost.datasets import Queries
-from lambdaboost.engines.job import Figure, Job, Run, Step
+from lambdaboost.engines.job import Figure, Job, Step
 from lambdaboost.engines.traps import RESUMED, SAVED, look_at
 from lambdaboost.objectives.mcrank import GradeModel
 
@@ -138,7 +138,8 @@ class Saved(Step):
             )
         sets = [job.data, *(valid for _, valid in job.evaluated)]
         look_at(SAVED, Case(engine, job.rule, job.params, sets))
-        self.job, self.path, self.every, self.last = job, Path(checkpoint.path), checkpoint.every, job.rounds
+        super().__init__(job)
+        self.path, self.every, self.last = Path(checkpoint.path), checkpoint.every, job.rounds
         self.history: list[Sequence[Any]] = []
         self.made_with = {"engine": f"{engine.name} {engine_version(engine.name)}"}
         self.state = read(self.path)
@@ -154,24 +155,25 @@ class Saved(Step):
         job.done, job.rounds = self.state.rounds, job.rounds - self.state.rounds
         job.model = self.state.model.encode()
 
-    def begin(self, run: Run) -> None:
+    def begin(self) -> None:
         """Raise where the checkpoint is of another training; else replay its rounds to the engine's callbacks."""
         job = self.job
-        look_at(RESUMED, Case(job.engine, job.rule, run.params))
-        self.made_with |= _made_with(job, run)
+        params = job.engine.understood(job.boosters[0][0], job.params)
+        look_at(RESUMED, Case(job.engine, job.rule, params))
+        self.made_with |= _made_with(job, params)
         if self.state is not None:
             self._compare(self.made_with | _schedules(job.rule, self.state.rounds))
-            before, now = self.state.scores, self._scores(run)
+            before, now = self.state.scores, self._scores()
             if abs(now["sum"] - before["sum"]) > 1e-6 * max(now["scale"], before["scale"]):
                 raise self._other(
                     "its model scores this data otherwise than the data that it was trained on, so features differ"
                 )
-            run.replay([[Figure(*figure) for figure in of_round] for of_round in self.history])
+            job.replay([[Figure(*figure) for figure in of_round] for of_round in self.history])
 
-    def after_round(self, run: Run) -> None:
+    def after_round(self) -> None:
         """Record what was evaluated; raise if it is something else than before."""
         figures = [
-            Figure(data, name, float(value), bool(higher)) for data, name, value, higher in run.figures
+            Figure(data, name, float(value), bool(higher)) for data, name, value, higher in self.job.figures
         ]
         if self.history:
             before, now = ([" ".join(figure[:2]) for figure in of] for of in (self.history[-1], figures))
@@ -179,19 +181,19 @@ class Saved(Step):
                 raise self._other(f"it evaluated {before}, this one {now}")
         self.history.append(figures)
 
-    def end_round(self, run: Run) -> None:
+    def end_round(self) -> None:
         """Save, unless that was the last round: a checkpoint of all rounds could not be resumed."""
         done = len(self.history)
         if done % self.every or done >= self.last:
             return
-        ((booster, _),) = run.boosters
+        ((booster, _),) = self.job.boosters
         model = self.job.engine.write(booster, ".json").decode()
         made_with = self.made_with | _schedules(self.job.rule, done)
-        write(self.path, State(done, model, self.history, made_with, self._scores(run)))
+        write(self.path, State(done, model, self.history, made_with, self._scores()))
 
-    def _scores(self, run: Run) -> dict[str, float]:
+    def _scores(self) -> dict[str, float]:
         """A fingerprint of the scores of all training documents: a weighted sum, and its scale."""
-        ((booster, data),) = run.boosters
+        ((booster, data),) = self.job.boosters
         s = np.asarray(self.job.engine.training_scores(booster, data), dtype=np.float64)
         weight = np.random.default_rng(0).uniform(0.5, 1.5, s.size)
         return {"sum": float(weight @ s), "scale": float(weight @ np.abs(s))}
@@ -213,11 +215,11 @@ class Saved(Step):
         )
 
 
-def _made_with(job: Job, run: Run) -> dict[str, str]:
-    ((_, data),) = run.boosters
+def _made_with(job: Job, params: Mapping[str, Any]) -> dict[str, str]:
+    ((_, data),) = job.boosters
     q = queries_of(data, job.sources)
     made_with = {
-        "number of features": str(run.n_features),
+        "number of features": str(data.num_feature() if is_lightgbm(data) else data.num_col()),
         # The text of a function has its address in memory; its values are compared as the schedule.
         "objective": re.sub(r" at 0x[0-9a-f]+", "", text_of(job.rule)),
         "leaves": job.leaves,
@@ -225,7 +227,7 @@ def _made_with(job: Job, run: Run) -> dict[str, str]:
         "number of queries": str(q.n_queries),
         **_digests("", q),
     }
-    for name, value in sorted(run.params.items()):
+    for name, value in sorted(params.items()):
         if name not in job.engine.free:
             made_with[f"params[{name!r}]"] = _text(value)
     for name, valid in job.evaluated:

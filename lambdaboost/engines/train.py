@@ -21,7 +21,7 @@ from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case
 from lambdaboost.engines.engine import Engine, Training
 from lambdaboost.engines.folds import folds_of
-from lambdaboost.engines.job import Job, Run, Step
+from lambdaboost.engines.job import Job, Step
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.plan import planned
 from lambdaboost.engines.resume import Saved
@@ -73,15 +73,16 @@ def fit(engine: Engine, training: Training, data: Any, valid: Any, on_round: OnR
         [] if valid is None else [("valid", valid)],
         **engine.own(training.early_stopping),
     )
-    return trained(job, steps=[_EachRound(on_round)])
+    return trained(job, steps=[_EachRound(job, on_round)])
 
 
 class _EachRound(Step):
-    def __init__(self, on_round: OnRound) -> None:
+    def __init__(self, job: Job, on_round: OnRound) -> None:
+        super().__init__(job)
         self.on_round = on_round
 
-    def after_round(self, run: Run) -> None:
-        figures = run.figures
+    def after_round(self) -> None:
+        figures = self.job.figures
         self.on_round(figures[0].value if figures else None)
 
 
@@ -89,12 +90,13 @@ class Kept(Step):
     """Measures what `Constrained` keeps after each round, and warns if the model breaks the constraint."""
 
     def __init__(self, job: Job, constraint: Any) -> None:
-        self.job, self.constraint = job, constraint
+        super().__init__(job)
+        self.constraint = constraint
         self.curves: dict[Any, dict[int, float]] = {}
 
-    def after_round(self, run: Run) -> None:
+    def after_round(self) -> None:
         """Measure each booster on its training data."""
-        for booster, data in run.boosters:
+        for booster, data in self.job.boosters:
             scores = np.asarray(self.job.engine.training_scores(booster, data))
             with called_by(booster):
                 measured = float(self.constraint.kept(scores, queries_of(data, self.job.sources)))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lambdaboost._lightgbm import BOOSTING, OBJECTIVE_VARIABLE, eval_result, note_objective, parameters_of
-from lambdaboost.engines.job import Figure, Job
+from lambdaboost._lightgbm import BOOSTING, OBJECTIVE_VARIABLE, eval_result, note_objective
+from lambdaboost.engines.job import Figure, History, Job
 from lambdaboost.lightgbm.traps import STOPPING
 
 if TYPE_CHECKING:
@@ -31,29 +31,19 @@ class Callback:
 
 
 class Callbacks:
-    """The `Run` of a job: `all` are the callbacks that carry out its steps, and the user's, as if uninterrupted."""
+    """The callbacks that carry out the steps of a job, and the user's, as if uninterrupted: `all`."""
 
     def __init__(self, job: Job, user: Sequence[Any]) -> None:
         self.job, self.user = job, user
         self.env: Any = None
         self.all = [
             Callback(self._begin, True),
-            Callback(self._after_round, False, EARLY),
+            Callback(lambda env: job.after_round(figures_of(env)), False, EARLY),
             *(self._resumed(callback, i - len(user)) for i, callback in enumerate(user)),
-            Callback(lambda _: job.end_round(self), False, LAST),
+            Callback(lambda _: job.end_round(), False, LAST),
         ]
 
-    @property
-    def params(self) -> Any:
-        """All parameters as LightGBM understood them, as text."""
-        return parameters_of(self.boosters[0][0])
-
-    @property
-    def figures(self) -> list[Figure]:
-        """What was evaluated after the round."""
-        return figures_of(self.env)
-
-    def replay(self, history: Sequence[Sequence[Figure]]) -> None:
+    def replay(self, history: History) -> None:
         """Tell LightGBM's own callbacks, such as early stopping and records, of the rounds of a checkpoint."""
         own = [
             cb for cb in self.user if type(cb).__module__ == "lightgbm.callback" and not cb.before_iteration
@@ -64,27 +54,22 @@ class Callbacks:
                 callback(past)
 
     def _begin(self, env: Any) -> None:
-        self.env = env
         if env.iteration != env.begin_iteration:
             return
+        self.env = env
         job, folds = self.job, getattr(env.model, "boosters", None)
-        self.boosters = [(one, one.train_set) for one in (folds if isinstance(folds, list) else [env.model])]
-        self.n_features = self.boosters[0][0].num_feature()
+        boosters = [(one, one.train_set) for one in (folds if isinstance(folds, list) else [env.model])]
         evaluated = [
             (name, data)
-            for booster, _ in self.boosters
+            for booster, _ in boosters
             for name, data in zip(booster.name_valid_sets, booster.valid_sets, strict=True)
         ]
         if any(data is job.data for _, data in job.evaluated):
             evaluated.append(("the training data", job.data))
-        job.check_data([data for _, data in self.boosters], evaluated)
-        for booster, _ in self.boosters if job.of_objective else ():
+        job.check_data([data for _, data in boosters], evaluated)
+        for booster, _ in boosters if job.of_objective else ():
             _prepare(booster, env.params)
-        job.begin(self)
-
-    def _after_round(self, env: Any) -> None:
-        self.env = env
-        self.job.after_round(self)
+        job.begin(boosters, self.replay)
 
     def _env(self, env: Any, round_: int, results: Any) -> Any:
         """The environment of callbacks in a round of a training that was not interrupted."""

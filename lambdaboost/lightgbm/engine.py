@@ -10,7 +10,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._lightgbm import is_constructed, machines_of, parameter_names
+from lambdaboost._lightgbm import is_constructed, machines_of, parameter_names, parameters_of
 from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
@@ -113,6 +113,9 @@ class _LightGBM(Engine):
     def workers(self, params: Mapping[str, Any]) -> int:
         return machines_of(params)
 
+    def understood(self, booster: Any, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return parameters_of(booster)
+
     def best_round(self, booster: Any) -> int | None:
         return booster.best_iteration if booster.best_iteration > 0 else None
 
@@ -170,7 +173,7 @@ def _arguments(job: Job) -> dict[str, Any]:
     else:
         params = {**params, "objective": rule}
         if job.leaves == "newton":
-            job.steps.insert(0, step := NewtonStep(rule))
+            job.steps.insert(0, step := NewtonStep(job))
             params["objective"] = step
     if job.adds_least_leaf and not is_constructed(data):
         # A data set constructed now must not drop features that a later training with smaller leaves can use.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lambdaboost._lightgbm import Tree, last_tree, parameters_of
 from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case, look_for
-from lambdaboost.engines.job import Step
+from lambdaboost.engines.job import Job, Step
 from lambdaboost.engines.leaves import LARGEST_STEP
 from lambdaboost.engines.traps import NEWTON
 from lambdaboost.lightgbm.traps import TRAPS
@@ -38,9 +38,9 @@ Derivative = NDArray[np.floating]
 class NewtonStep(Step):
     """The objective for `lightgbm.train` or `lightgbm.cv` with ``leaves="newton"``, and its step."""
 
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-        self._params: dict[str, Any] = {}
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.objective: Objective = job.rule
         self._boosters: dict[Any, Any] = {}  # by training data
         self._grown: dict[Any, tuple[Floats, Floats]] = {}  # by booster, within one round
 
@@ -54,21 +54,20 @@ class NewtonStep(Step):
         weights = self.objective.row_weights(queries_of(data, self.objective.sources))
         least_squares = grad, np.ones_like(grad) if weights is None else weights
         booster = self._boosters[data]
-        grown = _offset(booster, scores.copy(), hess, least_squares, self._params)
+        grown = _offset(booster, scores.copy(), hess, least_squares)
         if grown is not None:
             self._grown[booster] = grown
         return least_squares
 
-    def begin(self, run: Any) -> None:
+    def begin(self) -> None:
         """Raise where a tree could not be grown twice."""
-        self._params = run.env.params  # schedules of the learning rate change it in place
-        for booster, data in run.boosters:
+        for booster, data in self.job.boosters:
             look_for(TRAPS, NEWTON, Case(params=parameters_of(booster)))
             self._boosters[data] = booster
 
-    def after_round(self, run: Any) -> None:
+    def after_round(self) -> None:
         """Step 3."""
-        for booster, _ in run.boosters:
+        for booster, _ in self.job.boosters:
             grown = self._grown.pop(booster, None)
             if grown is not None:
                 outputs, newton = grown
@@ -81,7 +80,6 @@ def _offset(
     scores: Floats,
     hess: Derivative,
     least_squares: tuple[Derivative, Derivative],
-    params: dict[str, Any],
 ) -> tuple[Floats, Floats] | None:
     """Steps 1 and 2: T and V, after which the scores are F + V − T, without the tree; None if nothing splits."""
     if booster.update(fobj=lambda *_: least_squares):
@@ -97,7 +95,7 @@ def _offset(
         booster.rollback_one_iter()
         leaf = np.rint((training_scores(booster) - scores) / mark).astype(np.intp)
         booster.update(fobj=lambda *_: least_squares)
-    newton = _newton_outputs(leaf, least_squares[0], hess, tree, params)
+    newton = _newton_outputs(leaf, least_squares[0], hess, tree, booster.params)
     _set_leaves(booster, marks + 2 * tree.outputs - newton)
     booster.rollback_one_iter()
     return tree.outputs, newton

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xgboost.callback import EarlyStopping, EvaluationMonitor, LearningRateScheduler, TrainingCallback
 
 from lambdaboost._xgboost import OBJECTIVE_VARIABLE, ROUNDS_VARIABLE, boosters_in
-from lambdaboost.engines.job import Figure, Job
+from lambdaboost.engines.job import Figure, History, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,7 @@ MAXIMISED = ("ndcg", "map", "pre", "auc")
 
 
 class Callbacks(TrainingCallback):
-    """The `Run` of a job: carries out its steps around the user's callbacks, which see an uninterrupted training."""
+    """Carries out the steps of a job around the user's callbacks, which see an uninterrupted training."""
 
     def __init__(self, job: Job, user: Sequence[Any]) -> None:
         super().__init__()
@@ -26,19 +26,11 @@ class Callbacks(TrainingCallback):
             if not isinstance(callback, TrainingCallback):
                 raise TypeError(f"callbacks has {callback!r}, expected xgboost.callback.TrainingCallback")
         self.job, self.user = job, list(dict.fromkeys(user))
-        self.n_features = job.data.num_col()
-        self.params = job.params
         self.model: Any = None
         self.log: Any = None
         self.lengths: dict[tuple[str, str], int] = {}
 
-    @property
-    def figures(self) -> list[Figure]:
-        """What was evaluated after the round."""
-        new = {key for key, length in _lengths(self.log).items() if length > self.lengths.get(key, 0)}
-        return [figure for figure in figures_of(self.log) if figure[:2] in new]
-
-    def replay(self, history: Sequence[Sequence[Figure]]) -> None:
+    def replay(self, history: History) -> None:
         """Tell XGBoost's own callbacks, and the history of evaluations, of the rounds of a checkpoint."""
         for past, figures in enumerate(history):
             for data, measure, value, _ in figures:
@@ -60,17 +52,17 @@ class Callbacks(TrainingCallback):
         """Begin the steps at the first round."""
         if self.log is None:
             self.model, self.log = model, evals_log
-            self.boosters = boosters_in(model, self.job.data)
-            self.job.begin(self)
+            self.job.begin(boosters_in(model, self.job.data), self.replay)
         return any(one.before_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Carry out the steps; whether a callback stops the training, after which a round has no end."""
-        self.job.after_round(self)
+        new = {key for key, length in _lengths(evals_log).items() if length > self.lengths.get(key, 0)}
+        self.job.after_round([figure for figure in figures_of(evals_log) if figure[:2] in new])
         self.lengths = _lengths(evals_log)
         stops = any(one.after_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
         if not stops:
-            self.job.end_round(self)
+            self.job.end_round()
         return stops
 
     def after_training(self, model: Any) -> Any:

@@ -16,6 +16,7 @@ BEFORE = Path(__file__).with_name("messages_0.1.txt").read_text(encoding="utf-8"
 
 # The beginning of a text of 0.1, and a part of the one that says it today.
 REWORDED = {
+    "eval_metric has {}, expected measures": "{} has {}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables",
     "a worker died and {} of": "a worker died with its partitions: train again",
     "{} reads positions: give the rank": "no positions here: give the rank of each row, from 1, as position=",
     "{} died during the call": "{} {} died during the call: it was killed, ran out of memory or lost its machine",

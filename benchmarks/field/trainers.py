@@ -17,7 +17,7 @@ from benchmarks.field.settings import Setting
 from experiments.common.data import dense
 from lambdaboost import NDCG
 from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import sources_of
+from lambdaboost.engines.engine import carried
 from lambdaboost.engines.leaves import least_documents
 
 ROUNDS, PATIENCE = 200, 20
@@ -53,7 +53,7 @@ class Prepared:
                 q.relevance,
                 reference,
                 group=q.sizes,
-                sources=sources_of(part) or None,
+                sources=carried(part)["sources"] or None,
                 params=LIGHTGBM,
                 free_raw_data=False,
             ).construct()

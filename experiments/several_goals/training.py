@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from experiments.several_goals.sets import Goals, Parts
 from lambdaboost import Constrained
 from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import sources_of
+from lambdaboost.engines.engine import carried
 from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import Objective
 
@@ -41,7 +41,7 @@ def data_of(collection: Collection) -> Dataset:
         collection.features,
         q.relevance,
         group=q.sizes,
-        sources=sources_of(collection),
+        sources=carried(collection)["sources"],
         params=PARAMS,
         free_raw_data=False,
     )

@@ -159,10 +159,6 @@ def engine_of(model: Any) -> str | None:
 def carried(collection: Collection) -> dict[str, Any]:
     """What an engine's data set takes of a collection beside the features."""
     q = collection.queries
+    sources = {name: labels for name, labels in q.labels.items() if name != RELEVANCE}
     beside = {"label": q.labels[RELEVANCE], "group": q.sizes, "weight": q.weight}
-    return {**beside, "sources": sources_of(collection), "position": q.positions}
-
-
-def sources_of(collection: Collection) -> dict[str, NDArray[np.float32]]:
-    """The label sources other than relevance."""
-    return {name: labels for name, labels in collection.queries.labels.items() if name != RELEVANCE}
+    return {**beside, "sources": sources, "position": q.positions}

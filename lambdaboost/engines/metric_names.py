@@ -58,6 +58,17 @@ def _at_cutoff(engine: Engine, name: str, base: str, cutoff: str) -> AtCutoff:
     return AtCutoff(name, of(k=int(cutoff), empty=1.0))
 
 
+def metrics_in(name: str, metrics: Any) -> list[Any]:
+    """One metric, several or none as a list; a TypeError for one that is no measure, name or callable."""
+    listed = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
+    for metric in listed:
+        if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
+            raise TypeError(
+                f"{name} has {metric!r}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables"
+            )
+    return listed
+
+
 def read_metric(engine: Engine, metric: Any) -> list[Any]:
     """A metric, or those that a text names: the engine's own by name, others as measures."""
     if not isinstance(metric, str):

@@ -11,7 +11,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.job import DEFAULT_MEASURE, Job, Metric, Metrics
 from lambdaboost.engines.leaves import Leaves, least_documents, stepped
-from lambdaboost.engines.metric_names import split_metrics
+from lambdaboost.engines.metric_names import metrics_in, split_metrics
 from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.traps import CALL, OBJECTIVE, look_at
 from lambdaboost.evaluation import parse
@@ -88,12 +88,7 @@ def measures_of(
     if metrics is None or metrics == []:
         own = any(params.get(name) is not None for name in engine.aliases["metric"])
         return named if own or named else (DEFAULT_MEASURE,)
-    listed = tuple(metrics) if isinstance(metrics, list | tuple) else (metrics,)
-    for metric in listed:
-        if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
-            raise TypeError(
-                f"{engine.metrics} has {metric!r}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables"
-            )
+    listed = metrics_in(engine.metrics, metrics)
     return (*(parse(metric) if isinstance(metric, str) else metric for metric in listed), *named)
 
 

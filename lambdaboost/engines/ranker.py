@@ -231,15 +231,3 @@ def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:
     elif isinstance(to, str) and isinstance(getattr(value, name), Objective):
         to = read_objective(to)
     return replace(value, **{name: to})
-
-
-def metrics_in(eval_metric: Any) -> list[Any]:
-    """One metric, several or none as a list; raises if one is not a measure, name or callable."""
-    asked = [] if eval_metric is None else eval_metric
-    metrics = list(asked) if isinstance(asked, list | tuple) else [asked]
-    for metric in metrics:
-        if isinstance(metric, type) or not (isinstance(metric, str | Measure) or callable(metric)):
-            raise TypeError(
-                f"eval_metric has {metric!r}, expected measures such as NDCG(k=3), names or callables"
-            )
-    return metrics

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from lambdaboost._lightgbm import take_over
-from lambdaboost.engines.metric_names import AtCutoff, read_metric
-from lambdaboost.engines.ranker import OWN, Part, Ranker, metrics_in
+from lambdaboost.engines.metric_names import AtCutoff, metrics_in, read_metric
+from lambdaboost.engines.ranker import OWN, Part, Ranker
 from lambdaboost.evaluation import NDCG
 from lambdaboost.evaluation.measure import Measure
 from lambdaboost.lightgbm.callbacks import Callback
@@ -142,9 +142,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):
     ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
-        given = [] if set(ALIASES["metric"]).isdisjoint(self.get_params()) else metrics_in(named)
+        given = [] if set(ALIASES["metric"]).isdisjoint(self.get_params()) else metrics_in("metric", named)
         requested = [
-            part for metric in (*metrics_in(eval_metric), *given) for part in read_metric(ENGINE, metric)
+            part
+            for metric in (*metrics_in("eval_metric", eval_metric), *given)
+            for part in read_metric(ENGINE, metric)
         ]
         feval = [
             metric if isinstance(metric, Measure | AtCutoff) else _feval(metric)

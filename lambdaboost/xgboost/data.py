@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaboost._xgboost import move_handle
 from lambdaboost.calls.data import positions_in
@@ -134,11 +134,6 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
         if weight.size == pointer.size - 1:  # XGBoost's slice drops these
             taken.set_weight(weight[queries])
     return taken
-
-
-def features_of(data: xgb.DMatrix, rows: NDArray[np.int64]) -> Any:
-    """The features of some rows as a CSR matrix."""
-    return xgb.DMatrix.slice(data, rows, allow_groups=True).get_data()
 
 
 def _adopt(stock: xgb.DMatrix) -> DMatrix:

@@ -24,7 +24,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
-from lambdaboost.xgboost.data import DMatrix, features_of, take
+from lambdaboost.xgboost.data import DMatrix, take
 from lambdaboost.xgboost.traps import TRAPS
 
 # The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
@@ -208,7 +208,7 @@ class _Rows:
         self.data = data
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Any:
-        return features_of(self.data, rows)
+        return xgb.DMatrix.slice(self.data, rows, allow_groups=True).get_data()
 
 
 def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:

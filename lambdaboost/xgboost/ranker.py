@@ -15,9 +15,9 @@ from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets.named_columns import NamedColumns
 from lambdaboost.engines.job import DEFAULT_MEASURE, Metric
 from lambdaboost.engines.leaks import warn_of_leaks
-from lambdaboost.engines.metric_names import measure_named
+from lambdaboost.engines.metric_names import measure_named, metrics_in
 from lambdaboost.engines.native import read_objective
-from lambdaboost.engines.ranker import OWN, Part, Ranker, metrics_in
+from lambdaboost.engines.ranker import OWN, Part, Ranker
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.xgboost.data import fields_of
@@ -169,7 +169,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
 
     def _metrics(self) -> tuple[list[str], list[Metric]]:
         """The names of XGBoost's own metrics in `eval_metric`, and its measures and callables."""
-        read = [_read(metric) for metric in metrics_in(self.eval_metric)]
+        read = [_read(metric) for metric in metrics_in("eval_metric", self.eval_metric)]
         return [metric for metric in read if isinstance(metric, str)], [
             metric if isinstance(metric, Measure) else metric_of_queries(metric, self.n_jobs)
             for metric in read
@@ -180,7 +180,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
         """The arguments of `train` for early stopping by the first of `eval_metric`."""
         callbacks, rounds = self.callbacks, self.early_stopping_rounds
         mixed = bool(evals and native and metrics)
-        if rounds and mixed and not isinstance(_read(metrics_in(self.eval_metric)[0]), str):
+        if rounds and mixed and not isinstance(_read(metrics_in("eval_metric", self.eval_metric)[0]), str):
             # XGBoost evaluates its own metrics first.
             name = xgboost_name(metrics[0]) if isinstance(metrics[0], Measure) else metrics[0].__name__
             callbacks, rounds = [*(callbacks or []), EarlyStopping(rounds=rounds, metric_name=name)], None

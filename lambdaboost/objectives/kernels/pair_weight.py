@@ -6,8 +6,8 @@ A *swap* is a NamedTuple, so that the compiler knows it by its type. It says wha
   nothing to swap for;
 - `rank_delta` is the part of |ΔZ| that the d and h of the two ranks decide, the other being the difference of the
   gains. It does not branch: `min`, `max` and `abs` fill vector lanes, conditions do not;
-- `tree_delta`, where time grows as the length of a list (`tree`): w = A Σ_k B_k (D_k of the upper rank − D_k of the
-  lower). It writes B of a level at the upper rank and one at the lower, and returns A over the gain difference.
+- `tree_terms`, where time grows as the length of a list (`tree`): over the difference of the gains, |ΔZ| of a level at
+  the upper rank and one at the lower is w_0 + Σ_k w_k (D_k of the upper − D_k of the lower), which it writes to w.
 
 `Unit` and `Dcg` stand here, the swaps of other measures in `objectives.swaps`, one a file.
 """
@@ -103,9 +103,8 @@ class Traits(NamedTuple):
     has_h: bool  # whether `rank_delta` reads h
     fixed_by_rank: bool  # whether d and h of a rank are the same whichever documents a query has
     by_levels: bool  # whether each two levels have a d of their own, made anew where they meet
-    n_terms: (
-        int | None
-    )  # figures D of a rank in the tree, -1 for one of each level; None where it has no `tree_delta`
+    # Figures D of a rank in the tree: none, d, or d and h, -1 for one of each level; None without `tree_terms`.
+    n_terms: int | None
 
 
 def traits(
@@ -131,12 +130,11 @@ times = method("times")
 factors_of = method("factors_of")
 rank_terms = method("rank_terms")
 rank_delta = method("rank_delta")
-tree_delta = method("tree_delta")
+tree_terms = method("tree_terms")
 by_gain = known_by_type(lambda swap: swap.traits.by_gain)
 has_h = known_by_type(lambda swap: swap.traits.has_h)
 fixed_by_rank = known_by_type(lambda swap: swap.traits.fixed_by_rank)
 by_levels = known_by_type(lambda swap: swap.traits.by_levels)
-n_terms_of = known_by_type(lambda swap: swap.traits.n_terms)
 is_factored = known_by_type(lambda factors: factors is Factors)
 
 
@@ -151,10 +149,9 @@ def d_delta(swap, i, j):
     return abs(i.d - j.d)
 
 
-def d_term(swap, upper, lower, h_of_level, b):
+def tree_by_d(swap, upper, lower, h, w):
     """D is d, which falls from rank to rank."""
-    b[0] = 1
-    return 1.0
+    w[1] = 1
 
 
 def discounts_by_rank(swap, query, d, h):
@@ -183,11 +180,11 @@ class Unit(NamedTuple):
         return ONE
 
     @staticmethod
-    def tree_delta(swap, upper, lower, h_of_level, b):
+    def tree_terms(swap, upper, lower, h, w):
         """One."""
-        return 1.0
+        w[0] = 1
 
 
-@traits(fixed_by_rank=True, rank_terms=discounts_by_rank, rank_delta=d_delta, tree_delta=d_term)
+@traits(fixed_by_rank=True, rank_terms=discounts_by_rank, rank_delta=d_delta, tree_terms=tree_by_d)
 class Dcg(NamedTuple):
     """A pair weighs |G_i − G_j| · |D_i − D_j|, the gains normalised: NDCG, CNDCG, WTA and Precision."""

@@ -1,16 +1,21 @@
 """λ and μ over all pairs of one long list in near-linear time.
 
 The 2006 paper's headline is how training time grows with the documents of a query: slope 1.943 for pairs, 1.185 for its
-speed-up. Here it is 1: the force is a smooth function of the score difference, so between two runs of the sorted list
-that lie side by side the sum over pairs is a smooth kernel sum. A binary tree cuts the list; sibling runs meet through
-charges on a few Chebyshev points per grade, everything a document needs of a far run is one short expansion, and only
-the pairs inside a leaf are computed as pairs. One rule for all pairs (i at an earlier rank than j, t = −σ·score):
+speed-up. Here it is 1: the force is a smooth function of the score difference, so that between two runs of the sorted
+list it is interpolated from a few Chebyshev points of each:
 
-    i better:  λ_i += w f(t_j − t_i),  λ_j −= w f(t_j − t_i)
-    j better:  λ_j += w f(t_i − t_j),  λ_i −= w f(t_i − t_j),     w = A_ab Σ_k B_abk (D_ki − D_kj),
+    f(s_i − s_j) ≈ Σ_u Σ_v ℓ_u(s_i) f(x_u − x_v) ℓ_v(s_j),      ℓ_u the Lagrange polynomial of point x_u.
 
-a the grade of i and b that of j. A discounted gain has one term D, the discount, and B = 1; RankNet has none, w = A;
-average precision has two, the pair accuracy one for each grade. A swap's `tree_delta` says which.
+A binary tree cuts the list. The documents of a run become *charges* at its points, Σ_j ℓ_v(s_j); the charges of one run
+make a *field* at the points of another; and a document reads the field of its runs by its own ℓ_u. Only pairs of
+neighbouring leaves are summed as pairs, by tiles.
+
+A pair weighs a bilinear form of the figures D of both documents, D_0 = 1, those of the upper and of the lower rank:
+
+    w = Σ_kl W_kl D_k(upper) D_l(lower)         W by the level of the upper document and that of the lower.
+
+A discounted gain has D_1, the discount, W_10 = −W_01 = |ΔG|; RankNet has W_00 = 1; average precision has two figures,
+the pair accuracy one for each level. A swap's `tree_terms` says which. So charges and fields come by level and by D.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import inlined, kernel, over_queries, uncounted
+from lambdaboost._jit import kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import RANGE, Loss, logistic, pushes, write_e
@@ -31,526 +36,428 @@ from lambdaboost.objectives.kernels.pair_weight import (
     Unfactored,
     by_levels,
     gain_delta,
-    n_terms_of,
     rank_terms,
-    tree_delta,
+    tree_terms,
 )
 from lambdaboost.objectives.kernels.query import Lists
 from lambdaboost.objectives.kernels.tiles import (
     GAIN,
+    LAM,
+    MU,
     PADDING,
     D,
     E,
     H,
     Rule,
-    carry,
     rows_by_columns,
     run_of,
     whole_vectors,
 )
 
 POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
-WIDTH = 4.0  # the widest run, in t, that meets another through its points; the force has poles at distance π
+WIDTH = 4.0  # the widest run, in σs, that meets another through its points; the force has poles at distance π
 FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
+GAP = 256.0  # neighbours farther apart in σs are brought as near: in their pairs ρ is 0 or 1 either way
+DEPTH = 64  # pairs of runs that wait to be cut: fewer than two for each level of the tree
 # The tree is worth it for queries of more pairs a document than this, and of few levels, each of which has charges.
 PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
-LEVELS_OF_TERMS = (
-    8  # where each level has a term: time and memory grow with the square of their number, and more
-)
+LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
 
-_U = (np.arange(POINTS) + 0.5) * np.pi / POINTS
-X = np.cos(_U)  # the points on [−1, 1]
-T = np.cos(np.outer(np.arange(POINTS), _U))  # T[k, u] = T_k(X[u])
-# Charges at points from moments, values' coefficients from values at points: both are this matrix.
-TO_POINTS = T * np.where(np.arange(POINTS) == 0, 1.0, 2.0)[:, None] / POINTS
-
-
-GAP = 256.0  # neighbours farther apart in t are brought as near: in their pairs ρ is 0 or 1 either way
+X = np.cos((np.arange(POINTS) + 0.5) * np.pi / POINTS)  # the points on [−1, 1]
+SCALE = 1 / np.prod(X[:, None] - X + np.eye(POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
 
 
 class Documents(NamedTuple):
     """The labelled documents of a list by rank, and λ and μ so far."""
 
-    t: Any  # σ(s_max − s), ascending
-    terms: Any  # D, (m, n_terms)
+    s: Any  # σ·score, up to a constant
+    level: Any
+    document: Any  # counted within the query
     d: Any
     h: Any
-    grade: Any  # 0 best
-    document: Any
-    lam: Any
-    mu: Any
+    terms: Any  # (m, n_terms) D
+    sums: Any  # (2, m) λ and μ
 
 
 class Weights(NamedTuple):
-    """What weighs a pair by the grade of its upper and that of its lower document."""
+    """What weighs a pair by the levels of its documents."""
 
-    gain: Any  # by grade
-    a: Any  # A, (n_grades, n_grades)
-    b: Any  # B, (n_grades, n_grades, n_terms)
-
-
-class Nodes(NamedTuple):
-    """Charges and fields of the tree's runs at their points; node 1 is the root, 2k and 2k + 1 the halves of k.
-
-    charge[node, grade, 0] stands for Σ 1 of its documents, charge[node, grade, 1 + k] for Σ D_k. To the λ of a document
-    of that grade all far runs add field[node, grade, 0] + Σ_k D_k field[node, grade, 1 + k]; the μ follow these.
-    """
-
-    leaves: Any
-    charge: Any
-    field: Any
+    gain: Any  # (n_levels,)
+    h: Any  # (n_levels,)
+    # (2, n_levels, n_levels, n_terms, n_terms) W: by_upper[a, b, k, l] multiplies D_k of an upper document of level a
+    # and D_l of a lower of level b, by_lower[a, b, k, l] D_k of a lower of level a and D_l of an upper of level b.
+    by_upper: Any
+    by_lower: Any
 
 
-@inlined
-def _chebyshev(x, out):
-    """T_0(x), …, T_{POINTS−1}(x)."""
-    out[0] = 1.0
-    out[1] = x
-    for k in range(2, POINTS):
-        out[k] = 2 * x * out[k - 1] - out[k - 2]
+class Runs(NamedTuple):
+    """The runs of the tree, from the second half on its leaves: run 1 is the list, 2k and 2k + 1 are halves of k."""
+
+    bounds: Any  # (n_runs, 2) the first document and the one after the last
+    middle: Any  # (n_runs,) of the scores
+    half: Any  # (n_runs,) how far they reach to both sides, never 0
+    charge: Any  # (n_runs, n_levels, n_terms, POINTS)
+    field: Any  # (n_runs, n_levels, 2, n_terms, POINTS) of λ and of μ, each to be multiplied by D
 
 
-@inlined
-def _boundary(node, m):
-    """First and last + 1 document of a node."""
-    depth = 0
-    k = node
-    while k > 1:
-        k //= 2
-        depth += 1
-    width = 1 << depth
-    at = node - width
-    return m * at // width, m * (at + 1) // width
+class Work(NamedTuple):
+    """Memory for what is used at once."""
+
+    at_points: Any  # (POINTS,) the Lagrange polynomials at some place
+    # (2, 2, 2, POINTS, POINTS) λ or μ of a document at a point of one run by one at a point of the other: that of the
+    # upper or the lower run; if it is the better or the worse; λ and μ
+    push: Any
+    mixed: Any  # (n_terms, POINTS) charges of all levels that push a level
+    pending: Any  # (DEPTH, 2) runs still to meet
+    slots: Any  # (2, 8, …) of two leaves, level by level, as tiles read them
+    start: Any  # (2, n_levels + 1) of each level
+    rank: Any  # (2, LEAF) in `Documents`, of each slot
+    scores: Any  # (LEAF,)
 
 
-@inlined
-def _middle_half(t, first, last):
-    """Middle and half width of a run's interval of t; never of no width."""
-    return 0.5 * (t[first] + t[last - 1]), max(0.5 * (t[last - 1] - t[first]), 1e-9)
-
-
-@inlined
-def _leaf_charges(docs, first, last, charge):
-    """Charges of a leaf."""
-    t, d, grade = docs.t, docs.terms, docs.grade
-    moments = np.zeros(charge.shape)
-    basis = np.empty(POINTS)
-    middle, half = _middle_half(t, first, last)
-    for i in range(first, last):
-        _chebyshev((t[i] - middle) / half, basis)
-        for k in range(POINTS):
-            moments[grade[i], 0, k] += basis[k]
-        for term in range(d.shape[1]):
-            for k in range(POINTS):
-                moments[grade[i], 1 + term, k] += d[i, term] * basis[k]
-    _mapped(moments, TO_POINTS, charge)
-
-
-@inlined
-def _mapped(vectors, matrix, out):
-    """Add to out[…, u] the sum over k of vectors[…, k] matrix[k, u]."""
-    for a in range(vectors.shape[0]):
-        for b in range(vectors.shape[1]):
-            for k in range(POINTS):
-                v = vectors[a, b, k]
-                if v != 0:
-                    for u in range(POINTS):
-                        out[a, b, u] += v * matrix[k, u]
-
-
-@inlined
-def _child_to_parent(t, child, parent, m, matrix):
-    """matrix[u, v]: the parent's Lagrange polynomial of point v at the child's point u."""
-    a, b = _boundary(child, m)
-    middle, half = _middle_half(t, a, b)
-    a, b = _boundary(parent, m)
-    parent_middle, parent_half = _middle_half(t, a, b)
-    basis = np.empty(POINTS)
-    for u in range(POINTS):
-        _chebyshev((middle + half * X[u] - parent_middle) / parent_half, basis)
-        for v in range(POINTS):
-            total = 0.0
-            for k in range(POINTS):
-                total += basis[k] * TO_POINTS[k, v]
-            matrix[u, v] = total
-
-
-@inlined
-def _add_fields(weights, b, downward, pulls, field):
-    """Add what charges of grade b pull, pulls[moment] in right and in wrong order, λ and μ, to the fields of a run."""
-    n_terms = weights.b.shape[2]
-    # (D_i − D_j) is D − D′ for the run above and D′ − D for the run below.
-    flip = -1.0 if n_terms > 0 and downward == 1 else 1.0
-    for a in range(field.shape[0]):
-        upper, lower = (a, b) if downward == 0 else (b, a)
-        w = flip * weights.a[upper, lower]
-        if w == 0:
-            continue
-        target_better = a < b
-        # The pair is in the right order if the better document stands in the run above.
-        x = 0 if target_better == (downward == 0) else 1
-        sign = w if target_better else -w
-        if n_terms == 0:
-            for to in range(POINTS):
-                field[a, 0, to] += sign * pulls[0, x, to]
-                field[a, 1, to] += w * pulls[0, 2 + x, to]
-        for k in range(n_terms):
-            share = weights.b[upper, lower, k]
-            if share != 0:
-                for to in range(POINTS):
-                    field[a, 0, to] -= sign * share * pulls[1 + k, x, to]
-                    field[a, 1 + k, to] += sign * share * pulls[0, x, to]
-                    field[a, 1 + n_terms, to] -= w * share * pulls[1 + k, 2 + x, to]
-                    field[a, 2 + n_terms + k, to] += w * share * pulls[0, 2 + x, to]
-
-
-@inlined
-def _meet(rule, weights, nodes, above, below, points, work):
-    """Two runs act on each other: charges at one's points become a field at the other's."""
-    right, wrong, right_mu, wrong_mu, pulls = work
-    for u in range(POINTS):
-        for v in range(POINTS):
-            o = points[1, v] - points[0, u]
-            rho, rest = logistic(o + rule.chance.center)
-            right[u, v], right_mu[u, v] = pushes(rule.force, rho, rho, rest)
-            rho, rest = logistic(rule.chance.center - o)
-            wrong[u, v], wrong_mu[u, v] = pushes(rule.force, rho, rho, rest)
-    for downward in range(2):
-        source, target = (below, above) if downward == 0 else (above, below)
-        for b in range(weights.a.shape[0]):
-            charge = nodes.charge[source, b]
-            if charge[0, 0] == 0 and charge[0, POINTS - 1] == 0:
-                continue
-            pulls[:] = 0
-            for moment in range(charge.shape[0]):
-                for u in range(POINTS):
-                    for v in range(POINTS):
-                        to, of = (u, v) if downward == 0 else (v, u)
-                        c = charge[moment, of]
-                        pulls[moment, 0, to] += right[u, v] * c
-                        pulls[moment, 1, to] += wrong[u, v] * c
-                        pulls[moment, 2, to] += right_mu[u, v] * c
-                        pulls[moment, 3, to] += wrong_mu[u, v] * c
-            _add_fields(weights, b, downward, pulls, nodes.field[target])
-
-
-class Leaf(NamedTuple):
-    """A run of documents level by level, as tiles read it."""
-
-    slots: Any
-    totals: Any
-    start: Any  # of each level
-    rank: Any  # in `Documents`, of each slot
-
-
-@inlined
-def _leaf(weights, docs, run):
-    """Lay the documents of a run out, all but E and d."""
-    first, last = run
-    slots, rank = np.zeros((8, LEAF + 2 * PADDING), np.float32), np.empty(last - first, np.int64)
-    start = np.zeros(weights.a.shape[0] + 1, np.int64)
-    for i in range(first, last):
-        start[docs.grade[i] + 1] += 1
-    for level in range(start.size - 1):
-        start[level + 1] += start[level]
-    following = start.copy()
-    for i in range(first, last):
-        slot = following[docs.grade[i]]
-        following[docs.grade[i]] += 1
-        rank[slot], slots[GAIN, slot], slots[H, slot] = i, weights.gain[docs.grade[i]], docs.h[i]
-    return Leaf(slots, np.zeros((2, last - first)), start, rank)
-
-
-@uncounted
-def _d_of_levels(weights, docs, leaf, level, pair):
-    """D of the documents of a level of a leaf where two levels meet."""
-    for slot in range(leaf.start[level], leaf.start[level + 1]):
-        total = 0.0
-        for k in range(docs.terms.shape[1]):
-            total += weights.b[pair[0], pair[1], k] * docs.terms[leaf.rank[slot], k]
-        leaf.slots[D, slot] = total
-
-
-@uncounted
-def _levels_meet(rule, weights, docs, above, below):
-    """Every level of the rows `above` against all worse levels of the columns `below`."""
-    m = below.rank.size
-    for level in range(above.start.size - 1):
-        rows, lo = run_of(above.slots, above.start[level], above.start[level + 1]), below.start[level + 1]
-        if rows.e.size == 0 or lo == m:
-            continue
-        if by_levels(rule.swap):
-            for other in range(level + 1, above.start.size - 1):
-                run = below.start[other], below.start[other + 1]
-                if run[0] < run[1]:
-                    _d_of_levels(weights, docs, above, level, (level, other))
-                    _d_of_levels(weights, docs, below, other, (level, other))
-                    rows_by_columns(rule, rows, run_of(below.slots, run[0], run[1]))
-        else:
-            rows_by_columns(rule, rows, run_of(below.slots, lo, whole_vectors(lo, m, m)))
-
-
-@inlined
-def _collect(leaf, docs):
-    carry(leaf.slots, leaf.totals, leaf.rank.size)
-    for slot in range(leaf.rank.size):
-        docs.lam[leaf.rank[slot]] += leaf.totals[0, slot]
-        docs.mu[leaf.rank[slot]] += leaf.totals[1, slot]
-
-
-@inlined
-def _far_pairs(rule, weights, docs, run, other):
-    """All pairs of two runs, or of one with itself, whose t lie too far apart for tiles."""
-    for i in range(run[0], run[1]):
-        for j in range(max(i + 1, other[0]), other[1]):
-            a, b = docs.grade[i], docs.grade[j]
-            w = weights.a[a, b] if docs.terms.shape[1] == 0 else 0.0
-            for k in range(docs.terms.shape[1]):
-                w += weights.a[a, b] * weights.b[a, b, k] * (docs.terms[i, k] - docs.terms[j, k])
-            sign = 1.0 if a < b else -1.0
-            rho, rest = logistic(sign * (docs.t[j] - docs.t[i]) + rule.chance.center)
-            f, c = pushes(rule.force, w * rho, rho, rest)
-            docs.lam[i] += sign * f
-            docs.lam[j] -= sign * f
-            docs.mu[i] += c
-            docs.mu[j] += c
-
-
-@inlined
-def _near_pairs(rule, weights, docs, run, other):
-    """All pairs of the documents of two runs, or of one with itself, as pairs."""
-    from_t, to_t = docs.t[run[0]], docs.t[other[1] - 1]
-    if to_t - from_t + abs(rule.chance.center) > RANGE:
-        _far_pairs(rule, weights, docs, run, other)
-        return
-    above = _leaf(weights, docs, run)
-    below = above if run[0] == other[0] else _leaf(weights, docs, other)
-    score = np.empty(LEAF)
-    sigma = rule.chance.sigma if rule.chance.sigma > 0 else 1.0  # at σ = 0 every t is 0
-    for leaf in (above, below):
-        for slot in range(leaf.rank.size):
-            i = leaf.rank[slot]
-            # Near the last of both runs, whose differences are the smallest, a float32 holds d best.
-            leaf.slots[D, slot], score[slot] = (
-                docs.d[i] - docs.d[other[1] - 1],
-                -docs.t[i] / sigma,
-            )
-        ends = -from_t / sigma, -to_t / sigma
-        write_e(rule.chance, ends[0], ends[1], score[: leaf.rank.size], leaf.slots[E])
-    _levels_meet(rule, weights, docs, above, below)
-    if run[0] != other[0]:
-        _levels_meet(rule, weights, docs, below, above)
-        _collect(below, docs)
-    _collect(above, docs)
-
-
-@inlined
-def _leaf_values(docs, first, last, field):
-    """Add the field of a leaf to its documents."""
-    t, d, grade, lam, mu = docs.t, docs.terms, docs.grade, docs.lam, docs.mu
-    n_terms = d.shape[1]
-    coefficients = np.zeros(field.shape)
-    for a in range(field.shape[0]):
-        for b in range(field.shape[1]):
-            for u in range(POINTS):
-                v = field[a, b, u]
-                for k in range(POINTS):
-                    coefficients[a, b, k] += v * TO_POINTS[k, u]
-    basis = np.empty(POINTS)
-    middle, half = _middle_half(t, first, last)
-    for i in range(first, last):
-        _chebyshev((t[i] - middle) / half, basis)
-        c = coefficients[grade[i]]
-        for moment in range(n_terms + 1):
-            pull = curvature = 0.0
-            for k in range(POINTS):
-                pull += c[moment, k] * basis[k]
-                curvature += c[n_terms + 1 + moment, k] * basis[k]
-            share = d[i, moment - 1] if moment > 0 else 1.0
-            lam[i] += share * pull
-            mu[i] += share * curvature
-
-
-@inlined
-def _rise(docs, nodes):
-    """Charges of all nodes, from the leaves up."""
-    t, leaves, charge = docs.t, nodes.leaves, nodes.charge
-    matrix = np.empty((POINTS, POINTS))
-    for node in range(leaves, 2 * leaves):
-        first, last = _boundary(node, t.size)
-        _leaf_charges(docs, first, last, charge[node])
-    for node in range(2 * leaves - 1, 3, -1):
-        _child_to_parent(t, node, node // 2, t.size, matrix)
-        _mapped(charge[node], matrix, charge[node // 2])
-
-
-@inlined
-def _meet_all(rule, weights, docs, nodes):
-    """Every pair of runs once: siblings, cut down until both are narrow, or far apart, or leaves."""
-    t, leaves = docs.t, nodes.leaves
-    m = t.size
-    square = (POINTS, POINTS)
-    n_moments = docs.terms.shape[1] + 1
-    work = (
-        np.empty(square),
-        np.empty(square),
-        np.empty(square),
-        np.empty(square),
-        np.empty((n_moments, 4, POINTS)),
-    )
-    points = np.empty((2, POINTS))
-    close = [(node, node) for node in range(leaves, 2 * leaves)]
-    pending = [(2 * node, 2 * node + 1) for node in range(1, leaves)]
-    while len(pending) > 0:
-        above, below = pending.pop()
-        a0, a1 = _boundary(above, m)
-        b0, b1 = _boundary(below, m)
-        above_width, below_width = t[a1 - 1] - t[a0], t[b1 - 1] - t[b0]
-        if max(above_width, below_width) <= WIDTH or t[b0] - t[a1 - 1] >= FAR + abs(rule.chance.center):
-            middle, half = _middle_half(t, a0, a1)
-            points[0] = middle + half * X
-            middle, half = _middle_half(t, b0, b1)
-            points[1] = middle + half * X
-            _meet(rule, weights, nodes, above, below, points, work)
-        elif above < leaves and (above_width >= below_width or below >= leaves):
-            pending.append((2 * above, below))
-            pending.append((2 * above + 1, below))
-        elif below < leaves:
-            pending.append((above, 2 * below))
-            pending.append((above, 2 * below + 1))
-        else:
-            close.append((above, below))
-    for above, below in close:
-        _near_pairs(rule, weights, docs, _boundary(above, m), _boundary(below, m))
-
-
-@inlined
-def _descend(t, nodes):
-    """Hand every node's field down to its children."""
-    leaves, field = nodes.leaves, nodes.field
-    matrix = np.empty((POINTS, POINTS))
-    for node in range(4, 2 * leaves):
-        _child_to_parent(t, node, node // 2, t.size, matrix)
-        for a in range(field.shape[1]):
-            for b in range(field.shape[2]):
-                for u in range(POINTS):
-                    total = 0.0
-                    for v in range(POINTS):
-                        total += matrix[u, v] * field[node // 2, a, b, v]
-                    field[node, a, b, u] += total
-
-
-@inlined
-def _one_list(rule, weights, docs):
-    """Add the pairs of one list."""
-    m, n_moments, n_grades = docs.t.size, docs.terms.shape[1] + 1, weights.a.shape[0]
-    leaves = 1
-    while m > LEAF * leaves:
-        leaves *= 2
-    nodes = Nodes(
-        leaves,
-        np.zeros((2 * leaves, n_grades, n_moments, POINTS)),
-        np.zeros((2 * leaves, n_grades, 2 * n_moments, POINTS)),
-    )
-    _rise(docs, nodes)
-    _meet_all(rule, weights, docs, nodes)
-    _descend(docs.t, nodes)
-    for node in range(leaves, 2 * leaves):
-        a, b = _boundary(node, m)
-        _leaf_values(docs, a, b, nodes.field[node])
-
-
-@inlined
-def _weights(swap, gain, h_of_level, n_terms):
-    """A and B of all pairs of grades, the upper document's first."""
-    n = gain.size
-    a, b = np.zeros((n, n)), np.zeros((n, n, n_terms))
-    for upper in range(n):
-        for lower in range(n):
-            if upper != lower:
-                i, j = Document(0.0, gain[upper], 0.0, 0.0, 0.0), Document(0.0, gain[lower], 0.0, 0.0, 0.0)
-                of_terms = tree_delta(swap, upper, lower, h_of_level, b[upper, lower])
-                a[upper, lower] = abs(gain_delta(swap, i, j)) * of_terms
-    return Weights(gain, a, b)
-
-
-@inlined
-def _documents(weights, sigma, lists, q):
-    """The labelled documents of a query by rank, and the gain and h of each level."""
-    offsets, levels, scores, order = lists
-    swap, a, b = weights.swap, offsets[q], offsets[q + 1]
-    n, n_levels = b - a, levels.first[q + 1] - levels.first[q]
-    d, h = np.zeros(n), np.zeros(n)
-    rank_terms(swap, Ranked(a, order[a:b], weights.gains[a:b], weights.discounts, weights.cutoff), d, h)
-    n_terms = n_levels if by_levels(swap) else n_terms_of(swap)
-    figures, terms = np.zeros((5, n)), np.zeros((n, n_terms))
-    grade, document = np.empty(n, np.int8), np.empty(n, np.int32)
-    h_of_level = np.zeros(n_levels)
-    m, t, before = 0, 0.0, scores[a + order[a]]
-    for rank in range(n):
-        i = a + order[a + rank]
-        # Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
-        t += min(sigma * (before - scores[i]), GAP)
-        before, level = scores[i], levels.of_document[i]
-        if level >= 0:
-            figures[0, m], figures[1, m], figures[2, m] = t, d[rank], h[rank]
-            grade[m], document[m], h_of_level[level] = level, i, h[rank]
-            if n_terms_of(swap) > 0:
-                terms[m, 0] = d[rank]
-            if n_terms_of(swap) > 1:
-                terms[m, 1] = h[rank]
-            m += 1
-    if by_levels(swap):
-        by_rank = np.arange(m)
-        for level in range(n_levels):
-            terms_of_level(level, by_rank, grade, figures[3])
-            for i in range(m):
-                terms[i, level] = figures[3, i]
-    figures[3] = 0
+def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights, Runs, Work]:
+    """For a list of n documents, m of them with a label, whose levels have these gains."""
+    n_levels, n_runs = gain.size, 2 << max(0, -(-m // LEAF) - 1).bit_length()
     docs = Documents(
-        figures[0, :m], terms[:m], figures[1, :m], figures[2, :m], grade[:m], document[:m], figures[3, :m],
-        figures[4, :m],
+        np.empty(m), np.empty(m, np.int32), np.empty(m, np.int32), np.zeros(n), np.zeros(n), np.empty((m, n_terms)),
+        np.zeros((2, m)),
     )  # fmt: skip
-    return docs, h_of_level
+    by_upper, by_lower = np.zeros((2, n_levels, n_levels, n_terms, n_terms))
+    weights = Weights(gain, np.zeros(n_levels), by_upper, by_lower)
+    runs = Runs(
+        np.empty((n_runs, 2), np.int64), np.empty(n_runs), np.empty(n_runs),
+        np.zeros((n_runs, n_levels, n_terms, POINTS)), np.zeros((n_runs, n_levels, 2, n_terms, POINTS)),
+    )  # fmt: skip
+    work = Work(
+        np.empty(POINTS), np.empty((2, 2, 2, POINTS, POINTS)), np.empty((n_terms, POINTS)),
+        np.empty((DEPTH, 2), np.int64), np.zeros((2, 8, LEAF + 2 * PADDING), np.float32),
+        np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
+    )  # fmt: skip
+    return docs, weights, runs, work
 
 
 @uncounted
-def terms_of_level(a, by_rank, level, out):
-    """Write V of level a (`swaps.pair_accuracy`) at the rank of every slot; `by_rank` are the slots by rank."""
-    v = 0
-    for x in range(by_rank.size):
-        of = level[by_rank[x]]
-        v += int(of > a) + int(of >= a)
-        out[by_rank[x]] = v
+def _read_documents(swap, ranked, scores, level_of, docs):
+    """Fill all but the sums."""
+    rank_terms(swap, ranked, docs.d, docs.h)
+    m, s, before = 0, 0.0, scores[ranked.by_rank[0]]
+    for rank in range(ranked.by_rank.size):
+        i = ranked.by_rank[rank]
+        # Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
+        s -= min(before - scores[i], GAP)
+        before = scores[i]
+        if level_of[i] >= 0:
+            docs.s[m], docs.level[m], docs.document[m] = s, level_of[i], i
+            docs.d[m], docs.h[m] = docs.d[rank], docs.h[rank]
+            m += 1
+    _fill_terms(swap, docs)
+
+
+@uncounted
+def _fill_terms(swap, docs):
+    """D of every document: 1, then d and h, or V of every level (`swaps.pair_accuracy`)."""
+    m, n_terms = docs.terms.shape
+    for k in range(n_terms):
+        v = 0
+        for i in range(m):
+            if k == 0:
+                docs.terms[i, k] = 1
+            elif by_levels(swap):
+                v += int(docs.level[i] > k - 1) + int(docs.level[i] >= k - 1)
+                docs.terms[i, k] = v
+            else:
+                docs.terms[i, k] = docs.d[i] if k == 1 else docs.h[i]
+
+
+@uncounted
+def _weigh_levels(swap, docs, weights):
+    """Fill h and W."""
+    gain, n_levels, n_terms = weights.gain, weights.gain.size, docs.terms.shape[1]
+    for i in range(docs.s.size):
+        weights.h[docs.level[i]] = docs.h[i]
+    for upper in range(n_levels):
+        for lower in range(n_levels):
+            if upper == lower:
+                continue
+            i, j = Document(0.0, gain[upper], 0.0, 0.0, 0.0), Document(0.0, gain[lower], 0.0, 0.0, 0.0)
+            w, by_upper = abs(gain_delta(swap, i, j)), weights.by_upper[upper, lower]
+            tree_terms(swap, upper, lower, weights.h, by_upper[:, 0])
+            for k in range(n_terms):
+                by_upper[k, 0] *= w
+                if k > 0:
+                    by_upper[0, k] = -by_upper[k, 0]
+            for k in range(n_terms):
+                for l in range(n_terms):
+                    weights.by_lower[lower, upper, l, k] = by_upper[k, l]
+
+
+@uncounted
+def _cut(docs, runs):
+    """Where each run begins and ends."""
+    m = docs.s.size
+    for run in range(1, runs.middle.size):
+        n = 1  # runs as deep as this one
+        while 2 * n <= run:
+            n *= 2
+        first, last = m * (run - n) // n, m * (run - n + 1) // n
+        runs.bounds[run, 0], runs.bounds[run, 1] = first, last
+        runs.middle[run] = 0.5 * (docs.s[first] + docs.s[last - 1])
+        runs.half[run] = max(0.5 * (docs.s[first] - docs.s[last - 1]), 1e-9)
+
+
+@uncounted
+def _lagrange(runs, run, s, out):
+    """Write ℓ_u(s) of every point of a run."""
+    x = (s - runs.middle[run]) / runs.half[run]
+    product = 1.0
+    for u in range(POINTS):
+        out[u] = SCALE[u] * product
+        product *= x - X[u]
+    product = 1.0
+    for u in range(POINTS - 1, -1, -1):
+        out[u] *= product
+        product *= x - X[u]
+
+
+@uncounted
+def _charge(docs, runs, at_points):
+    """Charges of all runs, from the leaves up."""
+    n_runs, n_levels, n_terms, _ = runs.charge.shape
+    for leaf in range(n_runs // 2, n_runs):
+        for i in range(runs.bounds[leaf, 0], runs.bounds[leaf, 1]):
+            _lagrange(runs, leaf, docs.s[i], at_points)
+            for k in range(n_terms):
+                for u in range(POINTS):
+                    runs.charge[leaf, docs.level[i], k, u] += docs.terms[i, k] * at_points[u]
+    for run in range(n_runs - 1, 3, -1):
+        for v in range(POINTS):
+            _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
+            for level in range(n_levels):
+                for k in range(n_terms):
+                    for u in range(POINTS):
+                        runs.charge[run // 2, level, k, u] += runs.charge[run, level, k, v] * at_points[u]
+
+
+@uncounted
+def _read_fields(docs, runs, at_points):
+    """Hand the fields down to the leaves, and add them to the sums."""
+    n_runs, n_levels, n_terms, _ = runs.charge.shape
+    for run in range(4, n_runs):
+        for v in range(POINTS):
+            _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
+            for level in range(n_levels):
+                for x in range(2):
+                    for k in range(n_terms):
+                        total = 0.0
+                        for u in range(POINTS):
+                            total += runs.field[run // 2, level, x, k, u] * at_points[u]
+                        runs.field[run, level, x, k, v] += total
+    for leaf in range(n_runs // 2, n_runs):
+        for i in range(runs.bounds[leaf, 0], runs.bounds[leaf, 1]):
+            _lagrange(runs, leaf, docs.s[i], at_points)
+            for x in range(2):
+                for k in range(n_terms):
+                    total = 0.0
+                    for u in range(POINTS):
+                        total += runs.field[leaf, docs.level[i], x, k, u] * at_points[u]
+                    docs.sums[x, i] += docs.terms[i, k] * total
+
+
+@uncounted
+def _meet_by_points(rule, weights, runs, pair, work):
+    """Charges of two runs make fields at the points of the other."""
+    upper, lower = pair
+    push = work.push
+    for u in range(POINTS):
+        for v in range(POINTS):
+            o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
+            rho, rest = logistic(o + rule.chance.center)  # where the upper document is the better
+            f, c = pushes(rule.force, rho, rho, rest)
+            push[0, 0, 0, u, v], push[1, 1, 0, v, u] = f, -f
+            push[0, 0, 1, u, v] = push[1, 1, 1, v, u] = c
+            rho, rest = logistic(rule.chance.center - o)
+            f, c = pushes(rule.force, rho, rho, rest)
+            push[0, 1, 0, u, v], push[1, 0, 0, v, u] = -f, f
+            push[0, 1, 1, u, v] = push[1, 0, 1, v, u] = c
+    for side in range(2):
+        here, other = (upper, lower) if side == 0 else (lower, upper)
+        by_other = weights.by_upper if side == 0 else weights.by_lower
+        _push(by_other, push[side], runs.charge[other], runs.field[here], work.mixed)
+
+
+@uncounted
+def _push(weights, push, charge, field, mixed):
+    """Add to the field of a run what the charges of another make there."""
+    n_levels, n_terms, _ = charge.shape
+    for level in range(n_levels):
+        for x in range(2):
+            # The better of their pairs with all worse levels, then the worse of those with all better ones.
+            first, last = (level + 1, n_levels) if x == 0 else (0, level)
+            mixed[:] = 0
+            for other in range(first, last):
+                for k in range(n_terms):
+                    for l in range(n_terms if k == 0 else 1):  # the others of W are 0
+                        w = weights[level, other, k, l]
+                        if w != 0:
+                            for v in range(POINTS):
+                                mixed[k, v] += w * charge[other, l, v]
+            for k in range(n_terms):
+                if mixed[k, 0] != 0 or mixed[k, POINTS - 1] != 0:
+                    for of in range(2):
+                        for u in range(POINTS):
+                            total = 0.0
+                            for v in range(POINTS):
+                                total += push[x, of, u, v] * mixed[k, v]
+                            field[level, of, k, u] += total
+
+
+@uncounted
+def _meet_all(rule, weights, docs, runs, work):
+    """Every pair of runs once: leaves with themselves, and halves of a run, cut until narrow, far apart, or leaves."""
+    n_runs = runs.middle.size
+    middle, half, pending = runs.middle, runs.half, work.pending
+    for run in range(1, n_runs):
+        n, pending[0, 0], pending[0, 1] = 1, run, run
+        if 2 * run < n_runs:
+            pending[0, 0], pending[0, 1] = 2 * run, 2 * run + 1
+        while n > 0:
+            n -= 1
+            a, b = pending[n, 0], pending[n, 1]
+            apart = (middle[a] - half[a]) - (middle[b] + half[b])
+            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(rule.chance.center)
+            if a != b and not near:
+                _meet_by_points(rule, weights, runs, (a, b), work)
+            elif 2 * min(a, b) >= n_runs:
+                _meet_by_pairs(rule, weights, docs, runs.bounds, (a, b), work)
+            else:
+                cut_a = 2 * b >= n_runs or (2 * a < n_runs and half[a] >= half[b])
+                for x in range(2):
+                    pending[n, 0], pending[n, 1] = (2 * a + x, b) if cut_a else (a, 2 * b + x)
+                    n += 1
+
+
+@uncounted
+def _meet_by_pairs(rule, weights, docs, bounds, pair, work):
+    """All pairs of the documents of two leaves, or of one with itself."""
+    upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
+    high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
+    if high - low + abs(rule.chance.center) > RANGE:
+        _far_pairs(rule, weights, docs, upper, lower)
+        return
+    n_leaves, n_levels = 1 if pair[0] == pair[1] else 2, weights.gain.size
+    for x in range(n_leaves):
+        _lay_out(weights.gain, docs, bounds[pair[x]], x, work)
+        for slot in range(work.start[x, n_levels]):
+            i = work.rank[x, slot]
+            # Near the last of both, whose differences are the smallest, a float32 holds d best.
+            slots[x, D, slot], work.scores[slot] = docs.d[i] - docs.d[lower[1] - 1], docs.s[i]
+        write_e(rule.chance, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
+    for x in range(n_leaves):
+        _levels_meet(rule, docs, x, n_leaves - 1 - x, work)
+    for x in range(n_leaves):
+        for slot in range(work.start[x, n_levels]):
+            docs.sums[0, work.rank[x, slot]] += slots[x, LAM, slot]
+            docs.sums[1, work.rank[x, slot]] += slots[x, MU, slot]
+            slots[x, LAM, slot] = slots[x, MU, slot] = 0
+
+
+@uncounted
+def _lay_out(gain, docs, bounds, x, work):
+    """Bring the documents of a leaf to slots level by level, all but E and d."""
+    slots, start, rank = work.slots[x], work.start[x], work.rank[x]
+    start[:] = 0
+    for i in range(bounds[0], bounds[1]):
+        start[docs.level[i]] += 1
+    for level in range(1, start.size):
+        start[level] += start[level - 1]
+    for i in range(bounds[1] - 1, bounds[0] - 1, -1):
+        start[docs.level[i]] -= 1
+        slot = start[docs.level[i]]
+        rank[slot], slots[GAIN, slot], slots[H, slot] = i, gain[docs.level[i]], docs.h[i]
+    for slot in range(start[start.size - 1], start[start.size - 1] + PADDING):
+        slots[E, slot] = 0
+
+
+@uncounted
+def _levels_meet(rule, docs, x, y, work):
+    """Every level of leaf x against all worse levels of leaf y."""
+    rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
+    for level in range(start.size - 2):
+        rows = run_of(work.slots[x], rows_start[level], rows_start[level + 1])
+        lo, other = start[level + 1], level
+        while rows.e.size > 0 and lo < m:
+            other += 1
+            hi = start[other + 1] if by_levels(rule.swap) else m
+            if by_levels(rule.swap):
+                _write_d(docs, level, other, (x, level), work)
+                _write_d(docs, level, other, (y, other), work)
+            rows_by_columns(rule, rows, run_of(work.slots[y], lo, whole_vectors(lo, hi, m)))
+            lo = hi
+
+
+@uncounted
+def _write_d(docs, better, worse, place, work):
+    """D of the documents of a level of a leaf where two levels meet: V of the worse less V of the better."""
+    x, level = place
+    for slot in range(work.start[x, level], work.start[x, level + 1]):
+        terms = docs.terms[work.rank[x, slot]]
+        work.slots[x, D, slot] = terms[1 + worse] - terms[1 + better]
+
+
+@uncounted
+def _far_pairs(rule, weights, docs, upper, lower):
+    """The same one by one in float64, where scores lie too far apart for tiles."""
+    for i in range(upper[0], upper[1]):
+        for j in range(max(i + 1, lower[0]), lower[1]):
+            w, by_terms = 0.0, weights.by_upper[docs.level[i], docs.level[j]]
+            for k in range(docs.terms.shape[1]):
+                for l in range(docs.terms.shape[1]):
+                    w += by_terms[k, l] * docs.terms[i, k] * docs.terms[j, l]
+            sign = 1.0 if docs.level[i] < docs.level[j] else -1.0
+            rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + rule.chance.center)
+            f, c = pushes(rule.force, w * rho, rho, rest)
+            docs.sums[0, i] += sign * f
+            docs.sums[0, j] -= sign * f
+            docs.sums[1, i] += c
+            docs.sums[1, j] += c
 
 
 @kernel
-def block_of_lists(first, last, lengths, lists, pairs, out):
-    """λ and μ of some long queries; `lists` are these, offsets, levels, the gain of each, the scores and the order."""
-    queries, offsets, levels, gain, scores, order = lists
-    weights, rule = pairs
-    for x in range(first, last):
-        q = queries[x]
-        docs, h_of_level = _documents(weights, rule.chance.sigma, (offsets, levels, scores, order), q)
-        gain_here = gain[levels.first[q] : levels.first[q + 1]]
-        _one_list(rule, _weights(rule.swap, gain_here, h_of_level, docs.terms.shape[1]), docs)
-        for i in range(offsets[q], offsets[q + 1]):
-            out[0, i] = out[1, i] = 0
-        for i in range(docs.t.size):
-            out[0, docs.document[i]], out[1, docs.document[i]] = docs.lam[i], docs.mu[i]
+def _one_list(rule, ranked, scores, level_of, memory, out):
+    """λ and μ of one list, whose scores are multiplied by σ."""
+    docs, weights, runs, work = memory
+    _read_documents(rule.swap, ranked, scores, level_of, docs)
+    _weigh_levels(rule.swap, docs, weights)
+    _cut(docs, runs)
+    _charge(docs, runs, work.at_points)
+    _meet_all(rule, weights, docs, runs, work)
+    _read_fields(docs, runs, work.at_points)
+    for i in range(docs.s.size):
+        out[0, docs.document[i]], out[1, docs.document[i]] = docs.sums[0, i], docs.sums[1, i]
 
 
 def lists_by_tree(
     wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
 ) -> None:
     """Write λ and μ of the queries that are wanted."""
-    levels, queries = lists.levels, np.flatnonzero(wanted)
-    lengths = np.append(0, np.cumsum(np.diff(levels.offsets)[queries]))
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
-    of_lists = queries, levels.offsets, levels, lists.gain, lists.scores, lists.by_score
-    over_queries(block_of_lists, lengths, of_lists, (weights, rule), out)
+    levels, queries, traits = lists.levels, np.flatnonzero(wanted), weights.swap.traits
+    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance._replace(sigma=1.0))
+
+    def some(first: int, last: int, _: Any) -> None:
+        for q in queries[first:last]:
+            here, own = slice(*levels.offsets[q : q + 2]), slice(*levels.first[q : q + 2])
+            n, m, gain = here.stop - here.start, int(levels.size[own].sum()), lists.gain[own]
+            ranked = Ranked(
+                here.start, lists.by_score[here], weights.gains[here], weights.discounts, weights.cutoff
+            )
+            memory = _memory(n, m, gain, 1 + (gain.size if traits.by_levels else traits.n_terms))
+            out[:, here] = 0
+            scores, level_of = loss.chance.sigma * lists.scores[here], levels.of_document[here]
+            _one_list(rule, ranked, scores, level_of, memory, out[:, here])
+
+    over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
 
 
 def worth_a_tree(q: Queries, of: Levels, weights: PairWeights) -> NDArray[np.bool_]:

@@ -63,10 +63,9 @@ class ExpectedReciprocalRank(NamedTuple):
         return max((i.d - j.d) * i.h, (j.d - i.d) * j.h)
 
     @staticmethod
-    def tree_delta(swap, upper, lower, h_of_level, b):
+    def tree_terms(swap, upper, lower, h, w):
         """V, and 1/(1 − R) of the upper document's level."""
-        b[0] = 1
-        return h_of_level[upper]
+        w[1] = h[upper]
 
 
 @swap_of(ERR)

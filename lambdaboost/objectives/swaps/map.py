@@ -53,10 +53,9 @@ class AveragePrecision(NamedTuple):
         return abs(i.d - j.d) - (i.h - j.h)
 
     @staticmethod
-    def tree_delta(swap, upper, lower, h_of_level, b):
+    def tree_terms(swap, upper, lower, h, w):
         """The d, less the h where the relevant document stands above, plus it where it stands below."""
-        b[0], b[1] = 1, -1 if upper < lower else 1
-        return 1.0
+        w[1], w[2] = 1, -1 if upper < lower else 1
 
 
 @swap_of(MAP)

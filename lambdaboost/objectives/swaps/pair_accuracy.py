@@ -37,11 +37,10 @@ class RightPairs(NamedTuple):
         return abs(i.d - j.d) * i.h
 
     @staticmethod
-    def tree_delta(swap, upper, lower, h_of_level, b):
+    def tree_terms(swap, upper, lower, h, w):
         """V of the worse level less that of the better, which falls from rank to rank; over N."""
-        b[max(upper, lower)] = 1
-        b[min(upper, lower)] = -1
-        return h_of_level[upper]
+        w[1 + max(upper, lower)] = h[upper]
+        w[1 + min(upper, lower)] = -h[upper]
 
 
 @swap_of(PairAccuracy)

@@ -21,7 +21,7 @@ from lambdaboost._jit import inlined
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Spearman
 from lambdaboost.evaluation.correlation import centered_ranks
-from lambdaboost.objectives.kernels.pair_weight import PairWeights, d_delta, d_term, traits
+from lambdaboost.objectives.kernels.pair_weight import PairWeights, d_delta, traits, tree_by_d
 from lambdaboost.objectives.swaps.registry import swap_of
 
 
@@ -33,7 +33,7 @@ def _count_labelled(labelled, by_rank, d):
         d[r] = -rank  # falling from rank to rank, as the tree expects
 
 
-@traits(rank_delta=d_delta, tree_delta=d_term)
+@traits(rank_delta=d_delta, tree_terms=tree_by_d)
 class LabelledRanks(NamedTuple):
     """Spearman; d is minus the rank among the documents with a label, which float32 holds up to 16 million."""
 

@@ -154,6 +154,8 @@ def test_wrong_positions(error, message, position):
     with pytest.raises(error, match=message) as raised:
         Queries([1, 0, 0], sizes=[3], position=position)
     assert "\n" not in str(raised.value)
+    with pytest.raises(error, match=message):
+        Queries([1, 0, 0], sizes=[3]).with_positions(position)
 
 
 def test_positions_are_kept_by_everything_that_keeps_labels():

@@ -101,11 +101,7 @@ class Queries:
             offsets, of_query = _offsets_from_sizes(sizes, n), None
         for name, values in sources.items():
             labels[name] = _source(name, values, n)
-        positions = None if position is None else positions_of("position", position)
-        if positions is not None and positions.codes.size != n:
-            raise ValueError(
-                f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
-            )
+        positions = _positions(position, n)
         weights = None if weight is None else _weights(weight, offsets)
         self._set(offsets, labels, of_query, weights, positions)
 
@@ -263,8 +259,7 @@ class Queries:
 
     def with_positions(self, position: ArrayLike | Positions | None) -> Queries:
         """The same queries with other positions, or with none."""
-        positions = None if position is None else positions_of("position", position)
-        return _rebuild(**self._parts() | {"positions": positions})
+        return _rebuild(**self._parts() | {"positions": _positions(position, self.n_documents)})
 
     def without_ids(self) -> Queries:
         """The same queries without names."""
@@ -350,6 +345,16 @@ def _source(name: str, values: ArrayLike, n: int) -> NDArray[np.float32]:
     if labels.size != n:
         raise ValueError(f"{name} has {labels.size} rows, relevance has {n}: give one label per document")
     return labels
+
+
+def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | None:
+    """The positions of `n` rows."""
+    positions = None if given is None else positions_of("position", given)
+    if positions is not None and positions.codes.size != n:
+        raise ValueError(
+            f"position has {positions.codes.size} rows, relevance has {n}: give one position per document"
+        )
+    return positions
 
 
 def _concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:

@@ -1,9 +1,7 @@
 """The benchmark on tiny sizes: what it compares is the same thing, and what it writes can be read. No clocks."""
 
 from dataclasses import replace
-from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,12 +47,6 @@ TINY = replace(
     measured_documents=300,
     memory_documents=5_000,
 )
-SCRIPTS = sorted(path.stem for path in (Path(__file__).parent.parent / "benchmarks").glob("[!_]*.py"))
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_every_script_finds_what_it_imports(script):
-    import_module(f"benchmarks.{script}")
 
 
 def test_repetitions_alternate():

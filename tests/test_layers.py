@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 from copied import copied
+from hypothesis import given
+from hypothesis import strategies as st
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "lambdaboost"
@@ -56,6 +58,15 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
+OUTSIDE = ("benchmarks", "docs", "examples", "experiments", "tests", "tools")
+IMPORT = re.compile(
+    r"\bfrom ((?:lambdaboost|benchmarks|experiments)\b[\w.]*) import (\([^)]*\)|[^\n\\\"';]*)"
+)
+MADE_UP = {
+    "lambdaboost.objectives.inner",
+    "lambdaboost.objectives.outer",
+    "lambdaboost.datasets.kernels.parser",
+}
 in_a_checkout = pytest.mark.skipif((ROOT / "PKG-INFO").exists(), reason="a source archive has no links")
 
 
@@ -149,10 +160,52 @@ def test_no_imports_go_in_circles():
 
 def test_a_circle_is_found(tmp_path):
     one, two = tmp_path / "one.py", tmp_path / "two.py"
-    one.write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lambdaboost.two import x\n")
-    two.write_text("def f():\n    from lambdaboost import one\n")
-    modules = {"one": one, "two": two}
-    assert cycle({module: imports_of(module, modules) for module in modules}) == ["one", "two", "one"]
+    one.write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lambdaboost.evaluation import NDCG\n"
+    )
+    two.write_text("def f():\n    from lambdaboost import datasets\n")
+    modules = {"datasets": one, "evaluation": two}
+    assert cycle({module: imports_of(module, modules) for module in modules}) == [
+        "datasets",
+        "evaluation",
+        "datasets",
+    ]
+
+
+@pytest.mark.parametrize("folder", OUTSIDE)
+def test_what_is_outside_the_package_finds_what_it_imports(folder):
+    """In functions, pages, notebooks and code in strings too: much of it runs in slow tests only, or in none."""
+    files = [path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".ipynb", ".md", ".py")]
+    if folder in ("benchmarks", "experiments"):  # what they read of a module as they are imported
+        for path in files:
+            if path.suffix == ".py":
+                imported(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    missing = []
+    for path in files:
+        for module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
+            if module not in MADE_UP:
+                names = re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", names))
+                missing += [f"{path}: {module}.{name}" for name in names if not is_there(module, name)]
+    assert missing == []
+
+
+def imported(name):
+    """A module, or None where it needs what is not installed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).split(".")[0] in ("lambdaboost", *OUTSIDE):
+            raise
+        return None
+
+
+def is_there(module, name):
+    """Whether a module has something of this name, or is not to be imported here."""
+    try:
+        found = imported(module)
+        return found is None or hasattr(found, name) or imported(f"{module}.{name}") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 @in_a_checkout
@@ -256,6 +309,24 @@ def test_four_files_lead_to_the_line_that_computes_lambda():
         assert re.search(rf"^ .*\b{called}[(,)]", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert re.search(rf"(class|def) {called}\b", following.read_text(encoding="utf-8"))
     assert "def _tile(" in files[-1].read_text(encoding="utf-8")
+
+
+def test_examples_do_not_depend_on_the_modules_that_are_loaded(tmp_path, monkeypatch):
+    def drawn():
+        seen = []
+
+        @given(st.lists(st.integers() | st.floats() | st.text()))
+        def draw(values):
+            seen.append(repr(values))
+
+        draw()
+        return seen
+
+    before = drawn()
+    (tmp_path / "loaded.py").write_text("NUMBERS = 7654321, 0.7654321, 'seven'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("loaded")
+    assert drawn() == before
 
 
 def test_public_names():

@@ -4,12 +4,12 @@ Test files that run at the same time would each compile the same kernels.
 """
 
 import multiprocessing
-import os
 import random
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import drawn
+import joblib
 import numpy as np
 from rules import RULES
 
@@ -46,7 +46,7 @@ def main() -> None:
     tasks = list(range(len(TASKS)))
     random.Random(0).shuffle(tasks)  # neighbours share kernels, which two processes would both compile
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=spawn) as pool:  # raises where a process dies
+    with ProcessPoolExecutor(joblib.cpu_count(), mp_context=spawn) as pool:  # raises where a process dies
         for _ in pool.map(compile_for, tasks):
             pass
 

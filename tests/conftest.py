@@ -2,14 +2,23 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
-settings.register_profile("default", deadline=None, derandomize=True)
+# Neither a clock nor chance decides: a busy machine would be too slow for the deadline and for drawing.
+settings.register_profile(
+    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("default")
+# It would also draw constants of the modules that are loaded: examples would depend on the tests run before.
+with suppress(ImportError):  # of early versions, which draw none
+    from hypothesis.internal.conjecture import providers
+
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(scope="session")

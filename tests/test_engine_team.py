@@ -3,13 +3,12 @@
 Most of a process is imports, so both engines train in it, one after the other.
 """
 
-import json
 import os
-import subprocess
 import sys
 from functools import cache
 
 import pytest
+from child import printed
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the pool does the work here")
 
@@ -78,23 +77,13 @@ print(json.dumps(found))
 
 @cache
 def of_both(code, **environment):
-    """What a new process prints as JSON for each engine; a deadlock is an error after some time."""
+    """What a new process prints as JSON for each engine."""
     given = {
         name: value
         for name, value in os.environ.items()
         if name not in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
     }
-    run = subprocess.run(
-        [sys.executable, "-c", EACH_ENGINE, PRELUDE + code],
-        env=given | environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert "ignored" not in run.stderr, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    return printed("-c", EACH_ENGINE, PRELUDE + code, env=given | environment, refused=["ignored"])
 
 
 def ran(engine, code, **environment):
@@ -120,7 +109,7 @@ def threads_of_a_region(scores, data):
         names.add(threading.get_native_id())
         if len(names) > 1:
             both.set()
-        both.wait(5)  # a thread cannot take all blocks before the other has come
+        both.wait(60)  # a thread cannot take all blocks before the other has come
 
     with called_by(calling_booster()):
         _jit.over_queries(block, np.arange(0, 6001, 100))
@@ -286,7 +275,7 @@ context = get_context("fork")
 queue = context.Queue()
 process = context.Process(target=child, args=(queue,))
 process.start()
-print(json.dumps([queue.get(timeout=60), sorted(_jit._pools)]))
+print(json.dumps([queue.get(timeout=300), sorted(_jit._pools)]))
 process.join()
 """
     assert ran(engine, code) == [[2], []]

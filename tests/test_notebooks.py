@@ -53,7 +53,7 @@ def test_runs_on_small_sizes(notebook, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     made_small(notebook)
     client = nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        notebook, timeout=1200, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     )
     client.execute()
     assert not [output for output in outputs_of(notebook) if output.output_type == "error"]

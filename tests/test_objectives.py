@@ -55,6 +55,10 @@ def test_equals_the_reference(rule, case):
     iteration = int(scores.size * 37 % 450)
     if "convention" in repr(rule.objective):
         scores = scores.astype(np.float32).astype(np.float64)
+    if "StructuredHinge" in repr(rule.objective):
+        scores = scores * (
+            np.pi / 3
+        )  # with whole ones, several orders may be the most violated but for rounding
     expected = reference(rule, scores, q, iteration)
     got = rule.objective.gradient(scores, q, iteration=iteration)
     for g, e in zip(got, expected, strict=True):
@@ -210,7 +214,7 @@ class _Blocks(deque):
 
     def popleft(self):
         self.threads.add(threading.get_ident())
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while len(self.threads) < 2 and time.monotonic() < deadline:
             time.sleep(1e-4)
         return super().popleft()

@@ -101,11 +101,9 @@ def test_an_outlier_in_each_query_costs_a_little_more(queries, documents):
     usual = rng.normal(size=n)
     far = usual.copy()
     far[::documents] += 80
-    seconds = {}
-    for name, scores in {"usual": usual, "far": far}.items():
-        LambdaRank().gradient(scores, q)
-        seconds[name] = min(_seconds(scores, q) for _ in range(15))
-    assert seconds["far"] < 3 * seconds["usual"], seconds
+    in_turn = [(_seconds(usual, q), _seconds(far, q)) for _ in range(16)]  # other processes slow down both
+    of_usual, of_far = np.min(in_turn[1:], axis=0)
+    assert of_far < 3 * of_usual
 
 
 def _seconds(scores, q):

@@ -290,7 +290,7 @@ def test_a_notebook_has_one_output_without_further_packages(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, (compiling, code))))
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     try:
-        run = client.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}})
+        run = client.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}})
         run.execute()
     except Exception as error:
         if type(error).__name__ in ("NoSuchKernel", "DeadKernelError"):

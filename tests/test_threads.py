@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from child import printed
 
 PRELUDE = """
 import ctypes, json, sys
@@ -31,15 +30,7 @@ SETTINGS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 def ran(code, *arguments, **environment):
     """What a new process prints as JSON, none of the settings there but the given ones."""
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PRELUDE + code, *arguments],
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    return printed("-W", "error", "-c", PRELUDE + code, *arguments, env=kept | environment)
 
 
 @pytest.mark.slow

@@ -33,15 +33,18 @@ OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm
 demo: .venv/installed
 	$(BIN)/lambdaboost demo --overwrite
 
+# Those that this process may use; pytest-xdist would count all that the machine has.
+PROCESSORS = $(shell $(BIN)/python -c 'import joblib; print(joblib.cpu_count())')
+
 # One process for each processor, so one thread each: more would wait for each other.
 test: export OMP_NUM_THREADS = 1
 test: .venv/developing
 	$(BIN)/python tests/compile_kernels.py
-	$(BIN)/python -m pytest -n logical --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n $(PROCESSORS) --dist loadfile -m "not slow"
 
 test-slow: export OMP_NUM_THREADS = 1
 test-slow: .venv/developing
-	$(BIN)/python -m pytest -n logical --dist loadfile -m slow
+	$(BIN)/python -m pytest -n $(PROCESSORS) --dist loadfile -m slow
 
 .venv-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest

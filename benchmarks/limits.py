@@ -97,7 +97,7 @@ CASES = (
     Case("a d for each two levels", LambdaRank(PairAccuracy()), query.block_of_queries, 100, 1200, None),
     Case("lanes", LambdaRank(), lanes.block_of_batches, 2500, 40, SLOTS),
     Case("lanes", LambdaRank(), lanes.block_of_batches, 10_000, 10, SLOTS),
-    Case("tree", LambdaRank(), tree.block_of_lists, 1, 100_000, None),
+    Case("tree", LambdaRank(), tree._one_list, 1, 100_000, None),
     Case("four draws", GumbelRanks(LambdaRank()), query.block_of_queries, 100, 120, None),
     Case("chances", ApproxNDCG(), approx_ndcg._queries, 100, 120, CHANCES),
     Case("ranks in lanes", NDCG(), rankings._ranked_in_lanes, 10_000, 10, RANKS),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+import numpy as np
+
+from lambdaboost.calls.data import queries_of
 from lambdaboost.objectives import GradientStep, Objective
 from lambdaboost.objectives.base.objective import check_objective
 
@@ -37,6 +40,13 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
         )
     objective.refuse_on_engines()
     return objective
+
+
+def least_squares(objective: Objective, scores: Any, data: Any) -> tuple[Any, Any, Any]:
+    """λ, μ, and the hessian of splits that minimise the squared error to λ: 1, or the weights of the rows."""
+    grad, hess = objective(scores, data)
+    weights = objective.row_weights(queries_of(data, objective.sources))
+    return grad, hess, np.ones_like(grad) if weights is None else weights
 
 
 def least_documents(objective: Objective, documents: int) -> int | None:

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._lightgbm import Tree, last_tree, parameters_of
-from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case, look_for
 from lambdaboost.engines.job import Job, Step
-from lambdaboost.engines.leaves import LARGEST_STEP
+from lambdaboost.engines.leaves import LARGEST_STEP, least_squares
 from lambdaboost.engines.traps import NEWTON
 from lambdaboost.lightgbm.traps import TRAPS
 from lambdaboost.objectives import Objective
@@ -50,14 +49,12 @@ class NewtonStep(Step):
 
     def __call__(self, scores: Floats, data: Any) -> tuple[Derivative, Derivative]:
         """The gradient and hessian of a least-squares tree, after shifting the scores by V − T."""
-        grad, hess = self.objective(scores, data)
-        weights = self.objective.row_weights(queries_of(data, self.objective.sources))
-        least_squares = grad, np.ones_like(grad) if weights is None else weights
+        grad, hess, of_splits = least_squares(self.objective, scores, data)
         booster = self._boosters[data]
-        grown = _offset(booster, scores.copy(), hess, least_squares)
+        grown = _offset(booster, scores.copy(), hess, (grad, of_splits))
         if grown is not None:
             self._grown[booster] = grown
-        return least_squares
+        return grad, of_splits
 
     def begin(self) -> None:
         """Raise where a tree could not be grown twice."""
@@ -79,10 +76,10 @@ def _offset(
     booster: Any,
     scores: Floats,
     hess: Derivative,
-    least_squares: tuple[Derivative, Derivative],
+    of_splits: tuple[Derivative, Derivative],
 ) -> tuple[Floats, Floats] | None:
     """Steps 1 and 2: T and V, after which the scores are F + V − T, without the tree; None if nothing splits."""
-    if booster.update(fobj=lambda *_: least_squares):
+    if booster.update(fobj=lambda *_: of_splits):
         return None
     tree = last_tree(booster)
     marks = np.zeros_like(tree.outputs)
@@ -94,8 +91,8 @@ def _offset(
         _set_leaves(booster, tree.outputs - marks)
         booster.rollback_one_iter()
         leaf = np.rint((training_scores(booster) - scores) / mark).astype(np.intp)
-        booster.update(fobj=lambda *_: least_squares)
-    newton = _newton_outputs(leaf, least_squares[0], hess, tree, booster.params)
+        booster.update(fobj=lambda *_: of_splits)
+    newton = _newton_outputs(leaf, of_splits[0], hess, tree, booster.params)
     _set_leaves(booster, marks + 2 * tree.outputs - newton)
     booster.rollback_one_iter()
     return tree.outputs, newton

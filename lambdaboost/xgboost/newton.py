@@ -18,8 +18,7 @@ import numpy as np
 import xgboost as xgb
 
 from lambdaboost._xgboost import rewritten
-from lambdaboost.calls.data import queries_of
-from lambdaboost.engines.leaves import LARGEST_STEP
+from lambdaboost.engines.leaves import LARGEST_STEP, least_squares
 from lambdaboost.objectives import Objective
 
 
@@ -56,10 +55,8 @@ def least_squares_splits(objective: Objective) -> Any:
             self.objective = objective  # read by `objective_in_training`
 
         def __call__(self, iteration: int, preds: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
-            grad, hess = objective(first_column(preds), data)
-            weights = objective.row_weights(queries_of(data, objective.sources))
-            # XGBoost requests the gradient of the splits next.
-            self.split_hess = np.ones_like(grad) if weights is None else weights.astype(np.float32)
+            grad, hess, of_splits = least_squares(objective, first_column(preds), data)
+            self.split_hess = of_splits.astype(np.float32)  # XGBoost requests the gradient of the splits next
             return _with_zeros(grad), _with_zeros(hess)
 
         def split_grad(self, iteration: int, grad: Any, hess: Any) -> tuple[Any, Any]:

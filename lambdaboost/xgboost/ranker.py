@@ -74,7 +74,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
         """
         super().set_params(**params)
         if self.__sklearn_is_fitted__():
-            self.get_booster().set_param([("eval_metric", name) for name in self._metrics()[0]])
+            names = [name for name in self._metrics() if isinstance(name, str)]
+            self.get_booster().set_param([("eval_metric", name) for name in names])
         return self
 
     def load_model(self, fname: Any) -> None:
@@ -120,7 +121,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
 
         """
         objective, part, sets = self._prepared(locals(), eval_set or [])
-        native, metrics = self._metrics()
+        requested = self._metrics()
+        native = [metric for metric in requested if isinstance(metric, str)]
+        metrics = [metric for metric in requested if not isinstance(metric, str)]
+        first_of_all = metrics[0] if sets and native and not isinstance(requested[0], str) else None
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(part, feature_weights=of_features)
         evals = [
@@ -142,7 +146,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
                 evals_result=evals_result,
                 verbose_eval=verbose,
                 xgb_model=xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model,
-                **self._stopping(evals, native, metrics),
+                **self._stopping(first_of_all),
             )
         take_over(self, booster, evals_result)
         self._note(objective, part.rows.features)
@@ -167,22 +171,18 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
         data.sources, data.positions = carried, positions
         return data
 
-    def _metrics(self) -> tuple[list[str], list[Metric]]:
-        """The names of XGBoost's own metrics in `eval_metric`, and its measures and callables."""
+    def _metrics(self) -> list[Any]:
+        """`eval_metric` in its order: the names of XGBoost's own metrics, measures, and callables of a matrix."""
         read = [_read(metric) for metric in metrics_in("eval_metric", self.eval_metric)]
-        return [metric for metric in read if isinstance(metric, str)], [
-            metric if isinstance(metric, Measure) else metric_of_queries(metric, self.n_jobs)
-            for metric in read
-            if not isinstance(metric, str)
+        return [
+            one if isinstance(one, str | Measure) else metric_of_queries(one, self.n_jobs) for one in read
         ]
 
-    def _stopping(self, evals: Sequence[Any], native: list[str], metrics: list[Metric]) -> dict[str, Any]:
-        """The arguments of `train` for early stopping by the first of `eval_metric`."""
+    def _stopping(self, first_of_all: Metric | None) -> dict[str, Any]:
+        """The arguments of `train` for early stopping, by a metric that XGBoost evaluates after its own."""
         callbacks, rounds = self.callbacks, self.early_stopping_rounds
-        mixed = bool(evals and native and metrics)
-        if rounds and mixed and not isinstance(_read(metrics_in("eval_metric", self.eval_metric)[0]), str):
-            # XGBoost evaluates its own metrics first.
-            name = xgboost_name(metrics[0]) if isinstance(metrics[0], Measure) else metrics[0].__name__
+        if rounds and first_of_all is not None:
+            name = xgboost_name(first_of_all) if isinstance(first_of_all, Measure) else first_of_all.__name__
             callbacks, rounds = [*(callbacks or []), EarlyStopping(rounds=rounds, metric_name=name)], None
         return {"callbacks": callbacks, "early_stopping_rounds": rounds}
 
@@ -205,8 +205,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
 
         Give the queries as `group`, as `qid`, or as the column `query` of a DataFrame.
         """
-        native, metrics = self._metrics()
-        first: Any = (metrics or native or [DEFAULT_MEASURE])[0]
+        first: Any = min(self._metrics(), key=lambda metric: isinstance(metric, str), default=DEFAULT_MEASURE)
         if isinstance(first, Measure):
             return self._measured(first, X, y, group, qid)
         sizes = NamedColumns.of(self).scored(X, y, DEFAULT_MEASURE, group, qid).sizes

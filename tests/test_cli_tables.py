@@ -415,6 +415,22 @@ def test_ctrl_c_during_imports_is_one_line(folder, tmp_path, imported):
     assert rest == ["lambdaboost: stopped, nothing written\n"] and os.listdir(tmp_path) == []
 
 
+def test_ctrl_c_is_not_lost_in_a_callback_of_importlib():
+    """Python ignores what such a callback raises; one of a module that is just imported is `cb`."""
+    code = (
+        "import signal, weakref\n"
+        "from lambdaboost import cli\n"
+        "signal.signal(signal.SIGINT, cli._interrupt)\n"
+        "where = '<frozen importlib._bootstrap>'\n"
+        "exec(compile('def cb(_): signal.raise_signal(signal.SIGINT)', where, 'exec'))\n"
+        "module = type('Module', (), {})()\n"
+        "lock = weakref.ref(module, cb)\n"
+        "del module\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "lambdaboost: stopped, nothing written\n")
+
+
 def test_a_table_whose_queries_are_apart_is_grouped(tmp_path):
     (tmp_path / "t.csv").write_text("qid,label,x\nb,1,10\na,0,20\nb,0,30\na,2,40\n")
     file = Columns().opened(tmp_path / "t.csv")

@@ -18,7 +18,7 @@ def main() -> None:
     from lambdaboost.cli.run import STOPPED, run
 
     if stoppable:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
     code = run(sys.argv[1:])
     if stoppable:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -27,6 +27,13 @@ def main() -> None:
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _interrupt(_: int, frame: Any) -> None:
+    """Raise KeyboardInterrupt; leave where importlib would ignore it, in the callback that drops a module's lock."""
+    if frame is not None and frame.f_code.co_name == "cb" and "importlib" in frame.f_code.co_filename:
+        _leave()
+    raise KeyboardInterrupt
 
 
 def _leave(*_: Any) -> None:

@@ -134,7 +134,7 @@ def _cached(owner: Any, parts: Parts) -> Queries:
 
 
 def _same(old: Parts, new: Parts) -> bool:
-    """Whether all parts are equal, bit for bit; asked in every round."""
+    """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
     if old.keys() != new.keys():
         return False
     for name, before in old.items():
@@ -143,6 +143,10 @@ def _same(old: Parts, new: Parts) -> bool:
             if before.names != now.names:
                 return False
             before, now = before.codes, now.codes
-        if (before.dtype, before.shape) != (now.dtype, now.shape) or before.tobytes() != now.tobytes():
+        if before.dtype != now.dtype:
+            return False
+        if before.dtype.kind in "biuf" and before.itemsize <= 8:
+            before, now = before.view(f"u{before.itemsize}"), now.view(f"u{now.itemsize}")
+        if not np.array_equal(before, now):
             return False
     return True

@@ -158,6 +158,8 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
         "features": None,
         "sparse": False,
         "position": None,
+        "weight": None,
+        "document": None,
     }
     plain = call(capsys, "predict", model, folder / "test.txt")[1]
     # Neither the clicks nor the dropped columns of a file bear on its scores.

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from naive import naive_query_contents, naive_simplest
 from scipy import stats
@@ -21,6 +24,7 @@ from lambdaboost.tuning import tuned as of_tuned
 from lambdaboost.tuning.candidates import given, native
 from lambdaboost.tuning.folds import drawn_folds, fold_of_query, query_contents
 from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.second_label import SecondLabel
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.training import Trainings, clearly_worse
@@ -202,7 +206,10 @@ def test_several_measures_give_a_front(tmp_path):
     everything = found.trials.loc[found.trials.state == "complete", ["NDCG(k=10)", "CNDCG(k=10)"]].to_numpy()
     for point in points:
         assert not ((everything >= point).all(axis=1) & (everything > point).any(axis=1)).any()
-    assert front["no significant loss"].sum() == 1
+    first = found.trade_off.on[0]
+    for trial, lossless in zip(found.trade_off.on, front["no significant loss of NDCG(k=10)"], strict=True):
+        test = stats.ttest_rel(trial.values[0], first.values[0])
+        assert lossless == (trial is first or not (test.statistic < 0 and test.pvalue < 0.05))
     assert found.chosen is found.trade_off.balanced
     loss = found.trade_off.loss
     assert (loss == "") == (found.chosen is found.trade_off.on[0])
@@ -488,6 +495,147 @@ def test_a_verdict_does_not_depend_on_the_unit_of_the_measure():
         larger = [trial(t.number, t.candidate, 30 * t.values, t.state) for t in trials]
         one, other = (Choice(NDCG(10), OBJECTIVES, given, np.ones(40)).verdict for given in (trials, larger))
         assert one == other
+
+
+LABELS = [
+    given([text], ["lightgbm"])[0] for text in ("lambdarank", "LambdaRank", "graded(0.1)", "graded(0.3)")
+]
+BOTH = (NDCG(10), CNDCG(10))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_phrase_about_a_second_label_is_true(seed):
+    """By scipy's paired t-tests and Holm's method over the measures; the trial with several labels by a loop."""
+    rng = np.random.default_rng(seed)
+    n, measures = int(rng.choice([15, 60, 600])), BOTH[: 1 + seed % 2]
+    base, trials = 0.5 + 0.1 * rng.standard_normal((len(measures), n)), []
+    for number in range(8):
+        shift, noise = rng.choice([-0.03, 0, 0.03], (len(measures), 1)), rng.choice([0.001, 0.05])
+        values = base + shift + noise * rng.standard_normal(base.shape)
+        trials.append(Trial(number, number % 4, {}, {}, "complete", values, tuple(values.mean(axis=1)), (5,)))
+    found = SecondLabel(measures, tuple(LABELS), tuple(trials), np.ones(n))
+    one = max((t for t in trials if t.candidate < 2), key=lambda t: t.means[0])
+    several = sorted((t for t in trials if t.candidate > 1), key=lambda t: -t.means[0])
+    chosen = several[0]
+    if len(measures) == 2:
+        tests = [stats.ttest_rel(t.values[0], one.values[0]) for t in several]
+        kept = [t for t, s in zip(several, tests, strict=True) if not (s.statistic < 0 and s.pvalue < 0.05)]
+        higher = [t for t in kept if t.means[1] > one.means[1]]
+        chosen = max(higher, key=lambda t: t.means[1]) if higher else several[0]
+    assert found.pair == (one, chosen)
+    tests = [stats.ttest_rel(chosen.values[at], one.values[at]) for at in range(len(measures))]
+    p = [test.pvalue for test in tests]
+    adjusted = p if len(p) == 1 else [min(1, max(2 * min(p), p[at])) for at in range(2)]
+    sign = [np.sign(test.statistic) * (a < 0.05) for test, a in zip(tests, adjusted, strict=True)]
+    raised = ", ".join(repr(m) for m, s in zip(measures, sign, strict=True) if s > 0)
+    lowered = ", ".join(repr(m) for m, s in zip(measures, sign, strict=True) if s < 0)
+    intervals = [test.confidence_interval(0.95) for test in tests]
+    if raised or lowered:
+        joint = " and " * bool(raised and lowered)
+        said = f"A second label {f'raises {raised}' * bool(raised)}{joint}{f'lowers {lowered}' * bool(lowered)}: "
+    elif all(i.high <= 0.01 * abs(mean) for i, mean in zip(intervals, one.means, strict=True)):
+        said = "A second label does not help here, or by 1% at most: "
+    else:
+        said = "The queries are too few to tell whether a second label helps: "
+    said += f"{LABELS[chosen.candidate].name} against {LABELS[one.candidate].name} "
+    said += ", ".join(
+        f"{m!r} {c - o:+.4f} ({i.low:+.4f} to {i.high:+.4f})"
+        for m, c, o, i in zip(measures, chosen.means, one.means, intervals, strict=True)
+    )
+    assert found.verdict == f"{said}."
+
+
+def test_without_a_candidate_of_two_labels_nothing_is_said_of_them(tuned):
+    assert tuned.second_label.pair is None and tuned.verdict == tuned.choice.verdict
+    found = tune(
+        TRAIN, VALID, measure=[NDCG(10), CNDCG(10)], **(QUICK | {"objectives": ["LambdaRank", "graded"]})
+    )
+    assert found.second_label.verdict in found.verdict and "second label" in found.verdict
+
+
+def as_frame(data, make):
+    """The columns of a collection, with a categorical one and positions."""
+    q = data.queries
+    columns = {name: data.features[:, i] for i, name in enumerate(data.feature_names)}
+    columns["market"] = np.array(["de", "fr", "us"])[(q.query_of_row + np.arange(q.n_documents)) % 3]
+    columns |= {"query": q.query_of_row + 100, "ctr": q.labels["clicks"]}
+    columns["rank"] = np.concatenate([np.arange(1, size + 1) for size in q.sizes])
+    frame = pd.DataFrame(columns).astype({"market": "category"})
+    return make(frame)
+
+
+MAKE = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+}
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_frames_of_every_kind_are_searched_alike(engine, tmp_path):
+    """One reader with `fit`: columns by name, categories, positions and weights; and as the same collections."""
+    weight = np.repeat(np.random.default_rng(0).random(50) + 0.5, TRAIN.queries.sizes)
+    named = {"query": "query", "sources": {"clicks": "ctr"}, "position": "rank", "engine": engine}
+    few = QUICK | {"trainings": 2, "objectives": ["LambdaRank", "graded"]}
+    found = {}
+    for kind, make in MAKE.items():
+        train, valid = as_frame(TRAIN, make), as_frame(VALID.take(range(24, -1, -1)), make)
+        grades = TRAIN.queries.relevance, VALID.take(range(24, -1, -1)).queries.relevance
+        found[kind] = tune(train, grades[0], valid=(valid, grades[1]), sample_weight=weight, **named, **few)
+        one = found[kind]
+        assert one.request.train.categories == {"market": ("de", "fr", "us")}
+        assert (
+            np.array_equal(one.request.weight, np.ones(25)) and one.request.train.queries.weight is not None
+        )
+        assert {"position", "clicks"} <= set(one.request.train.queries.columns.split(", "))
+        one.save(tmp_path / kind)
+        assert load(tmp_path / kind).about["categories"] == {"market": ["de", "fr", "us"]}
+    pandas = as_frame(TEST, MAKE["pandas"])
+    scored = [load(tmp_path / kind).predict(as_frame(TEST, make)) for kind, make in MAKE.items()]
+    shuffled = pandas.assign(market=pandas.market.cat.reorder_categories(["us", "fr", "de"]))[
+        pandas.columns[::-1]
+    ]
+    scored += [load(tmp_path / "polars").predict(shuffled), scores(found["pandas"], codes_of(TEST, pandas))]
+    assert all(np.array_equal(one, scored[0]) for one in scored)
+    request = found["pandas"].request
+    same = tune(request.train, request.valid, engine=engine, **few)
+    assert same.trials.drop(columns="seconds").equals(found["pandas"].trials.drop(columns="seconds"))
+    made = {"train": request.train, "valid": request.valid}
+    exec(found["polars"].script(out=str(tmp_path / "again.ubj")), made)
+    assert np.array_equal(
+        engine_named(engine).scores(made["booster"], codes_of(TEST, pandas).features), scored[0]
+    )
+    with pytest.raises(ValueError, match="'market' is 'xx' in row 3, none of its categories in training"):
+        bad = pandas.assign(market=np.where(np.arange(len(pandas)) == 3, "xx", pandas.market))
+        tune(train, grades[0], valid=(bad, TEST.queries.relevance), **named, **few)
+
+
+def codes_of(data, frame):
+    return replace(
+        data, features=np.column_stack([data.features, frame.market.cat.codes]), feature_names=None
+    )
+
+
+def test_arrays_are_searched_with_their_queries_beside():
+    q = TRAIN.queries
+    few = QUICK | {"trainings": 2, "objectives": ["LambdaRank", "graded"]}
+    arrays = {"group": q.sizes, "sources": {"clicks": q.labels["clicks"]}}
+    one = tune(TRAIN.features, q.relevance, valid=VALID_BARE, **arrays, **few)
+    two = tune(replace(TRAIN, feature_names=None), VALID_BARE, **few)
+    assert one.trials["NDCG(k=10)"].tolist() == two.trials["NDCG(k=10)"].tolist()
+    refused(
+        "train is a Collection without y, so group= has no use: leave it out",
+        TRAIN,
+        VALID,
+        group=q.sizes,
+        kind=TypeError,
+    )
+    refused("train is a DataFrame, expected a Collection, or a table and its", pd.DataFrame(), kind=TypeError)
+    refused("train has no column 'query' \\(did you", pd.DataFrame({"qeury": [1]}), [1], query="query")
+    refused("valid is a DataFrame, expected", TRAIN, valid=pd.DataFrame(), kind=TypeError)
+
+
+VALID_BARE = replace(VALID, feature_names=None)
 
 
 def test_a_trial_is_left_only_if_it_is_clearly_worse():

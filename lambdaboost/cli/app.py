@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from lambdaboost import __version__
 from lambdaboost._installed import ENGINES, first_installed
-from lambdaboost.cli.command import implemented
+from lambdaboost.cli.command import EVERY, implemented
 from lambdaboost.cli.files import MODEL, PLAIN, TABLE, Named, Writes
 
 app = typer.Typer(
@@ -49,40 +49,6 @@ Measures = Annotated[
         help="A measure such as ndcg@10, map, mrr@10 or 'NDCG(k=3, empty=1)'; may be repeated. Default: NDCG at 10, 5, "
         "3 and 1, and CNDCG of each further label source."
     ),
-]
-Query = Annotated[
-    str | None, Option(metavar="COLUMN", help="Column of a table with the query of each row; default qid.")
-]
-Label = Annotated[
-    str | None, Option(metavar="COLUMN", help="Column of a table with the grades; default label.")
-]
-Source = Annotated[
-    list[str] | None,
-    Option(
-        metavar="NAME[=COLUMN][:rate]",
-        help="Use a column, in LETOR text by number from 1, as a label source and not as a feature; may be repeated. "
-        "':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1. In evaluate and "
-        "report the default are the label sources of the models' training.",
-    ),
-]
-Position = Annotated[
-    str | None,
-    Option(
-        metavar="COLUMN",
-        help="Column with the rank from 1 at which each row was shown, or any bias factor as text, for objectives and "
-        "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    Option(
-        metavar="COLUMNS",
-        help="Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136. "
-        "For a model only where no MODEL.json records its columns.",
-    ),
-]
-Features = Annotated[
-    int | None, Option(min=1, help="Number of columns of LETOR text, if the last ones do not occur in TRAIN.")
 ]
 Seed = Annotated[
     int, Option(min=0, help="Seed for the order of tied documents, and of the rows of a query in training.")
@@ -170,12 +136,7 @@ def train(
     ] = None,
     param: Param = None,
     measure: Measures = None,
-    query: Query = None,
-    label: Label = None,
-    source: Source = None,
-    position: Position = None,
-    drop: Drop = None,
-    features: Features = None,
+    columns: Any = EVERY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -253,12 +214,7 @@ def tune(
         int | None, Option(min=1, help="Processes of one thread each; only 1 repeats a search exactly.")
     ] = None,
     report: Annotated[Path | None, Option(metavar="PAGE", help="HTML file to write."), Writes()] = None,
-    query: Query = None,
-    label: Label = None,
-    source: Source = None,
-    position: Position = None,
-    drop: Drop = None,
-    features: Features = None,
+    columns: Any = EVERY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -280,9 +236,7 @@ def predict(
     out: Annotated[
         Path | None, Option(metavar="SCORES", help="File to write; default standard output."), Writes()
     ] = None,
-    query: Query = None,
-    label: Label = None,
-    drop: Drop = None,
+    columns: Any = ("query", "label", "drop"),
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
 
@@ -316,11 +270,7 @@ def evaluate(
         Path | None, Option(help="TREC judgments, lines 'query 0 document grade'."), PLAIN
     ] = None,
     measure: Measures = None,
-    query: Query = None,
-    label: Label = None,
-    source: Source = None,
-    position: Position = None,
-    drop: Drop = None,
+    columns: Any = ("query", "label", "source", "position", "weight", "drop"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -360,11 +310,7 @@ def report(
         Option(metavar="NAME", help="The system that the others are compared with; default the first model."),
     ] = None,
     measure: Measures = None,
-    source: Source = None,
-    query: Query = None,
-    label: Label = None,
-    position: Position = None,
-    drop: Drop = None,
+    columns: Any = ("query", "label", "source", "position", "weight", "document", "drop"),
     segment: Annotated[
         list[str] | None,
         Option(metavar="COLUMN", help="A column by whose values queries are grouped; may be repeated."),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost._words import listed, plain, shown
 from lambdaboost.cli.data_file import DataFile, LetorFile, open_data
 from lambdaboost.datasets import Collection, Queries, click_rate
+from lambdaboost.datasets.categories import Categories
 
 QUERY, LABEL = "qid", "label"  # default columns of a table
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
@@ -50,9 +52,9 @@ class Source:
 class Columns:
     """How to read files: label sources, dropped columns, and what the training file determines for all others.
 
-    `query` and `label` name columns of a table; `position` is a column of any file. `features` are the names of a
-    model's features; for LETOR text they follow from `n_features`, its number of columns. `sparse` says whether
-    features are stored sparse.
+    `query`, `label`, `document` and `categorical` name columns of a table; `position` and `weight` are columns of any
+    file. `features` are the names of a model's features, and `categories` the values of its categorical ones; for LETOR
+    text they follow from `n_features`, its number of columns. `sparse` says whether features are stored sparse.
     """
 
     sources: tuple[Source, ...] = ()
@@ -63,6 +65,10 @@ class Columns:
     features: tuple[str, ...] | None = None
     sparse: bool | None = None
     position: str | None = None
+    weight: str | None = None
+    document: str | None = None
+    categorical: tuple[str, ...] = ()
+    categories: Categories = field(default_factory=dict)
 
     @classmethod
     def parse(
@@ -71,22 +77,49 @@ class Columns:
         dropped: Iterable[str] = (),
         query: str | None = None,
         label: str | None = None,
+        categorical: Iterable[str] = (),
         **further: Any,
     ) -> Columns:
-        """Parse the options ``--source`` and ``--drop``; `further` are fields."""
-        items = tuple(word.strip() for text in dropped for word in text.split(",") if word.strip())
-        columns = cls(tuple(map(Source.parse, sources)), items, query, label, **further)
-        taken = [source.column for source in columns.sources]
-        taken += [] if columns.position is None else [columns.position]
+        """Parse the options ``--source``, ``--drop`` and ``--categorical``; `further` are fields."""
+        items, kinds = (
+            tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+            for texts in (dropped, categorical)
+        )
+        columns = cls(tuple(map(Source.parse, sources)), items, query, label, categorical=kinds, **further)
+        taken = [*columns._beside.values(), *kinds]
         for column in taken:
             if taken.count(column) > 1 or column in items:
                 raise ValueError(f"column {plain(column)} is given twice: a column has one use; give it once")
         return columns
 
-    def opened(self, path: Path) -> DataFile:
-        """Open a file with its rows grouped by query."""
-        text = [self.query or QUERY, *([] if self.position is None else [self.position])]
-        file = open_data(path, text)
+    @classmethod
+    def recorded(cls, about: Mapping[str, Any]) -> Columns:
+        """The columns in the description of a model, as `record` wrote them."""
+        read: dict[str, Any] = about.get("columns", {}) | {"categories": about.get("categories", {})}
+        read = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
+        return cls(tuple(Source(**source) for source in read.pop("sources", ())), **read)
+
+    def record(self) -> dict[str, Any]:
+        """The entries of the description of a model."""
+        columns = asdict(self)
+        categories, _ = columns.pop("categories"), columns.pop("categorical")
+        return {"columns": columns} | ({"categories": categories} if categories else {})
+
+    @property
+    def text(self) -> tuple[str | None, ...]:
+        """The columns that are text, also where they look like numbers."""
+        return self.query or QUERY, self.position, self.document, *self.categorical, *self.categories
+
+    @property
+    def _beside(self) -> dict[str, str]:
+        """The columns of the options that take them from the features, by option."""
+        named = {f"--{name} ": getattr(self, name) for name in ("position", "weight", "document")}
+        found = {f"{option}{plain(column)}": column for option, column in named.items() if column}
+        return {f"--source {plain(source)}": source.column for source in self.sources} | found
+
+    def opened(self, path: Path, text: Sequence[str | None] = ()) -> DataFile:
+        """Open a file with its rows grouped by query; further columns may be `text`."""
+        file = open_data(path, [*self.text, *text])
         query, _ = self._labels(file)
         return file if isinstance(file, LetorFile) or query is None else file.grouped(query)
 
@@ -98,9 +131,15 @@ class Columns:
         """Features, queries and label sources of a file."""
         file = self._whole(file)
         names = self.feature_names(file)
-        q = self.queries(file)
-        documents = file.collection.documents if isinstance(file, LetorFile) else None
-        return Collection(_stored(_matrix(file, names), self.sparse), q, documents, names)
+        q, categories = self.queries(file), self._categories(file, names)
+        features = _stored(_matrix(file, names, categories), self.sparse)
+        return Collection(features, q, self.documents(file), names, categories)
+
+    def documents(self, file: DataFile) -> NDArray[np.str_] | None:
+        """The name of each document, None without."""
+        if isinstance(file, LetorFile):
+            return file.collection.documents
+        return None if self.document is None else file.names_of(self.document)
 
     def matrix(self, file: DataFile) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
@@ -111,7 +150,7 @@ class Columns:
                 "count as 0; if the file has other features, the scores are meaningless",
                 stacklevel=2,
             )
-        return _stored(_matrix(whole, self.feature_names(whole)), self.sparse)
+        return _stored(_matrix(whole, self.feature_names(whole), self.categories), self.sparse)
 
     def queries(self, file: DataFile) -> Queries:
         """Queries with their label sources, in the order of the file."""
@@ -126,12 +165,17 @@ class Columns:
             with _told(option, file):
                 values = file.numbers(source.column, "give another column")
                 q = q.with_source(source.name, click_rate(values, q) if source.rate else values)
-        # A model that records a position may be trained on clicks and tested on grades.
-        if self.position is not None and not (recorded and self.position not in file.names):
-            option = f"--position {plain(self.position)}"
-            file.check(self.position, option)
+        # A model that records positions and weights may be trained on clicks and tested on grades.
+        for name, column in (("position", self.position), ("weight", self.weight)):
+            if column is None or (recorded and column not in file.names):
+                continue
+            option = f"--{name} {plain(column)}"
+            file.check(column, option)
             with _told(option, file):
-                q = q.with_positions(file.positions(self.position))
+                if name == "position":
+                    q = q.with_positions(file.positions(column))
+                else:
+                    q = q.with_weight(file.numbers(column, "give another column"))
         return q
 
     def feature_names(self, file: DataFile) -> tuple[str, ...]:
@@ -152,11 +196,30 @@ class Columns:
             )
         return names
 
+    def _categories(self, file: DataFile, names: tuple[str, ...]) -> Categories:
+        """The values of the categorical ones of the features: those of the model, else those of the file."""
+        if self.features is not None:
+            return self.categories
+        if isinstance(file, LetorFile):
+            if self.categorical:
+                raise ValueError(f"--categorical is for tables, but {file.path} is LETOR text: omit it")
+            return {}
+        named = [name for item in self.categorical for name in _range(item, file, "--categorical")]
+        if wrong := [name for name in named if name not in names]:
+            raise ValueError(f"--categorical {plain(wrong[0])}: it is no feature; omit it")
+        return file.categories(names, named)
+
     def fixed_by(self, file: DataFile, collection: Collection) -> Columns:
         """The columns for all further files, determined by the training file."""
         file = self._whole(file)
         sparse = not isinstance(collection.features, np.ndarray)
-        fixed = replace(self, dropped=self._dropped(file), sparse=sparse)
+        fixed = replace(
+            self,
+            dropped=self._dropped(file),
+            sparse=sparse,
+            categorical=(),
+            categories=collection.categories,
+        )
         if isinstance(file, LetorFile):
             return replace(fixed, n_features=len(file.names))
         query, label = self._labels(file)
@@ -208,15 +271,13 @@ class Columns:
                 raise ValueError(
                     f"--source {plain(source)}: {what}: give another column, or omit --source {plain(source)}"
                 )
-        further = {f"--source {plain(source)}": source.column for source in self.sources}
-        further |= {f"--position {plain(self.position)}": self.position} if self.position else {}
-        for option, column in further.items():
+        for option, column in self._beside.items():
             file.check(column, option)
-        return (*labels, *further.values())
+        return (*labels, *self._beside.values())
 
     def _dropped(self, file: DataFile) -> tuple[str, ...]:
         """The columns of ``--drop``; a range skips all columns with another use, which are no features anyway."""
-        used = {*self._labels(file), self.position, *(source.column for source in self.sources)}
+        used = {*self._labels(file), *self._beside.values()}
         found = [name for item in self.dropped for name in _range(item, file) if name not in used]
         return tuple(dict.fromkeys(found))
 
@@ -236,18 +297,18 @@ class Columns:
         return file.widened(self.n_features)
 
 
-def _matrix(file: DataFile, names: tuple[str, ...]) -> Any:
+def _matrix(file: DataFile, names: tuple[str, ...], categories: Categories) -> Any:
     """The features of these columns, in a table NaN where they are missing."""
     if isinstance(file, LetorFile):
         return file.matrix(names)
     try:
-        return file.matrix(names).astype(np.float64, copy=False)
+        return file.matrix(names, categories=categories).astype(np.float64, copy=False)
     except ValueError:
-        if not (texts := file.not_numeric(names)):
+        if not (texts := file.not_numeric(name for name in names if name not in categories)):
             raise
         raise ValueError(
             f"{file.path}: {listed(texts)} {'is' if len(texts) == 1 else 'are'} not numeric: encode as numbers, or "
-            f"give --drop {shown(','.join(texts))}"
+            f"give --drop {shown(','.join(texts))} or --categorical {shown(','.join(texts))}"
         ) from None
 
 
@@ -261,7 +322,7 @@ def _told(before: str, file: DataFile) -> Iterator[None]:
         raise ValueError(f"{before} of {file.path}: {error}") from None
 
 
-def _range(item: str, file: DataFile) -> tuple[str, ...]:
+def _range(item: str, file: DataFile, option: str = "--drop") -> tuple[str, ...]:
     """A column, or a range of columns, such as 134-136 or title_bm25-title_length."""
     names = file.names
     if item in names:
@@ -270,7 +331,7 @@ def _range(item: str, file: DataFile) -> tuple[str, ...]:
         first, last = item[:at].strip(), item[at + 1 :].strip()
         if first in names and last in names and names.index(first) <= names.index(last):
             return names[names.index(first) : names.index(last) + 1]
-    file.check(item, f"--drop {plain(item)}")
+    file.check(item, f"{option} {plain(item)}")
     return ()
 
 

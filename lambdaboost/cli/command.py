@@ -15,8 +15,36 @@ import typer
 
 from lambdaboost.cli.files import Named, Place, Reads, Writes, check_places
 
-# Options of the columns of a file, which become one value.
-COLUMNS = ("source", "drop", "query", "label", "features", "position")
+# The options of the columns of a file, which become one value: type, metavar and help.
+COLUMNS: dict[str, tuple[Any, str, str]] = {
+    "query": (str, "COLUMN", "Column of a table with the query of each row; default qid."),
+    "label": (str, "COLUMN", "Column of a table with the grades; default label."),
+    "source": (
+        *(list[str], "NAME[=COLUMN][:rate]"),
+        "Use a column, in LETOR text by number from 1, as a label source and not as a feature; may be repeated. "
+        "':rate' converts click counts to log1p(count) / largest log1p(count) of the query, in 0 to 1. In evaluate and "
+        "report the default are the label sources of the models' training.",
+    ),
+    "position": (
+        *(str, "COLUMN"),
+        "Column with the rank from 1 at which each row was shown, or any bias factor as text, for objectives and "
+        "measures that correct for it; not a feature. Empty, in LETOR text 0, where a row was not shown.",
+    ),
+    "weight": (str, "COLUMN", "Column with the weight of each row; not a feature."),
+    "document": (str, "COLUMN", "Column of a table with the name of each row, for reports; not a feature."),
+    "categorical": (
+        *(list[str], "COLUMNS"),
+        "Features of a table that are categories, texts or whole numbers, as of --drop. Columns of Parquet that have a "
+        "categorical type are so anyway. The model records the values.",
+    ),
+    "drop": (
+        *(list[str], "COLUMNS"),
+        "Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136. For a "
+        "model only where no MODEL.json records its columns.",
+    ),
+    "features": (int, "N", "Number of columns of LETOR text, if the last ones do not occur in TRAIN."),
+}
+EVERY = tuple(COLUMNS)
 OVERWRITE = Annotated[
     bool, typer.Option("--overwrite", help="Replace existing files at the places of the outputs.")
 ]
@@ -25,7 +53,8 @@ OVERWRITE = Annotated[
 def implemented(command: Callable[..., None]) -> Callable[..., None]:
     """The command as it runs: ~ is expanded, its files are checked, and `run` of the module of its name is called.
 
-    A command that writes files gets the option ``--overwrite``.
+    A command that writes files gets the option ``--overwrite``, and one with a parameter `columns` the options of the
+    columns that are its default.
 
     Raises
     ------
@@ -34,13 +63,20 @@ def implemented(command: Callable[..., None]) -> Callable[..., None]:
 
     """
     hints = get_type_hints(command, include_extras=True)
+    parameters = list(inspect.signature(command).parameters.values())
+    for at in [at for at, parameter in enumerate(parameters) if parameter.name == "columns"]:
+        for name in (names := parameters[at].default):
+            kind, metavar, words = COLUMNS[name]
+            option = typer.Option(metavar=metavar, help=words, min=1 if kind is int else None)
+            hints[name] = Annotated[kind | None, option]
+        of = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters[at : at + 1] = [inspect.Parameter(name, of, default=None) for name in names]
     kinds = {
         name: kind
         for name, hint in hints.items()
         if (kind := _kind(f"{command.__name__}: {name}", hint)) is not None
     }
-    parameters = inspect.signature(command).parameters
-    declared = [parameters[name].replace(annotation=hints[name]) for name in parameters]
+    declared = [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters]
 
     @functools.wraps(command)
     def called(*, overwrite: bool = False, **given: Any) -> None:
@@ -97,10 +133,14 @@ def _plain(value: Any, hint: Any) -> Any:
 
 
 def _columns(
-    source: tuple[str, ...], drop: tuple[str, ...], features: int | None, **names: str | None
+    source: tuple[str, ...],
+    drop: tuple[str, ...],
+    categorical: tuple[str, ...],
+    features: int | None,
+    **names: str | None,
 ) -> Any:
     """The options of the columns as one value, which is imported only now."""
     from lambdaboost.cli.columns import Columns
 
     named = {name: value or None for name, value in names.items()}
-    return Columns.parse(source, drop, n_features=features or None, **named)
+    return Columns.parse(source, drop, categorical=categorical, n_features=features or None, **named)

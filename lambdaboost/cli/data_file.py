@@ -80,7 +80,7 @@ class LetorFile:
 DataFile = LetorFile | Table
 
 
-def open_data(path: Path, text: Sequence[str] = ()) -> DataFile:
+def open_data(path: Path, text: Sequence[str | None] = ()) -> DataFile:
     """Read a file: CSV or Parquet by its suffix, otherwise LETOR text; the columns `text` of CSV are no numbers.
 
     Raises

@@ -18,9 +18,6 @@ from lambdaboost.cli.data_file import DataFile, LetorFile
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
 
-# The names that an engine gives features without names.
-DEFAULT_NAMES = {"lightgbm": "Column_{}", "xgboost": "f{}"}
-
 
 @dataclass(frozen=True)
 class LoadedModel:
@@ -67,17 +64,22 @@ class LoadedModel:
             return (
                 replace(self.columns, n_features=len(file.names) + lacking) if lacking > 0 else self.columns
             )
-        names = self.engine.feature_names(self.booster)
+        names = self.engine.feature_names(self.booster) or self.about.get("features")
         default = default_names(self.engine, self.booster)
         if names is None and set(default) <= set(file.names):
             names = default
-        features = None if names is None else self.engine.named_columns(names, file.names)
-        return replace(self.columns, features=features)
+        if names is None:
+            return self.columns
+        values = self.columns.categories
+        named = self.engine.named_columns(values, file.names)
+        categories = dict(zip(named, values.values(), strict=True))
+        features = self.engine.named_columns(names, file.names)
+        return replace(self.columns, features=features, categories=categories)
 
 
 def default_names(engine: Engine, booster: Any) -> tuple[str, ...]:
     """The engine's names of features that were given none, which the columns of a table may have too."""
-    return tuple(map(DEFAULT_NAMES[engine.name].format, range(engine.n_features(booster))))
+    return tuple(map(engine.unnamed.format, range(engine.n_features(booster))))
 
 
 def load(path: Path, options: Columns) -> LoadedModel:
@@ -98,12 +100,9 @@ def load(path: Path, options: Columns) -> LoadedModel:
         raise ValueError(
             f"--drop does not apply to {path}: {saving.beside(path).name} records its columns; omit --drop"
         )
-    columns = saved.about.get("columns")
-    if columns is None:  # written by lambdaboost.save
-        return LoadedModel(path, saved.booster, options, saved.about)
-    lists = {name: tuple(columns[name]) for name in ("dropped", "features") if columns[name] is not None}
-    sources = tuple(Source(**source) for source in columns["sources"])
-    read = Columns(**{**columns, **lists, "sources": sources})
+    read = Columns.recorded(saved.about)
+    if "columns" not in saved.about:  # written by lambdaboost.save
+        read = replace(options, categories=read.categories)
     read = replace(read, query=options.query or read.query, label=options.label or read.label)
     return LoadedModel(path, saved.booster, read, saved.about)
 
@@ -128,10 +127,12 @@ def label_columns(options: Columns, models: Sequence[LoadedModel], file: Path) -
                 )
     recorded = tuple(source for source, _ in found.values() if source.column != options.label)
     columns = replace(options, sources=options.sources or recorded)
-    data = columns.opened(file)
-    if options.position is None:  # models of clicks may be tested on graded data, without positions
-        positions = [model.columns.position for model in models if model.columns.position in data.names]
-        columns = replace(columns, position=next(iter(positions), None))
+    text = [column for own in (columns, *(model.columns for model in models)) for column in own.text]
+    data = columns.opened(file, text)
+    for name in ("position", "weight", "document"):  # which other data may not have
+        recorded_as = [getattr(model.columns, name) for model in models]
+        there = next((column for column in recorded_as if column in data.names), None)
+        columns = replace(columns, **{name: getattr(options, name) or there})  # type: ignore[arg-type]
     return columns, data
 
 
@@ -154,4 +155,4 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
         f"features are taken {how}; in order, --drop excludes columns"
     )
     about = {"engine": engine.name, "model_sha256": hashlib.sha256(content).hexdigest()}
-    return LoadedModel(path, booster, options, about)
+    return LoadedModel(path, booster, replace(options, categories=engine.categories(booster)), about)

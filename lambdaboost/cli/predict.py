@@ -16,7 +16,7 @@ def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
     """Write one score per line."""
     loaded = model_file.load(model, columns)
     with ERR.status("reading …"):
-        data = open_data(file)
+        data = open_data(file, loaded.columns.text)
     # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
     text = "".join(f"{score!s}\n" for score in loaded.scores(loaded.matrix(data)))
     if out is None:

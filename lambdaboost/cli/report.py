@@ -16,7 +16,7 @@ from lambdaboost._words import listed, plain
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.data_file import DataFile, LetorFile, as_grouped
+from lambdaboost.cli.data_file import DataFile, as_grouped
 from lambdaboost.cli.files import Named
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures, read_scores
 from lambdaboost.cli.model_file import LoadedModel
@@ -109,7 +109,7 @@ def run(
             diagnostics=_diagnostics(ranked, data, rows, shuffled) | pictures(propensities=curves),
             importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q) for name in segment},
-            documents=_document_names(data)[rows],
+            documents=_document_names(labels, data)[rows],
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -139,10 +139,10 @@ def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
     return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
-def _document_names(file: DataFile) -> NDArray[np.str_]:
+def _document_names(columns: Columns, file: DataFile) -> NDArray[np.str_]:
     """Names of the documents, or row numbers from 1 if they have none."""
-    if isinstance(file, LetorFile) and file.collection.documents is not None:
-        return file.collection.documents
+    if (names := columns.documents(file)) is not None:
+        return names
     return as_grouped(file, np.array([f"row {row}" for row in range(1, len(file) + 1)]))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +83,7 @@ def run(
     }
     kept = chosen.n_rounds(booster)
     about = {
-        "columns": asdict(columns),
+        **columns.record(),
         "rounds": rounds,
         "early_stopping": early_stopping,
         "seed": seed,

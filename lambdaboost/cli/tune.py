@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ def run(
 
     def write(tuned: Tuned) -> None:
         data = {name: data_facts(path, parts[name]) for name, path in paths.items()}
-        further = {"columns": asdict(columns), "data": data, "seed": search["seed"]}
+        further = {**columns.record(), "data": data, "seed": search["seed"]}
         tuned.save(out, about=further)
         with replacing(script_of(out)) as file:
             file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
@@ -65,7 +64,7 @@ def run(
     try:
         tuned = search_for(
             parts["train"],
-            parts.get("valid"),
+            valid=parts.get("valid"),
             measure=measures,
             objectives=objective or None,
             params=params,
@@ -95,7 +94,7 @@ def _tell(tuned: Tuned) -> None:
     names = list(map(repr, tuned.measures))
     print_table(table_of(tuned.finalists[["candidate", names[0], "difference", "p", "objective"]]))
     if tuned.trade_off is not None:
-        print_table(table_of(tuned.front[["candidate", *names, "no significant loss"]]))
+        print_table(table_of(tuned.front[["candidate", *names, tuned.front.columns[-1]]]))
         tell(tuned.trade_off.loss)
     tell(tuned.verdict)
     tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")

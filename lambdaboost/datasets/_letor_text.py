@@ -160,6 +160,8 @@ def _parse_row(body: bytes, with_qid: bool) -> tuple[float, int, list[int], list
             too = (
                 "too large" if int(index) > INT32_MAX else f"not above {indices[-1]}: indices must be sorted"
             )
+            if int(index) == 0:
+                too = "below 1: LETOR counts features from 1; add 1 to each index"
             raise ValueError(f"the feature index {int(index)} is {too}")
         indices.append(int(index))
         values.append(float(value))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_new_source
+from lambdaboost.datasets.categories import Categories, categorical_frame
 from lambdaboost.datasets.queries import Queries
 
 Transform = Callable[[NDArray[np.float64], Queries], ArrayLike]
@@ -29,6 +30,8 @@ class Collection:
         Name of each document.
     feature_names : sequence of str, shape (n_features,), optional
         Name of each column, without duplicates.
+    categories : dict of str to sequence, optional
+        The values of each categorical feature; its column holds their codes, from 0, or NaN.
 
     Raises
     ------
@@ -49,6 +52,7 @@ class Collection:
     queries: Queries
     documents: NDArray[np.str_] | None = None
     feature_names: tuple[str, ...] | None = None
+    categories: Categories = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.queries, Queries):
@@ -76,6 +80,10 @@ class Collection:
                 twice = next(name for name in names if names.count(name) > 1)
                 raise ValueError(f"feature_names has {twice!r} twice: name each column differently")
             object.__setattr__(self, "feature_names", names)
+        if unnamed := [name for name in self.categories if name not in (self.feature_names or ())]:
+            raise ValueError(
+                f"categories has {unnamed[0]!r}, which is none of the feature_names: name it there"
+            )
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.features, self.queries))
@@ -91,6 +99,19 @@ class Collection:
     def n_features(self) -> int:
         """Number of columns."""
         return int(self.features.shape[1])
+
+    def table(self, names: str) -> Any:
+        """The features as the engines take them: a pandas frame if there are categories, whose columns `names` gives.
+
+        >>> one = Collection(np.array([[0.0], [1]]), Queries([1, 0], [2]), None, ["c"], {"c": ("de", "us")})
+        >>> one.table("f{}").f0.tolist()
+        ['de', 'us']
+        """
+        if not self.categories:
+            return self.features
+        columns = {names.format(i): self.features[:, i] for i in range(self.n_features)}
+        of = dict(zip(self.feature_names or (), columns, strict=True))
+        return categorical_frame(columns, {of[name]: values for name, values in self.categories.items()})
 
     def take(self, queries: ArrayLike) -> Collection:
         """Select queries by index or mask, in the order given.
@@ -162,7 +183,8 @@ class Collection:
         gone = {self._column(column) for column in columns}
         keep = [i for i in range(self.n_features) if i not in gone]
         names = None if self.feature_names is None else tuple(self.feature_names[i] for i in keep)
-        return replace(self, features=self.features[:, keep], feature_names=names)
+        kept = {name: values for name, values in self.categories.items() if name in (names or ())}
+        return replace(self, features=self.features[:, keep], feature_names=names, categories=kept)
 
     def without_ids(self) -> Collection:
         """The same data without the names of its queries, which two parts to be joined may share.
@@ -207,12 +229,15 @@ class Collection:
                 )
             if part.feature_names != parts[0].feature_names:
                 raise ValueError(f"part {i} and part 0 differ in feature_names: give both the same names")
+            if dict(part.categories) != dict(parts[0].categories):
+                raise ValueError(f"part {i} and part 0 differ in categories: read both with the same ones")
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
             stacked([part.features for part in parts]),
             Queries.concat([part.queries for part in parts]),
             np.concatenate(documents) if len(documents) == len(parts) else None,
             parts[0].feature_names,
+            parts[0].categories,
         )
 
     def _column(self, column: int | str) -> int:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lambdaboost._checks import check_new_source
+from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.columns import sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE, Queries
-from lambdaboost.datasets.tables import as_frame
+from lambdaboost.datasets.tables import Table, as_frame, remedy_of_index
 
 QID, POSITION = "qid", "position"
 TABLE = "give a pandas, polars or pyarrow table"
@@ -158,10 +161,12 @@ class NamedColumns:
             )
         query, before = self.query_of_row(name, X, group, qid), "eval_" if name.startswith("eval") else ""
         if query is None and group is None:
-            raise ValueError(
-                f"{name} has no column {_unknown(self.query, names)}: {TABLE} with the column that query= names, or "
-                f"the queries as {before}group= or {before}qid="
+            frame = as_frame(name, X)
+            meant = remedy_of_index(name, frame, self.query) if frame is not None else ""
+            meant = meant or (
+                f"{TABLE} with the column that query= names, or the queries as {before}group= or {before}qid="
             )
+            raise ValueError(f"{name} has no column {_unknown(self.query, names)}: {meant}")
         features = self.features(X, order)
         if names and not names_in(features):
             raise ValueError(
@@ -177,6 +182,26 @@ class NamedColumns:
     def split_training(self, X: Any, *beside: Any) -> Rows:
         """Split training data, in which every named column must be there; as `split`."""
         return self.split("X", X, *beside, needed=self._labels)
+
+    def collection(
+        self, name: str, X: Any, y: Any, *beside: Any, weight: Any = None, like: Collection | None = None
+    ) -> Collection:
+        """The data as a `Collection`; `beside` are queries, sources and positions as of `split`.
+
+        Validation data have the features and the categories of the training data, `like`.
+        """
+        order = None if like is None else like.feature_names
+        rows = self.split(name, X, *beside, needed=self._labels if like is None else (), order=order)
+        q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
+        if as_frame(name, rows.features) is None:
+            from sklearn.utils import check_array  # which takes a second to import
+
+            kinds = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False}
+            return Collection(check_array(rows.features, **kinds), q)
+        table = Table.of(rows.features)
+        categories = table.categories(table.names) if like is None else like.categories
+        features = table.matrix(table.names, "drop it", categories)
+        return Collection(features, q, feature_names=table.names, categories=categories)
 
     def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:
         """The queries of X with grades y, and the label sources and positions that a measure reads."""

@@ -18,11 +18,19 @@ from lambdaboost._files import reading
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import codes_of, is_missing, query_ids, query_starts
+from lambdaboost.datasets.categories import (
+    Categories,
+    categorical_frame,
+    categories_in,
+    codes_in,
+    text_of_value,
+    values_of,
+)
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import Queries
 
-FEATURES = "exclude it with features="
+FEATURES = "name it in categorical=, or exclude it with features="
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 # Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
@@ -37,6 +45,9 @@ def from_frame(
     features: Sequence[str] | None = None,
     sources: Sequence[str] | Mapping[str, str] = (),
     position: str | None = None,
+    weight: str | None = None,
+    document: str | None = None,
+    categorical: Sequence[str] = (),
 ) -> Collection:
     """Make a `Collection` from the columns of a pandas, polars or pyarrow table.
 
@@ -54,11 +65,16 @@ def from_frame(
         Columns of further label sources, or the column of each label source by name.
     position : str, optional
         Column with the position of each row, as of `Queries`.
+    weight, document : str, optional
+        Columns with the weight of each row, as of `Queries`, and with its name.
+    categorical : list of str, optional
+        Features of text or whole numbers that become categories, beside those that have a categorical type.
 
     Returns
     -------
     Collection
         Features as float32 if every column is float32, else float64, NaN for nulls; with query ids and feature names.
+        Categories are codes, from 0, whose values are in `Collection.categories`.
 
     Raises
     ------
@@ -78,7 +94,7 @@ def from_frame(
     """
     table = Table.of(df)
     query_starts(f"column {shown(query)}", table.ids(query))  # raises unless each query is whole
-    return table.collection(query, relevance, features, sources, position)
+    return table.collection(query, relevance, features, sources, position, weight, document, categorical)
 
 
 def read_table(
@@ -89,17 +105,21 @@ def read_table(
     features: Sequence[str] | None = None,
     sources: Sequence[str] | Mapping[str, str] = (),
     position: str | None = None,
+    weight: str | None = None,
+    document: str | None = None,
+    categorical: Sequence[str] = (),
 ) -> Collection:
     r"""Read a CSV or Parquet file, as the command line reads it.
 
-    In CSV, ids and positions are text: ``7``, ``07`` and ``7.0`` are three queries, and only an empty field is missing.
+    In CSV, ids, positions and categories are text: ``7``, ``07`` and ``7.0`` are three queries, and only an empty field
+    is missing.
     Positions are ranks where every field that is not empty is a number.
 
     Parameters
     ----------
     path : path
         ``.csv``, also compressed as gzip, xz, bzip2 or zstd, or ``.parquet``.
-    query, relevance, features, sources, position
+    query, relevance, features, sources, position, weight, document, categorical
         Columns, as of `from_frame`. The rows of a query may be apart: they come together in the order of the file, the
         queries in that of their first rows.
 
@@ -124,8 +144,8 @@ def read_table(
     >>> folder.cleanup()
 
     """
-    table = Table.read(Path(path), (query, *([] if position is None else [position])))
-    return table.grouped(query).collection(query, relevance, features, sources, position)
+    table = Table.read(Path(path), (query, position, document, *categorical)).grouped(query)
+    return table.collection(query, relevance, features, sources, position, weight, document, categorical)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +181,7 @@ class Table:
         return cls(frame)
 
     @classmethod
-    def read(cls, path: Path, text: Iterable[str] = ()) -> Table:
+    def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
         frame = _read(path, text)
         if not len(frame):
@@ -185,8 +205,8 @@ class Table:
         """Raise if there is no such column; `option` is where it was given."""
         if column not in self.names:
             before = f"{option}: " if option else ""
-            known = listed(self.names)
-            raise ValueError(f"{before}{self.where} has no column {shown(column)}: choose among {known}")
+            known = remedy_of_index(self.where, self.frame, column) or f"choose among {listed(self.names)}"
+            raise ValueError(f"{before}{self.where} has no column {shown(column)}: {known}")
 
     def column(self, column: str) -> Any:
         """A column as a series of the table's own library."""
@@ -215,10 +235,32 @@ class Table:
     def _is_csv(self) -> bool:
         return self.path is not None and self.path.suffix.lower() not in PARQUET
 
-    def matrix(self, columns: Sequence[str], otherwise: str = FEATURES) -> NDArray[Any]:
-        """Features: float32 if all columns are, else float64."""
+    def matrix(
+        self, columns: Sequence[str], otherwise: str = FEATURES, categories: Categories = MappingProxyType({})
+    ) -> NDArray[Any]:
+        """Features: float32 if all columns are, else float64; of columns with categories their codes."""
         with self.told():
-            return np.column_stack([self.numbers(column, otherwise) for column in columns])
+            return np.column_stack(
+                [
+                    codes_in(column, self.values(column), categories[column], self._row)
+                    if column in categories
+                    else self.numbers(column, otherwise)
+                    for column in columns
+                ]
+            )
+
+    def categories(self, columns: Iterable[str], named: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
+        """The values of the columns of a categorical type, and of those that are `named`."""
+        own = categories_in(self.frame)
+        with self.told():
+            own |= {column: values_of(column, self.values(column)) for column in named if column not in own}
+        return {column: own[column] for column in columns if column in own}
+
+    def names_of(self, column: str) -> NDArray[np.str_]:
+        """The name of each row, "" where it is missing."""
+        given = self.values(column)
+        names = np.array([text_of_value(name) for name in given])
+        return np.where(is_missing(given), "", names)
 
     def not_numeric(self, columns: Iterable[str]) -> list[str]:
         """Those of the columns that hold no numbers."""
@@ -305,24 +347,36 @@ class Table:
         features: Sequence[str] | None,
         sources: Sequence[str] | Mapping[str, str] = (),
         position: str | None = None,
+        weight: str | None = None,
+        document: str | None = None,
+        categorical: Sequence[str] = (),
     ) -> Collection:
         """Features, queries and label sources; as `read_table`, for rows that are grouped."""
-        for argument, given in (("features", features), ("sources", sources)):
+        for argument, given in (("features", features), ("sources", sources), ("categorical", categorical)):
             if isinstance(given, str):
                 raise TypeError(f"{argument} is the string {given!r}: give a list, such as [{given!r}]")
         by_name = dict(sources) if isinstance(sources, Mapping) else {name: name for name in sources}
         for name in by_name:
             check_new_source(name)
-        used = [query, relevance, *by_name.values(), *([] if position is None else [position])]
+        beside = [column for column in (position, weight, document) if column is not None]
+        used = [query, relevance, *by_name.values(), *beside]
         names = [name for name in self.names if name not in used] if features is None else list(features)
-        for column in [*used, *names]:
+        for column in [*used, *names, *categorical]:
             self.check(column)
+        if idle := [column for column in categorical if column not in names]:
+            raise ValueError(f"categorical has {shown(idle[0])}, which is no feature: leave it out")
         if not names:
             raise ValueError(
                 f"features is empty: {self.where} needs at least one column besides the query and the labels"
             )
         q = self.queries(query, relevance, by_name, position)
-        return Collection(self.matrix(names), q, feature_names=tuple(names))
+        if weight is not None:
+            with self.told():
+                q = q.with_weight(self.numbers(weight))
+        documents = None if document is None else self.names_of(document)
+        categories = self.categories(names, categorical)
+        matrix = self.matrix(names, categories=categories)
+        return Collection(matrix, q, documents, tuple(names), categories)
 
     def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
         """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
@@ -361,10 +415,64 @@ def as_frame(name: str, X: Any) -> Any:
     if len(set(columns)) < len(columns):
         twice = next(column for column in columns if columns.count(column) > 1)
         raise ValueError(f"{name} has two columns {twice!r}: rename one")
+    if columns and getattr(X.columns, "nlevels", 1) > 1:
+        raise TypeError(
+            f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
+            f"{name}.columns = {name}.columns.map('_'.join)"
+        )
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def with_categories(name: str, X: Any, categories: Categories | None = None) -> Any:
+    """A table with categorical columns as a pandas frame with these categories, or its own; anything else as it is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a row has a category that is not among these, or a column has categories that held numbers in training.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> X = pl.DataFrame({"market": ["us", "de"]}, schema={"market": pl.Categorical})
+    >>> with_categories("X", X, {"market": ("de", "fr", "us")}).market.cat.codes.tolist()
+    [2, 0]
+
+    """
+    frame = as_frame(name, X)
+    if frame is None or frame.implementation.is_cudf():
+        return X
+    own = categories_in(frame)
+    chosen = own if categories is None else categories
+    if wrong := [column for column in own if column not in chosen]:
+        raise TypeError(
+            f"{name} has categories in the column {wrong[0]!r}, which held numbers in training: give numbers"
+        )
+    pandas = frame.implementation.is_pandas()
+    if not chosen or (pandas and all(_has_values(X[column], values) for column, values in chosen.items())):
+        return X
+    table, columns = Table(frame), {}
+    for column in frame.columns:
+        if column in chosen:
+            columns[column] = codes_in(column, table.values(column), chosen[column])
+        else:
+            columns[column] = X[column].array if pandas else table.numbers(column, "drop it")
+    return categorical_frame(columns, chosen)
+
+
+def _has_values(column: Any, values: Sequence[Any]) -> bool:
+    """Whether a pandas column has these categories, and whole ones as int64: XGBoost compares the types too."""
+    own = getattr(getattr(column, "cat", None), "categories", np.empty(0))
+    return own.tolist() == list(values) and (own.dtype.kind not in "iu" or own.dtype == np.int64)
+
+
+def remedy_of_index(name: str, frame: Any, column: Any) -> str:
+    """What helps where a column is a level of the index of a pandas frame; "" where it is not."""
+    index = getattr(frame.to_native(), "index", None)
+    return f"it is in the index; give {name}.reset_index()" if column in getattr(index, "names", ()) else ""
 
 
 def is_table(path: Path) -> bool:
@@ -385,7 +493,7 @@ def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(missing, np.nan, given).astype(np.float64)
 
 
-def _read(path: Path, text: Iterable[str]) -> Any:
+def _read(path: Path, text: Iterable[str | None]) -> Any:
     import pandas as pd
 
     parquet = path.suffix.lower() in PARQUET
@@ -409,7 +517,7 @@ def _read(path: Path, text: Iterable[str]) -> Any:
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
 
 
-def _read_csv(read: Callable[..., Any], text: Iterable[str]) -> Any:
+def _read_csv(read: Callable[..., Any], text: Iterable[str | None]) -> Any:
     """The table; what pandas would mend without a word is an error."""
     import pandas as pd
 

@@ -53,6 +53,7 @@ class Engine(Protocol):
     cutoffs: ClassVar[Mapping[str, Callable[..., Measure]]] = {}
     # Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
     predicts_margins: ClassVar[bool] = False
+    unnamed: ClassVar[str]  # its names of features that were given none
     blank: ClassVar[str] = " "  # what a booster keeps for a blank in the name of a feature
     traps: ClassVar[tuple[Trap, ...]]  # the rows of docs/traps.md about this engine alone
 
@@ -113,6 +114,9 @@ class Engine(Protocol):
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
         """Names of the features, or None if the booster has none."""
+
+    def categories(self, booster: Any) -> dict[str, list[Any]]:
+        """The values of each categorical feature that the booster itself stores."""
 
     def importance(self, booster: Any) -> NDArray[np.float64]:
         """The total gain of each feature, shape (n_features,)."""

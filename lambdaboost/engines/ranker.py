@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._value import Value
 from lambdaboost._words import likely, listed, shown
+from lambdaboost.datasets.categories import Categories, categories_in
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
+from lambdaboost.datasets.tables import as_frame, with_categories
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.job import DEFAULT_MEASURE
 from lambdaboost.engines.leaves import Leaves
@@ -169,7 +171,8 @@ class Ranker:
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
-        return NamedColumns.of(self).features(X, getattr(self, "_fitted_columns", None))
+        features = NamedColumns.of(self).features(X, getattr(self, "_fitted_columns", None))
+        return with_categories("X", features, getattr(self, "_fitted_categories", None))
 
     def _prepared(
         self, given: Mapping[str, Any], eval_set: Sequence[tuple[Any, Any]]
@@ -181,7 +184,9 @@ class Ranker:
         self._check_names()
         columns, names = NamedColumns.of(self), (*BESIDE, *self._of_rows)
         training = {name: given[name] for name in ("X", "y", *names)}
-        part = Part("", columns.split_training(given["X"], *(given[name] for name in BESIDE)), training)
+        rows = columns.split_training(given["X"], *(given[name] for name in BESIDE))
+        part = Part("", rows._replace(features=with_categories("X", rows.features)), training)
+        order, categories = names_in(part.rows.features), categories_of(part.rows.features)
         objective = read_objective(self.objective)
         if not isinstance(objective, GradeModel | NativeObjective):
             check_objective("objective", objective)
@@ -197,8 +202,8 @@ class Ranker:
         for i, (X, y) in enumerate(eval_set):
             of_set = {name: values[i] for name, (_, values) in lists.items()}
             items = dict.fromkeys(training) | {"X": X, "y": y} | of_set
-            order = names_in(part.rows.features)
             rows = columns.split(f"eval_set[{i}]", X, *(items[name] for name in BESIDE), order=order)
+            rows = rows._replace(features=with_categories(f"eval_set[{i}]", rows.features, categories))
             same = all(items[name] is training[name] for name in self._identity)
             sets.append(None if same else Part(f"eval_set[{i}]", rows, items))
         return objective, part, sets
@@ -218,6 +223,12 @@ class Ranker:
     def _note(self, objective: Any, X: Any) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
         self._fitted_objective, self.leaves_, self._fitted_columns = objective, self.leaves, names_in(X)
+        self._fitted_categories = categories_of(X)
+
+
+def categories_of(X: Any) -> Categories | None:
+    """The categories of a table; None for anything else."""
+    return None if (frame := as_frame("X", X)) is None else categories_in(frame)
 
 
 def _replaced(owner: str, value: Any, path: Sequence[str], to: Any) -> Any:

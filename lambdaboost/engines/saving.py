@@ -14,6 +14,7 @@ from lambdaboost._files import check_place, replacing
 from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost._value import text_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
+from lambdaboost.datasets.tables import Table, as_frame
 from lambdaboost.engines.engine import engine_named, engine_of
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import read_objective, scores_of
@@ -38,9 +39,18 @@ class SavedModel:
         params = self.about.get("params", {})
         columns = NamedColumns.read(params.get("query", QID), params.get("sources"), params.get("position"))
         engine = engine_named(self.about["engine"])
-        names, found = engine.feature_names(self.booster), names_in(X)
+        # Of a training on a `Collection`, whose booster has no names.
+        trained = self.about.get("columns", {}).get("features") or self.about.get("features")
+        names, found = trained or engine.feature_names(self.booster), names_in(X)
         order = engine.named_columns(names or (), found or ())
-        features = columns.features(X, order if order and set(order) <= set(found or ()) else None)
+        features = columns.features(
+            X, order if trained or (order and set(order) <= set(found or ())) else None
+        )
+        if found and (categories := self.about.get("categories")):
+            named = engine.named_columns(categories, found)
+            values = dict(zip(named, categories.values(), strict=True))
+            table = Table(as_frame("X", features))
+            features = table.matrix(table.names, "drop it", values)
         predicted = engine.predict(self.booster, features, params)
         try:
             objective = self.objective
@@ -73,7 +83,7 @@ def save(
     objective, leaves, params
         What the booster was trained with; a `LambdaRanker` knows these itself.
     about : mapping, optional
-        Further entries for the description, as JSON accepts them.
+        Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
 
     Raises
     ------
@@ -94,6 +104,7 @@ def save(
 
     """
     path, booster = Path(path), in_use(model)
+    categories = getattr(model, "_fitted_categories", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
         leaves = getattr(model, "leaves_", None) if leaves is None else leaves
@@ -111,6 +122,7 @@ def save(
             "LambdaRanker; save other estimators with joblib"
         )
     content = engine_named(engine).write(booster, path.suffix)
+    categories = categories or engine_named(engine).categories(booster)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
     description = {
         "engine": engine,
@@ -119,6 +131,7 @@ def save(
         "leaves": leaves or "engine",
         "params": dict(params or {}),
         "versions": versions | {engine: engine_version(engine)},
+        **({"categories": {name: list(values) for name, values in categories.items()}} if categories else {}),
         **(about or {}),
     }
     text = json.dumps(description, indent=2, allow_nan=False, default=_plain).encode()

@@ -125,7 +125,8 @@ def read_value(text: str, known: Mapping[str, Callable[..., Any]]) -> Any:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ValueError(f"cannot read {shown(text)} ({reason}): give the repr of a value") from None
+        remedy = "give the repr of a value, or its .text, such as Propensities have"
+        raise ValueError(f"cannot read {shown(text)} ({reason}): {remedy}") from None
     try:
         return _Reader(text, known).read(tree)
     except RecursionError:

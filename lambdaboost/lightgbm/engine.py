@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -69,10 +70,10 @@ class _LightGBM(Engine):
     metric_names, metrics_by_commas = frozenset(_METRICS.split()), True
     cutoffs: ClassVar = {"ndcg": NDCG, "map": MAP, "mean_average_precision": MAP}
     predicts_margins = True
-    blank = "_"
+    unnamed, blank = "Column_{}", "_"
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        return Dataset(collection.features, reference=reference, **carried(collection))
+        return Dataset(collection.table(self.unnamed), reference=reference, **carried(collection))
 
     def check_data(self, name: str, data: Any) -> int:
         # Before construction the number of labels; unlimited for a file that is not read yet.
@@ -144,7 +145,15 @@ class _LightGBM(Engine):
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
         names = tuple(booster.feature_name())
-        return None if names == tuple(f"Column_{i}" for i in range(len(names))) else names
+        return None if names == tuple(map(self.unnamed.format, range(len(names)))) else names
+
+    def categories(self, booster: Any) -> dict[str, list[Any]]:
+        values = booster.pandas_categorical or []
+        # A feature's range is listed as codes, 0:1:2, for categories, and as [low:high] for numbers.
+        infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.M)
+        of = zip(booster.feature_name(), infos[1].split() if infos else (), strict=False)
+        named = [name for name, info in of if info != "none" and not info.startswith("[")]
+        return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
 
     def importance(self, booster: Any) -> NDArray[np.float64]:
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.run import Stopped, tune
+from lambdaboost.tuning.second_label import SecondLabel
 from lambdaboost.tuning.tuned import HeldOut, Tuned
 
-__all__ = ["Choice", "Front", "HeldOut", "Stopped", "Tuned", "tune"]
+__all__ = ["Choice", "Front", "HeldOut", "SecondLabel", "Stopped", "Tuned", "tune"]

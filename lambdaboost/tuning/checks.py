@@ -24,8 +24,8 @@ def check_data(train: Any, valid: Any) -> None:
     for name, part in (("train", train), ("valid", valid)):
         if not isinstance(part, Collection) and not (name == "valid" and part is None):
             raise TypeError(
-                f"{name} is a {type(part).__name__}, expected a Collection: make one by read_letor, from_frame or "
-                "Collection(features, Queries(…))"
+                f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
+                "tune(frame, y, valid=(frame, y))"
             )
     if valid is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from lambdaboost._words import counted
 from lambdaboost.evaluation import Figures, Measure, best_without_loss, compare, non_dominated
 from lambdaboost.evaluation.comparison.paired import Comparison
 from lambdaboost.evaluation.comparison.significance import within_one_error
-from lambdaboost.evaluation.comparison.trade_off import loss_of
+from lambdaboost.evaluation.comparison.trade_off import loss_of, without_loss
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
 
@@ -37,6 +38,17 @@ class Finalist(NamedTuple):
     p: float = np.nan  # adjusted by Holm's method
     is_worse: bool = False
     within_one_error: bool = True  # whether the difference is at most its standard error
+
+
+def compared(
+    trials: Sequence[Trial],
+    measures: Sequence[Measure],
+    weight: NDArray[np.float64],
+    name: Callable[[Trial], str] = "trial {0.number}".format,
+) -> Comparison | None:
+    """The other trials with the first one, query by query; None for a single trial."""
+    by_query = [Figures(name(t), dict(zip(measures, t.values, strict=False)), weight) for t in trials]
+    return compare(*by_query, measures=measures) if len(trials) > 1 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +89,7 @@ class Choice:
     @cached_property
     def comparison(self) -> Comparison | None:
         """The best against the others, by query; None for a single finalist."""
-        if len(self._bests) < 2:
-            return None
-        by_query = [
-            Figures(self.name(trial), {self.measure: trial.values[0]}, self.weight) for trial in self._bests
-        ]
-        return compare(*by_query, measures=self.measure)
+        return compared(self._bests, (self.measure,), self.weight, self.name)
 
     @cached_property
     def finalists(self) -> tuple[Finalist, ...]:
@@ -194,26 +201,24 @@ class Front:
         if self.comparison is None:
             return self.on[0]
         name = best_without_loss(self.comparison, *self.measures[:2])
-        return next(trial for trial in self.on if self._name(trial) == name)
+        return next(trial for trial in self.on if f"trial {trial.number}" == name)
+
+    @property
+    def lossless(self) -> tuple[bool, ...]:
+        """Whether each trial on the front has no significant loss of the first measure."""
+        if self.comparison is None:
+            return (True,)
+        kept = {self.comparison.baseline, *without_loss(self.comparison, self.measures[0])}
+        return tuple(f"trial {trial.number}" in kept for trial in self.on)
 
     @property
     def loss(self) -> str:
         """How much the first measure of `balanced` differs from the best trial's, in words; "" for the best itself."""
         if self.comparison is None:
             return ""
-        return loss_of(self.comparison, self._name(self.balanced), self.measures[0])
+        return loss_of(self.comparison, f"trial {self.balanced.number}", self.measures[0])
 
     @cached_property
     def comparison(self) -> Comparison | None:
         """The others on the front with the best on the first measure; None for a single trial."""
-        if len(self.on) < 2:
-            return None
-        two = self.measures[:2]
-        figures = (
-            Figures(self._name(t), dict(zip(two, t.values[:2], strict=True)), self.weight) for t in self.on
-        )
-        return compare(*figures, measures=two)
-
-    @staticmethod
-    def _name(trial: Trial) -> str:
-        return f"trial {trial.number}"
+        return compared(self.on, self.measures[:2], self.weight)

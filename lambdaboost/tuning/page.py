@@ -66,7 +66,7 @@ def _trade_off(page: Page, tuned: Any) -> None:
         "The front: trials that no other beats on all measures. The model is the one with the highest second measure "
         "without a significant loss of the first, unless another was asked for."
     )
-    columns = ["trial", "candidate", *map(repr, tuned.measures), "no significant loss"]
+    columns = ["trial", "candidate", *map(repr, tuned.measures), tuned.front.columns[-1]]
     page.table(table_of(tuned.front[columns], caption))
 
 

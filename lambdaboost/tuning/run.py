@@ -18,6 +18,7 @@ from lambdaboost._installed import package
 from lambdaboost._threads import using_one
 from lambdaboost._warn import warn
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.named_columns import QID, NamedColumns
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.traps import WITHOUT_SPLIT
 from lambdaboost.evaluation import NDCG, Measure
@@ -38,9 +39,16 @@ class Stopped(KeyboardInterrupt):
 
 
 def tune(
-    train: Collection,
-    valid: Collection | None = None,
+    train: Any,
+    y: Any = None,
     *,
+    valid: Any = None,
+    query: str = QID,
+    sources: Any = None,
+    position: Any = None,
+    group: Any = None,
+    qid: Any = None,
+    sample_weight: Any = None,
     measure: Measure | str | Iterable[Measure | str] = NDCG(10),
     objectives: Iterable[Any] | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
@@ -67,8 +75,17 @@ def tune(
 
     Parameters
     ----------
-    train, valid : Collection
-        Training and validation part. Without `valid`, each trial is cross-validated.
+    train : Collection, array, sparse matrix or table of pandas, polars or pyarrow
+        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions; its columns of a
+        categorical type are categories.
+    y : array of shape (n_rows,)
+        Grades of `train`. After a Collection, which has its own, `valid` may stand here.
+    valid : Collection or (X, y), optional
+        Validation part; a table with the columns of `train`. Without it, each trial is cross-validated.
+    query, sources, position
+        Columns of a table, as of `LambdaRanker`; `sources` and `position` may also be arrays.
+    group, qid, sample_weight
+        As of `LambdaRanker.fit`.
     measure : Measure, str or iterable of them
         What to optimise. Several measures give a front; the first one ends trainings early.
     objectives : iterable of Objective or str, optional
@@ -123,7 +140,7 @@ def tune(
     >>> from lambdaboost.datasets import web_search_log
     >>> log = web_search_log(60, documents=20, seed=2)
     >>> few = {"objectives": ["lambdarank"], "trainings": 2, "rounds": 20, "workers": 1}
-    >>> tuned = tune(log.take(range(40)), log.take(range(40, 60)), **few)
+    >>> tuned = tune(log.take(range(40)), valid=log.take(range(40, 60)), **few)
     >>> len(tuned.trials), tuned.booster.num_trees() == tuned.rounds
     (2, True)
 
@@ -132,8 +149,10 @@ def tune(
     engines = checked_engines(engine)
     named = None if objectives is None else given(objectives, engines)
     fixed = checked_params(params, engines)
+    beside = {"group": group, "qid": qid, "sources": sources, "position": position}
+    parts = _parts(train, y, valid, query, sample_weight, beside)
     request = Request(
-        train, valid, checked_measures(measure), named, engines, fixed, trainings, minutes, folds, rounds, patience,
+        *parts, checked_measures(measure), named, engines, fixed, trainings, minutes, folds, rounds, patience,
         choose, refit, nested, workers, seed,
     )  # fmt: skip
     path = None if study is None else Path(study)
@@ -147,6 +166,29 @@ def tune(
     except KeyboardInterrupt:
         raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
     return replace(tuned, held_out=estimate)
+
+
+def _parts(
+    train: Any, y: Any, valid: Any, query: str, weight: Any, beside: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The training and the validation part, read as `LambdaRanker.fit` reads them."""
+    if isinstance(train, Collection) or y is None:
+        if has := [name for name, value in beside.items() if value is not None]:
+            raise TypeError(
+                f"train is a {type(train).__name__} without y, so {has[0]}= has no use: leave it out"
+            )
+        return train, y if valid is None else valid
+    sources, position = (beside.pop(name) for name in ("sources", "position"))
+    columns = sources.values() if isinstance(sources, Mapping) else sources
+    by_name = columns is None or isinstance(columns, str) or all(isinstance(one, str) for one in columns)
+    by_name = by_name and not hasattr(sources, "columns")  # the columns of a frame are no names of others
+    at = isinstance(position, str)
+    named = NamedColumns.read(query, sources if by_name else None, position if at else None)
+    arrays = None if by_name else sources, None if at else position
+    data = named.collection("train", train, y, *beside.values(), *arrays, weight=weight)
+    if isinstance(valid, tuple | list) and len(valid) == 2:
+        valid = named.collection("valid", *valid, like=data)
+    return data, valid
 
 
 def _held_out(request: Request, path: Path | None) -> HeldOut:

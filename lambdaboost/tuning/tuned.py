@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._value import text_of
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
@@ -19,11 +20,12 @@ from lambdaboost.evaluation.comparison.significance import WeightedMean, weighte
 from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.folds import joined
 from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.second_label import SecondLabel
 from lambdaboost.tuning.training import full_params, train_alone
 from lambdaboost.tuning.trial import Trial
 
 MATRIX = {"lightgbm": ("Dataset", "txt"), "xgboost": ("DMatrix", "ubj")}
-GIVEN = "# `train` and `valid` are the collections that were given to lambdaboost.tune.\n"
+GIVEN = "# `train` and `valid` are the data that were given to lambdaboost.tune, as collections.\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +149,13 @@ class Tuned:
 
     @property
     def verdict(self) -> str:
-        """How sure the choice is, in words."""
-        return self.choice.verdict
+        """How sure the choice is, in words, and whether a second label helps, if some candidates read one."""
+        return f"{self.choice.verdict} {self.second_label.verdict}".strip()
+
+    @property
+    def second_label(self) -> SecondLabel:
+        """The best trial on one label against the best on several, on every measure."""
+        return SecondLabel(self.measures, self.request.candidates, self.results, self.request.weight)
 
     @property
     def trials(self) -> Any:
@@ -188,7 +195,7 @@ class Tuned:
                 "there is one measure, so no front: give several, such as measure=['ndcg@10', 'map']"
             )
         frame = _frame(front.on, self.request)
-        frame["no significant loss"] = [trial is front.balanced for trial in front.on]
+        frame[f"no significant loss of {self.measures[0]!r}"] = front.lossless
         return frame
 
     def page(self, path: str | Path) -> Path:
@@ -210,13 +217,17 @@ class Tuned:
         positions = q.positions is not None and self.request.trains_by_position
         arguments += ["position=q.positions"] if positions else []
         matrix, suffix = MATRIX[self.engine]
+        features = "data.features"
+        if self.request.train.categories:
+            features = f"data.table({engine_named(self.engine).unnamed!r})"
+            arguments += ["enable_categorical=True"] if self.engine == "xgboost" else []
         return (
             f"{'from lambdaboost.datasets import Collection' if both else ''}\n"
             f"from lambdaboost.{self.engine} import {matrix}, train as fit\n\n"
             f"{read or GIVEN}"
             f"data = {made}.shuffled({self.request.seed})\n"
             f"q = data.queries\n"
-            f"matrix = {matrix}(data.features, {', '.join(arguments)})\n"
+            f"matrix = {matrix}({features}, {', '.join(arguments)})\n"
             f"params = {self.params!r}\n"
             f"booster = fit(params, matrix, {self.rounds}, objective={text_of(self.objective)!r}, "
             f"leaves={self.leaves!r})\n"
@@ -228,7 +239,11 @@ class Tuned:
 
         `about` holds further entries for the description.
         """
-        further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": self.about(), **(about or {})}
+        further = {"rounds": self.rounds, "rounds_kept": self.rounds, "tuning": self.about()}
+        data = self.request.train
+        further |= {"features": data.feature_names} if data.feature_names else {}
+        further |= {"categories": dict(data.categories)} if data.categories else {}
+        further |= about or {}
         trained = {"objective": self.objective, "leaves": self.leaves, "params": self.params}
         save(self.booster, path, **trained, about=further)
 

@@ -79,11 +79,15 @@ class _XGBoost(Engine):
     name, title, native, metrics, continued = "xgboost", "XGBoost", "rank:ndcg", "custom_metric", "xgb_model"
     aliases, only_native, traps = ALIASES, ONLY_NATIVE, TRAPS
     quiet: ClassVar = {"disable_default_eval_metric": True}
+    unnamed = "f{}"
     free = frozenset(("nthread", "n_jobs", "verbosity"))
     metric_names = frozenset(_METRICS.split())
 
     def data(self, collection: Collection, reference: Any = None) -> Any:
-        return DMatrix(collection.features, **carried(collection))
+        features = collection.table(self.unnamed)
+        data = DMatrix(features, **carried(collection), enable_categorical=True)
+        data.feature_names = None  # as of an array, so that arrays of codes are scored too
+        return data
 
     def check_data(self, name: str, data: Any) -> int:
         if not isinstance(data, xgb.DMatrix):
@@ -174,7 +178,14 @@ class _XGBoost(Engine):
 
     def feature_names(self, booster: Any) -> tuple[str, ...] | None:
         names = tuple(booster.feature_names or ())
-        return None if names == tuple(f"f{i}" for i in range(len(names))) else names
+        return None if names == tuple(map(self.unnamed.format, range(len(names)))) else names
+
+    def categories(self, booster: Any) -> dict[str, list[Any]]:
+        try:  # stored since XGBoost 3.1, and not with a linear model
+            arrow = dict(booster.get_categories(export_to_arrow=True).to_arrow())
+        except (AttributeError, ImportError, xgb.core.XGBoostError):
+            return {}
+        return {name: values.to_pylist() for name, values in arrow.items() if values is not None}
 
     def importance(self, booster: Any) -> NDArray[np.float64]:
         found = booster.get_score(importance_type="total_gain")

@@ -17,7 +17,7 @@ from lambdaboost.engines.job import DEFAULT_MEASURE, Metric
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.metric_names import measure_named, metrics_in
 from lambdaboost.engines.native import read_objective
-from lambdaboost.engines.ranker import OWN, Part, Ranker
+from lambdaboost.engines.ranker import OWN, Part, Ranker, categories_of
 from lambdaboost.engines.saving import in_use
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.xgboost.data import fields_of
@@ -85,6 +85,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
         self.objective = objective
         self._note(read_objective(objective), None)
         self._fitted_columns = list(ENGINE.feature_names(self.get_booster()) or ()) or None
+        self._fitted_categories = ENGINE.categories(self.get_booster()) or None
 
     def fit(
         self,
@@ -164,7 +165,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
             **fields,
             base_margin=part.items["base_margin"],
             missing=self.missing,
-            enable_categorical=self.enable_categorical,
+            enable_categorical=self.enable_categorical or bool(categories_of(X)),
             feature_types=self.feature_types,
             **more,
         )
@@ -217,8 +218,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):
         return float(evaluated.eval(data).split(":")[1])
 
     def _unlabelled(self, X: Any, **labels: Any) -> xgb.DMatrix:
-        categorical = self.enable_categorical
-        return xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=categorical, **labels)
+        return xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True, **labels)
 
 
 def _read(metric: Any) -> Any:

@@ -76,11 +76,14 @@ def best_without_loss(comparison: Comparison, primary: Measure, raised: Measure)
             raise ValueError(f"{name} is {measure!r}, which was not compared: choose among {known}")
     first = comparison.systems[0]
     means = {comparison.baseline: comparison[first, raised].mean_before}
-    for system in comparison.systems:
-        change = comparison[system, primary]
-        if not (change.mean < 0 and change.p_value < LEVEL):
-            means[system] = comparison[system, raised].mean_after
+    means |= {system: comparison[system, raised].mean_after for system in without_loss(comparison, primary)}
     return max(means, key=means.__getitem__)
+
+
+def without_loss(comparison: Comparison, primary: Measure) -> list[str]:
+    """The compared systems without a significant loss of `primary`, unadjusted."""
+    changes = {system: comparison[system, primary] for system in comparison.systems}
+    return [name for name, change in changes.items() if not (change.mean < 0 and change.p_value < LEVEL)]
 
 
 def loss_of(comparison: Comparison, system: str, primary: Measure) -> str:

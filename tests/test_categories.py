@@ -1,0 +1,360 @@
+"""Categories from a table to a score: frames of every kind, files, both engines, and what cannot be read."""
+
+import importlib
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lambdaboost import LambdaRank, load, save
+from lambdaboost.cli.run import run
+from lambdaboost.datasets import from_frame, read_table
+from lambdaboost.datasets.categories import categories_in, codes_in, values_of
+from lambdaboost.engines.engine import engine_named
+
+RNG = np.random.default_rng(0)
+N = 400
+MARKET, SITE, PRICE = RNG.choice(["de", "fr", "us", "zz"], N), RNG.integers(0, 5, N), RNG.random(N)
+GRADE = 1.0 * (MARKET == "us") + (SITE == 2) + (PRICE > 0.5)
+QUERY = np.repeat(np.arange(20), 20)
+PANDAS = pd.DataFrame(
+    {
+        "qid": QUERY,
+        "price": PRICE,
+        "market": pd.Categorical(MARKET),
+        "site": pd.Categorical(SITE.astype(np.int8)),
+    }
+)
+REORDERED = PANDAS.assign(
+    market=pd.Categorical(MARKET, categories=["zz", "never", "us", "fr", "de"]),
+    site=pd.Categorical(SITE, categories=[4, 3, 2, 1, 0]),
+)[["site", "market", "qid", "price"]]
+FRAMES = {
+    "pandas": PANDAS,
+    "reordered": REORDERED,
+    "text": pd.DataFrame({"market": MARKET, "site": SITE.astype(float), "price": PRICE, "qid": QUERY}),
+    "polars": pl.DataFrame({"site": SITE.astype(str), "price": PRICE, "qid": QUERY, "market": MARKET}).cast(
+        {"site": pl.Categorical, "market": pl.Enum(["us", "zz", "de", "fr"])}
+    ),
+    "pyarrow": pa.table(
+        {
+            "market": pa.array(MARKET).dictionary_encode(),
+            "site": pa.array(SITE).dictionary_encode(),
+            "price": PRICE,
+            "qid": QUERY,
+        }
+    ),
+}
+ENGINES = ("lightgbm", "xgboost")
+# Few rows: without these LightGBM leaves small categories alone.
+SMALL = {"lightgbm": {"min_data_per_group": 1, "cat_smooth": 1}, "xgboost": {}}
+
+
+def ranker(engine):
+    quiet = {"verbose": -1} if engine == "lightgbm" else {}
+    made = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker
+    return made(n_estimators=5, n_jobs=1, **SMALL[engine], **quiet)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_table_with_the_same_values_has_the_same_scores(engine, kind, tmp_path):
+    fitted = ranker(engine).fit(FRAMES[kind], GRADE)
+    expected = fitted.predict(FRAMES[kind])
+    by_price = ranker(engine).fit(FRAMES[kind], GRADE).predict(FRAMES[kind])
+    assert np.array_equal(expected, by_price) and np.unique(expected).size > 8
+    save(fitted, tmp_path / "model")
+    saved = load(tmp_path / "model")
+    assert list(map(str, saved.about["categories"]["site"])) == ["0", "1", "2", "3", "4"]
+    for frame in FRAMES.values():
+        assert np.array_equal(fitted.predict(frame), expected)
+        assert np.array_equal(saved.predict(frame), expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
+    X = PANDAS.drop(columns="qid").assign(site=PANDAS.site.cat.rename_categories(int))
+    fitted = ranker(engine).fit(X, GRADE, qid=QUERY)
+    stock = importlib.import_module(engine)
+    if engine == "lightgbm":
+        same = stock.LGBMRanker(objective=LambdaRank(), n_estimators=5, n_jobs=1, verbose=-1, **SMALL[engine])
+        assert np.array_equal(same.fit(X, GRADE, group=[20] * 20).predict(X), fitted.predict(X))
+    else:
+        data = stock.DMatrix(X, GRADE, group=[20] * 20, enable_categorical=True)
+        params = fitted.get_xgb_params() | {"objective": "rank:ndcg", "base_score": 0.0}
+        assert np.array_equal(
+            stock.train(params, data, 5, obj=LambdaRank()).inplace_predict(X), fitted.predict(X)
+        )
+    assert engine_named(engine).categories(
+        fitted.booster_ if engine == "lightgbm" else fitted.get_booster()
+    ) == {
+        "market": ["de", "fr", "us", "zz"],
+        "site": [0, 1, 2, 3, 4],
+    }
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_validation_sets_and_missing_values(engine):
+    shown = PANDAS.assign(market=PANDAS.market.where(PRICE > 0.1))
+    fitted = ranker(engine).fit(shown, GRADE, eval_set=[(REORDERED.assign(market=shown.market), GRADE)])
+    evaluated = fitted.evals_result_ if engine == "lightgbm" else fitted.evals_result()
+    assert len(next(iter(next(iter(evaluated.values())).values()))) == 5
+    assert np.array_equal(fitted.predict(shown), fitted.predict(pl.from_pandas(shown)))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_training_did_not_have_is_refused(engine, tmp_path):
+    fitted = ranker(engine).fit(PANDAS, GRADE)
+    save(fitted, tmp_path / "model")
+    unseen = "column 'market' is 'xx' in row 7, none of its categories in training ('de', 'fr', 'us', 'zz'): "
+    for frame in (PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET)),):
+        for model in (fitted, load(tmp_path / "model")):
+            with pytest.raises(ValueError, match="none of its categories") as error:
+                model.predict(frame)
+            assert unseen in str(error.value)
+        with pytest.raises(ValueError, match="none of its categories"):
+            ranker(engine).fit(PANDAS, GRADE, eval_set=[(frame, GRADE)])
+    with pytest.raises(ValueError, match=r"column 'market' is '0\.6369"):
+        fitted.predict(PANDAS.assign(market=np.random.default_rng(0).random(N)))
+    numbers = ranker(engine).fit(PANDAS.assign(market=PRICE), GRADE)
+    with pytest.raises(
+        TypeError, match="X has categories in the column 'market', which held numbers in training"
+    ):
+        numbers.predict(PANDAS)
+
+
+def test_a_frame_with_two_levels():
+    indexed = PANDAS.set_index(["qid", "site"])
+    with pytest.raises(ValueError, match=r"no column 'qid': it is in the index; give X.reset_index\(\)"):
+        ranker("lightgbm").fit(indexed, GRADE)
+    with pytest.raises(
+        ValueError, match=r"df has no column 'qid': it is in the index; give df.reset_index\(\)"
+    ):
+        from_frame(indexed, query="qid", relevance="price")
+    two = pd.DataFrame(np.ones((4, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+    for read in (
+        lambda: ranker("xgboost").fit(two, [1, 0, 1, 0]),
+        lambda: from_frame(two, query="a", relevance="b"),
+    ):
+        with pytest.raises(TypeError, match=r"has names of two levels, such as \('a', 'x'\): join them"):
+            read()
+    two.columns = two.columns.map("_".join)
+    assert list(two) == ["a_x", "a_y"]
+
+
+def test_columns_named_like_keywords():
+    names = ["group", "label", "weight", "self", "class", "sizes", "ids", "data"]
+    frame = pd.DataFrame(RNG.random((N, len(names))), columns=names).assign(qid=QUERY)
+    for engine in ENGINES:
+        assert ranker(engine).fit(frame, GRADE).predict(frame).shape == (N,)
+    read = from_frame(frame.assign(grade=GRADE), query="qid", relevance="grade", sources={"class": "class"})
+    assert read.queries.labels["class"].size == N and "class" not in read.feature_names
+    for name in ("weight", "sizes", "ids", "position", "self"):
+        with pytest.raises(ValueError, match=f"a label source cannot be called '{name}': .* rename it"):
+            from_frame(frame.assign(grade=GRADE), query="qid", relevance="grade", sources={name: "group"})
+
+
+def test_a_reader_keeps_the_values():
+    frame = pd.DataFrame({"q": QUERY, "y": GRADE, "w": PRICE, "d": MARKET, "market": MARKET, "site": SITE})
+    columns = {"query": "q", "relevance": "y", "weight": "w", "document": "d"}
+    found = from_frame(frame, **columns, categorical=["market", "site"])
+    assert found.categories == {"market": ("de", "fr", "us", "zz"), "site": ("0", "1", "2", "3", "4")}
+    assert np.array_equal(found.features[:, 1], SITE) and found.documents[0] == MARKET[0]
+    assert np.allclose(found.queries.weight, PRICE)
+    part = found.take([3, 4]).without_ids().without_features(["site"])
+    assert set(part.categories) == {"market"} and part.table("f{}").f0.tolist() == MARKET[60:100].tolist()
+    with pytest.raises(ValueError, match="differ in categories"):
+        type(part).concat(
+            [part, from_frame(frame[60:62], **columns, categorical=["market"], features=["market"])]
+        )
+    with pytest.raises(
+        ValueError, match=r"column 'w' holds numbers, such as 0\.\d+: categories are texts or whole"
+    ):
+        from_frame(frame, query="q", relevance="y", categorical=["w"])
+    with pytest.raises(ValueError, match="categorical has 'y', which is no feature: leave it out"):
+        from_frame(frame, query="q", relevance="y", categorical=["y"])
+    with pytest.raises(TypeError, match=r"column 'market' is .* name it in categorical="):
+        from_frame(frame, query="q", relevance="y", features=["market"])
+
+
+def test_codes_know_values_by_their_text():
+    given = np.array([7, 7.0, "7", None, "07"], dtype=object)
+    assert np.array_equal(codes_in("c", given, ["07", 7]), [1, 1, 1, np.nan, 0], equal_nan=True)
+    assert values_of("c", np.array(["b", None, 3.0, "a"], dtype=object)) == ("3", "a", "b")
+    import narwhals as nw
+
+    frame = pa.table(
+        {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
+    )
+    assert categories_in(nw.from_native(frame)) == {"c": ("a", "b")}
+
+
+FILES = {
+    "log.csv": slice(0, 300),
+    "test.csv": slice(300, 400),
+    "log.parquet": slice(0, 300),
+    "test.parquet": slice(300, 400),
+}
+USED = ("--query", "q", "--label", "y", "--weight", "w", "--document", "name", "--source", "clicks=ctr")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same rows as CSV and as Parquet, whose categorical types have other orders in the two parts."""
+    folder = tmp_path_factory.mktemp("categories")
+    frame = pd.DataFrame({"q": QUERY, "y": GRADE, "ctr": PRICE > 0.7, "w": np.repeat(1 + PRICE[::20], 20)})
+    frame = frame.assign(name=[f"hotel{i}" for i in range(N)], market=MARKET, site=SITE * 10 + 7, price=PRICE)
+    frame.loc[[5, 350], "market"] = None
+    for name, rows in FILES.items():
+        part = frame[rows]
+        if name.endswith("csv"):
+            part.to_csv(folder / name, index=False)
+            continue
+        order = ["de", "fr", "us", "zz"][:: 1 if name.startswith("log") else -1]
+        part.assign(
+            market=pd.Categorical(part.market, categories=order), site=pd.Categorical(part.site.astype(str))
+        ).to_parquet(folder / name)
+    frame.assign(market=np.where(np.arange(N) == 310, "xx", MARKET))[300:].to_csv(
+        folder / "unseen.csv", index=False
+    )
+    return folder
+
+
+def call(capsys, *args):
+    capsys.readouterr()
+    code = run([str(a) for a in args])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engine):
+    """CSV with --categorical and Parquet by itself train the same model, which scores both and records the values."""
+    few = ("--engine", engine, "--rounds", 5, *(f"--param={k}={v}" for k, v in SMALL[engine].items()))
+    boosters = {}
+    for kind, more in (("csv", ("--categorical", "market,site")), ("parquet", ())):
+        model = tmp_path / kind
+        test = ("--test", folder / f"test.{kind}")
+        code, _, err = call(
+            capsys, "train", folder / f"log.{kind}", *USED, *more, *few, *test, "--out", model
+        )
+        assert code == 0, err
+        about = json.loads((tmp_path / f"{kind}.json").read_text(encoding="utf-8"))
+        assert about["categories"] == {
+            "market": ["de", "fr", "us", "zz"],
+            "site": ["17", "27", "37", "47", "7"],
+        }
+        assert about["columns"]["features"] == ["market", "site", "price"]
+        boosters[kind] = {
+            call(capsys, "predict", model, folder / name)[1] for name in ("test.csv", "test.parquet")
+        }
+        assert len(boosters[kind]) == 1
+        # The same measures by the weights of the queries, and without them others.
+        told = call(
+            capsys, "evaluate", folder / "test.csv", "--model", model, "--measure", "ndcg@5", "--json"
+        )[1]
+        assert json.loads(told)["measures"]["NDCG(k=5)"] == about["measures"]["test"]["NDCG(k=5)"]
+        table = pd.read_csv(folder / "test.csv")
+        assert np.allclose(
+            load(model).predict(table),
+            np.array(call(capsys, "predict", model, folder / "test.csv")[1].split(), float),
+        )
+    assert boosters["csv"] == boosters["parquet"]
+    code, _, err = call(capsys, "predict", tmp_path / "csv", folder / "unseen.csv")
+    assert code == 1 and err.count("\n") == 1
+    assert "column 'market' is 'xx' in row 11 of " in err and "none of its categories in training" in err
+    code, _, err = call(
+        capsys, "report", folder / "test.csv", "--model", tmp_path / "csv", "--out", tmp_path / "page.html"
+    )
+    assert code == 0 and "no diagnostics" not in err, err
+    assert "hotel3" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):
+    few = (
+        "--rounds",
+        3,
+        "--drop",
+        "name,market,site",
+        "--source",
+        "clicks=ctr",
+        "--query",
+        "q",
+        "--label",
+        "y",
+    )
+    figures = []
+    for more in (("--weight", "w"), ("--drop", "w")):
+        out = tmp_path / f"m{len(figures)}"
+        assert (
+            call(
+                capsys, "train", folder / "log.csv", *few, *more, "--test", folder / "test.csv", "--out", out
+            )[0]
+            == 0
+        )
+        figures.append(json.loads((tmp_path / f"m{len(figures)}.json").read_text())["measures"]["test"])
+    assert figures[0] != figures[1]
+
+
+MISTAKES = [
+    (["--categorical", "price"], "column 'price' holds numbers, such as 0."),
+    (["--categorical", "markt"], "--categorical markt: "),
+    (["--categorical", "y"], "--categorical y: it is no feature; omit it"),
+    (["--categorical", "market", "--drop", "market"], "column market is given twice"),
+    ([], "'market' is not numeric: encode as numbers, or give --drop 'market' or --categorical 'market'"),
+    (["--categorical", "market", "--weight", "w"], "column w is given twice"),
+    (["--categorical", "market", "--document", "nom"], "--document nom: "),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), MISTAKES, ids=[" ".join(wrong) or "none" for wrong, _ in MISTAKES]
+)
+def test_mistakes_about_categories(capsys, folder, tmp_path, wrong, message):
+    given = ("--query", "q", "--label", "y", "--drop", "name,w,ctr", "--out", tmp_path / "m")
+    code, _, err = call(capsys, "train", folder / "log.csv", *given, *wrong)
+    assert code == 1 and err.count("\n") == 1 and message in err, err
+
+
+def test_letor_text_has_no_categories(capsys, tmp_path):
+    (tmp_path / "t.txt").write_text("1 qid:1 1:3\n0 qid:1 1:2\n")
+    code, _, err = call(capsys, "train", tmp_path / "t.txt", "--categorical", "1", "--out", tmp_path / "m")
+    assert code == 1 and "--categorical is for tables, but " in err
+
+
+def test_csv_reads_categories_as_text(tmp_path):
+    (tmp_path / "t.csv").write_text("q,y,c\n1,1,07\n1,0,7\n1,0,\n")
+    found = read_table(tmp_path / "t.csv", query="q", relevance="y", categorical=["c"])
+    assert found.categories == {"c": ("07", "7")} and np.isnan(found.features[2, 0])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_model_of_the_engine_alone_knows_its_values(capsys, folder, tmp_path, engine):
+    """A booster of a stock ranker, without a description, scores a table whose categories have another order."""
+    X = pd.read_parquet(folder / "log.parquet")[["market", "site", "price"]]
+    y, test = GRADE[:300], pd.read_parquet(folder / "test.parquet")[["market", "site", "price"]]
+    if engine == "lightgbm":
+        import lightgbm as lgb
+
+        params = {"objective": "lambdarank", "verbose": -1, **SMALL[engine]}
+        booster = lgb.train(params, lgb.Dataset(X, y, group=[20] * 15), 5)
+        expected = booster.predict(test)
+    else:
+        import xgboost as xgb
+
+        data = xgb.DMatrix(X, y, group=[20] * 15, enable_categorical=True)
+        booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
+        expected = booster.inplace_predict(test)
+        if not engine_named(engine).categories(booster):
+            pytest.skip("XGBoost stores categories since 3.1")
+    booster.save_model(str(tmp_path / "model.json" if engine == "xgboost" else tmp_path / "model"))
+    model = tmp_path / ("model.json" if engine == "xgboost" else "model")
+    for name in ("test.parquet", "test.csv"):
+        code, out, err = call(
+            capsys, "predict", model, folder / name, "--drop", "w,name,ctr", "--query", "q", "--label", "y"
+        )
+        assert code == 0, err
+        assert np.allclose(np.array(out.split(), float), expected, rtol=1e-6)

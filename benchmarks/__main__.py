@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.combiner_costs import combiner_costs
 from benchmarks.engine_measures import engine_measures
 from benchmarks.growth import growth
+from benchmarks.lengths import lengths
 from benchmarks.load import load
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
@@ -28,6 +29,7 @@ from lambdaboost._threads import using
 SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "training": training,
     "evaluation": evaluation,
+    "lengths": lengths,
     "speed": speed,
     "objectives": objective_costs,
     "combiners": combiner_costs,
@@ -79,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         description="""\
 training: λ and μ inside trainings, against the engines' own objectives.
 evaluation: NDCG@3 inside trainings, against the engines' own metric.
+lengths: λ inside trainings by the length of the lists, in processor time: the README's picture.
 speed: λ, μ alone and whole trainings against the engines' own objectives.
 objectives: each objective relative to LambdaRank().
 measures: measures against the engines' own metrics.

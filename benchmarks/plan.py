@@ -48,6 +48,8 @@ class Plan:
         Cases of the comparison with the engines' own objectives.
     rounds, repetitions : int
         Boosting rounds per training, and the number of timings of each.
+    lengths, length_documents : tuple of int, int
+        Lengths of the lists on which λ is drawn, and the number of documents of each data set.
     list_sizes : tuple of int
         Numbers of documents of the single list.
     sampled : int
@@ -72,6 +74,8 @@ class Plan:
     cases: tuple[Case, ...]
     rounds: int
     repetitions: int
+    lengths: tuple[int, ...]
+    length_documents: int
     list_sizes: tuple[int, ...]
     sampled: int
     list_repetitions: int
@@ -122,6 +126,8 @@ FULL = Plan(
     ),
     rounds=20,
     repetitions=5,
+    lengths=(10, 30, 100, 300, 1000, 3000),
+    length_documents=30_000,
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
     sampled=64,
     list_repetitions=7,
@@ -140,6 +146,8 @@ QUICK = Plan(
     cases=(Case(Shape(40, 40)), Case(Shape(4, 400)), Case(Shape(40, 40), truncation=10)),
     rounds=3,
     repetitions=2,
+    lengths=(10, 100),
+    length_documents=1000,
     list_sizes=(500, 1000, 2000, 4000),
     sampled=16,
     list_repetitions=2,

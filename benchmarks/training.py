@@ -14,6 +14,7 @@ from benchmarks.section import Section
 from benchmarks.timing import Timed, alternate
 from lambdaboost import NDCG, LambdaRank
 
+Clock = Callable[[], float]
 MEASURE = NDCG(3)
 SHARED = """\
 Native: native training time − training time {without}, which grows the same trees. Whole training: native over \
@@ -30,15 +31,15 @@ NDCG(3): the time inside its calls as feval or custom_metric, evaluated on the t
 class Stopwatch(Kept):
     """A callable with the seconds that its calls took."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Any], clock: Clock = time.perf_counter) -> None:
+        self.function, self.clock = function, clock
         self.seconds = 0.0
 
     def __call__(self, *args: Any) -> Any:
         """Call and time."""
-        start = time.perf_counter()
+        start = self.clock()
         result = self.function(*args)
-        self.seconds += time.perf_counter() - start
+        self.seconds += self.clock() - start
         return result
 
     def taken(self) -> float:
@@ -53,7 +54,7 @@ def training(plan: Plan, threads: int) -> Section:
     for case in plan.trained:
         for name, make in ENGINES.items():
             engine = make(made(case.shape), threads)
-            rows.append((str(case), name, *gradient_inside(engine, case, plan).values()))
+            rows.append((str(case), name, *_cells(gradient_inside(engine, case, plan))))
     heads = (
         "queries × documents",
         "against",
@@ -71,7 +72,7 @@ def evaluation(plan: Plan, threads: int) -> Section:
     for shape in dict.fromkeys(case.shape for case in plan.trained):
         for name, make in ENGINES.items():
             engine = make(made(shape), threads)
-            rows.append((str(shape), name, *measure_inside(engine, shape, plan).values()))
+            rows.append((str(shape), name, *_cells(measure_inside(engine, shape, plan))))
     heads = (
         "queries × documents",
         "against",
@@ -87,11 +88,18 @@ def _method(text: str, plan: Plan) -> str:
     return f"{text} {plan.rounds_trained} rounds, {plan.repetitions} repetitions."
 
 
-def gradient_inside(engine: Engine, case: Case, plan: Plan) -> dict[str, str]:
-    """Ratios and milliseconds of λ."""
+def _cells(found: dict[str, Timed]) -> list[str]:
+    """Ratios, and seconds as milliseconds."""
+    return [one.ratio() if name in ("ratio", "whole") else one.milliseconds() for name, one in found.items()]
+
+
+def gradient_inside(
+    engine: Engine, case: Case, plan: Plan, clock: Clock = time.perf_counter
+) -> dict[str, Timed]:
+    """Ratios and seconds of λ."""
     truncation, rounds = case.truncation or case.shape.documents, plan.rounds_trained
     replay = Replay(engine.record(truncation, rounds))
-    objective = Stopwatch(LambdaRank(NDCG(k=case.truncation)))
+    objective = Stopwatch(LambdaRank(NDCG(k=case.truncation)), clock)
     return _compared(
         objective,
         rounds,
@@ -102,8 +110,8 @@ def gradient_inside(engine: Engine, case: Case, plan: Plan) -> dict[str, str]:
     )
 
 
-def measure_inside(engine: Engine, shape: Shape, plan: Plan) -> dict[str, str]:
-    """Ratios and milliseconds of NDCG@3."""
+def measure_inside(engine: Engine, shape: Shape, plan: Plan) -> dict[str, Timed]:
+    """Ratios and seconds of NDCG@3."""
     rounds = plan.rounds_trained
     replay = Replay(engine.record(30, rounds))
     measure = Stopwatch(MEASURE)
@@ -125,7 +133,7 @@ def _compared(
     own: Callable[[], Any],
     without: Callable[[], Any],
     timed: Callable[[], Any],
-) -> dict[str, str]:
+) -> dict[str, Timed]:
     """Native cost against the time inside the calls of `watch`, and whole trainings."""
     timed()  # compiles, and makes what is made once for a data set
     without()
@@ -136,11 +144,13 @@ def _compared(
         timed()
         inside.append(watch.taken())
 
-    seconds = alternate({"own": own, "without": without, "timed": timed_inside}, plan.repetitions)
+    seconds = alternate(
+        {"own": own, "without": without, "timed": timed_inside}, plan.repetitions, watch.clock
+    )
     here, native = Timed(tuple(inside)) / rounds, (seconds["own"] - seconds["without"]) / rounds
     return {
-        "ratio": (native / here).ratio(),
-        "whole": (seconds["own"] / seconds["timed"]).ratio(),
-        "here": here.milliseconds(),
-        "native": native.milliseconds(),
+        "ratio": native / here,
+        "whole": seconds["own"] / seconds["timed"],
+        "here": here,
+        "native": native,
     }

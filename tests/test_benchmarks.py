@@ -43,6 +43,8 @@ TINY = replace(
     rounds_trained=2,
     cases=(Case(Shape(10, 20)), Case(Shape(10, 20), truncation=5)),
     rounds=2,
+    lengths=(10, 20),
+    length_documents=200,
     list_sizes=(100, 200, 400),
     measured_documents=300,
     memory_documents=5_000,
@@ -173,7 +175,7 @@ def test_speed_compares_the_same_trees():
 
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["training", "evaluation", "speed", "objectives", "combiners", "scaling"]
+    parts = ["training", "evaluation", "lengths", "speed", "objectives", "combiners", "scaling"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
     assert list(found) == parts
@@ -181,6 +183,14 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert {row[1] for row in found["speed"].rows} == set(ENGINES)
     assert [row[0] for row in found["training"].rows] == ["20 × 10"] * 2 + ["10 × 20, truncation 5"] * 2
     assert [row[0] for row in found["evaluation"].rows] == ["20 × 10"] * 2 + ["10 × 20"] * 2
+    lines = {
+        "LightGBM's lambdarank",
+        "lambdaboost in LightGBM",
+        "XGBoost's rank:ndcg",
+        "lambdaboost in XGBoost",
+    }
+    assert {row[0] for row in found["lengths"].rows} == lines
+    assert found["lengths"].header[1:] == ("10", "20")
     assert found["objectives"].rows[0][0] == BASE
     assert [row[0] for row in found["combiners"].rows][::9] == [PARTS, "Constrained(…)"]
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
@@ -190,7 +200,7 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     assert all(section.markdown() in text for section in found.values())
     assert found["scaling"].markdown() in capsys.readouterr().out
     assert (tmp_path / "new/scaling.png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.md", "scaling.png"]
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["bench.md", "lengths.png", "scaling.png"]
 
 
 def test_calls_are_timed_inside_a_training():

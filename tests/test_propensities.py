@@ -248,3 +248,13 @@ def test_curves_are_pictures_of_a_report(tmp_path):
     assert "harvested" in page.read_text(encoding="utf-8")
     (plain,) = pictures(propensities={"p": Propensities([1.0])})
     assert "intervals" not in plain
+
+
+def test_texts_of_objectives_and_measures_name_a_saved_curve(tmp_path):
+    curve, path = Propensities([1, 0.5, 0.3]), tmp_path / "curve.json"
+    curve.save(path)
+    named = f"Propensities.load({str(path)!r})"
+    assert objectives.parse(f"InversePropensity(LambdaRank(), {named})").propensities == curve
+    assert parse(f"ClickDCG(k=3, propensities={named})").propensities == curve
+    with pytest.raises(ValueError, match=r"'Propensities\.save' is unknown"):
+        parse("ClickDCG(propensities=Propensities.save('x'))")

@@ -91,8 +91,6 @@ def test_corrected_rates_are_clicks_at_the_best_position():
 
 def test_corrected_clicks_and_rates_agree_with_the_definition():
     log = ClickLog([0] * 4, [1, 1, 2, 2], [1, 2, 1, 2], [1, 0, 0, 1], [3.0, 1.0, 2.0, 5.0])
-    np.testing.assert_allclose(BIAS.corrected([1, 0, 1, np.nan], [1, 2, 2, 1]), [1, 0.2, 2.2, np.nan])
-    assert np.isnan(BIAS.corrected([1.0], [np.nan])[0])
     # (clicks − Σ β) / Σ α, with (1, 9) added
     np.testing.assert_allclose(
         log.rates((1, 9), BIAS), [(3 + 0.1 + 1) / (3.5 + 10), (5 + 0.5 + 1) / (2 + 2.5 + 10)]
@@ -102,7 +100,8 @@ def test_corrected_clicks_and_rates_agree_with_the_definition():
     rates = log.rates(propensities=AffineBias([1, 1], [0, 0.9]))
     assert rates.min() >= 0 and rates.max() <= 1
     named = AffineBias([1, 0.5], [0, 0.1], names=["side", "top"])
-    assert named.corrected([1, 1], ["top", "side"]).tolist() == [1.8, 1]
+    shown = ClickLog([0, 0], [1, 2], ["top", "side"], [1, 1])
+    np.testing.assert_allclose(shown.rates((1, 9), named), [(1 - 0.1 + 1) / 10.5, 2 / 11])
     assert eval(BIAS.text) == BIAS
 
 
@@ -138,7 +137,22 @@ def of_grades(grades, rankers=RANKERS, sessions=30):
 
 
 ONE = ClickLog([0, 0], [1, 2], [1, 2], [1, 0])
+NAMED = ClickLog([0], [1], ["top"], [1])
 APART = ClickLog([0] * 8, np.repeat([1, 2], 4), [1, 1, 2, 2, 3, 3, 4, 4], [0, 1] * 4)
+
+
+def test_positions_that_the_log_does_not_connect_are_left_out():
+    """The bias of the others is that of their rows alone."""
+    log = simulate(RANKERS, Q, TrustBias(1.0), 300, np.random.default_rng(1), k=3)
+    alone = {"query": [0, 0], "document": [7, 8], "position": [5, 6], "clicked": [1, 0]}
+    more = ClickLog(**{name: np.append(getattr(log, name), rows) for name, rows in alone.items()})
+    with pytest.warns(UserWarning, match="^positions 4, 5, 6: left out, since the log does not determine"):
+        bias = trust_harvesting(more, intervals=20)
+    whole = trust_harvesting(log, intervals=20)
+    for field in ("alpha", "beta", "alpha_low", "alpha_high", "beta_low", "beta_high"):
+        assert getattr(bias, field)[3:] == (None,) * 3
+        np.testing.assert_allclose(getattr(bias, field)[:3], getattr(whole, field), rtol=1e-9)
+    assert eval(bias.text) == bias
 
 
 @pytest.mark.parametrize(
@@ -149,10 +163,10 @@ APART = ClickLog([0] * 8, np.repeat([1, 2], 4), [1, 1, 2, 2, 3, 3, 4, 4], [0, 1]
             ClickLog([0] * 4, [1, 2] * 2, [1, 2, 2, 1], [1, 0, 1, 0]),
             "no document was shown more than once at two",
         ),
-        (APART, "no document shown repeatedly connects positions 1, 2 with positions 3, 4"),
+        (APART, "the log does not tell false clicks from examination"),
         (of_grades(np.zeros(1200)), "the log does not tell false clicks from examination"),
         (ClickLog([0], [1], [1], [1]), "the log has one position"),
-        (ClickLog([0] * 2, [1] * 2, [1, 3], [1, 0]), "position 2: never shown"),
+        (ClickLog([0] * 2, [1] * 2, [1, 3], [1, 0]), "no document was shown more than once at two"),
     ],
 )
 def test_logs_that_do_not_tell_it(log, message):
@@ -166,12 +180,14 @@ def test_logs_that_do_not_tell_it(log, message):
     [
         (lambda: AffineBias([1, 0.5], [0]), "beta must be finite numbers"),
         (lambda: AffineBias([1, 0.5], [0, np.inf]), "beta must be finite numbers"),
-        (lambda: AffineBias(None, "ab"), "alpha must be finite numbers"),
+        (lambda: AffineBias([1, 0.5], "ab"), "beta must be numbers"),
+        (lambda: AffineBias(None, [0]), "alpha must be numbers"),
         (lambda: AffineBias([1, 0], [0, 0]), "alpha has 0: give numbers above 0"),
         (lambda: AffineBias([1, 0.5], [0, 0], names=["a"]), "names has 1 different names"),
-        (lambda: BIAS.corrected([1, 0], [1]), r"clicked has shape \(2,\), position has 1 rows"),
-        (lambda: BIAS.corrected([1], [3]), "position 3 is past the curve"),
-        (lambda: BIAS.corrected([1], ["top"]), "the curve has no names"),
+        (lambda: AffineBias([1, None], [0, 0]), "beta must be finite numbers"),
+        (lambda: ONE.take([0, 1]).rates(propensities=AffineBias([1], [0])), "position 2 is past the curve"),
+        (lambda: ONE.rates(propensities=AffineBias([1, None], [0, None])), "position 2 has no propensity"),
+        (lambda: NAMED.rates(propensities=BIAS), "the curve has no names"),
     ],
 )
 def test_wrong_arguments_are_one_line(make, message):

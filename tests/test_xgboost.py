@@ -1,5 +1,6 @@
 """XGBoost's front door: the matrix and its slices, training, measures, rounds of schedules, cross-validation."""
 
+import ctypes
 import dataclasses
 import json
 
@@ -504,3 +505,37 @@ def test_cv_draws_its_folds_by_seed_and_stops_at_the_best():
 def test_cross_validations_that_are_refused(arguments, error, text):
     with pytest.raises(error, match=text):
         cv(PARAMS, **({"data": matrix()} | arguments))
+
+
+# On a GPU.
+
+
+def cuda_devices():
+    """The number of CUDA devices that XGBoost can use."""
+    count = ctypes.c_int()
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)) or not xgb.build_info()["USE_CUDA"]:
+        return 0
+    return count.value
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [LambdaRank(), LambdaRank(convention="xgboost"), RankNet(), GradientStep(SigmoidLocal()), graded(0.2)],
+    ids=repr,
+)
+def test_any_objective_trains_on_a_cuda_device(objective):
+    """Histograms are summed in another order there: a different and equally good model."""
+    if not cuda_devices():
+        pytest.skip("there is no CUDA device")
+    params = PARAMS | {"min_child_weight": 0}
+    scores = {
+        device: quiet(matrix(), 10, params | {"device": device}, objective=objective).predict(matrix())
+        for device in ("cpu", "cuda")
+    }
+    on_device = NDCG(10)(scores["cuda"], Q)
+    assert on_device == pytest.approx(NDCG(10)(scores["cpu"], Q), abs=0.03)
+    assert on_device > NDCG(10)(np.zeros(len(X)), Q) + 0.05

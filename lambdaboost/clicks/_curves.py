@@ -41,29 +41,17 @@ def check_clicked(clicks: NDArray[Any], counts: Counts, where: str = "") -> None
         )
 
 
-def check_connected(
-    position: NDArray[Any], group: NDArray[Any], counts: Counts, what: str, remedy: str
-) -> None:
-    """Raise unless the groups of rows connect all positions, given from 0; `what` is a group."""
-    from scipy import sparse
-
-    k = counts.n_positions
-    shape = (k + int(group.max()) + 1,) * 2
-    graph = sparse.coo_matrix((np.ones(position.size), (position, k + group)), shape=shape)
-    part = sparse.csgraph.connected_components(graph, directed=False)[1][:k]
-    here = part == part[0]
-    if not here.all():
-        raise ValueError(
-            f"no {what} connects {words(here, counts)} with {words(~here, counts)}: none was shown in both groups, so "
-            f"their ratio cannot be estimated; {remedy}"
-        )
-
-
 def words(chosen: NDArray[np.bool_], counts: Counts) -> str:
     """The chosen positions in the words of a message, the first of many, such as "positions 1, 4, 5"."""
     at = np.flatnonzero(chosen)
     given: Iterable[object] = at + 1 if counts.names is None else np.array(counts.names)[at].tolist()
     return f"position{'s' if at.size > 1 else ''} {listed(given)}"
+
+
+def warn_left_out(known: NDArray[np.bool_], counts: Counts, remedy: str = "") -> None:
+    """Name the positions without a figure, if there are any."""
+    if not known.all():
+        warn(f"{words(~known, counts)}: left out, since the log does not determine the propensity{remedy}")
 
 
 def resampled(
@@ -120,10 +108,8 @@ def curve_with_intervals(
                 "the curve cannot be estimated on most resamples of the queries, so there are no intervals: some "
                 "positions are known from very few queries; give more sessions, or intervals=0"
             )
-    if not known.all():
-        fill = "; extended() fills them by a power curve" if counts.names is None else ""
-        warn(f"{words(~known, counts)}: left out, since the log does not determine the propensity{fill}")
-        drawn = np.where(known, drawn, 1.0)
+    warn_left_out(known, counts, "; extended() fills them by a power curve" if counts.names is None else "")
+    drawn = np.where(known, drawn, 1.0)
     curves = (found / found[best], *(ends(drawn) if intervals else ()))
     fields: Any = zip(("values", "low", "high"), (np.ma.array(c, mask=~known) for c in curves), strict=False)
     return Propensities(**dict(fields), names=counts.names)

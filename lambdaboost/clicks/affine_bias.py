@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lambdaboost._value import Value
-from lambdaboost.clicks.propensities import Propensities
-from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.clicks.propensities import Propensities, optional_numbers
+from lambdaboost.datasets.positions import Positions
+
+FIELDS = ("alpha", "beta", "alpha_low", "alpha_high", "beta_low", "beta_high")
 
 
 class AffineBias(Value):
@@ -24,9 +26,9 @@ class AffineBias(Value):
     Parameters
     ----------
     alpha : sequence of float
-        α_k > 0 of each position, 1 at the first.
+        α_k > 0 of each position, 1 at the first; None where unknown.
     beta : sequence of float
-        β_k of each position, 0 at the first.
+        β_k of each position, 0 at the first; None where α is.
     alpha_low, alpha_high, beta_low, beta_high : sequence of float, optional
         An interval for each α_k and β_k.
     names : sequence of str, optional
@@ -39,56 +41,45 @@ class AffineBias(Value):
 
     Examples
     --------
-    >>> bias = AffineBias([1, 0.5], [0, -0.1])
-    >>> bias.corrected([1, 1, 0], [1, 2, 2]).round(3)
-    array([1. , 2.2, 0.2])
+    >>> from lambdaboost.clicks import ClickLog
+    >>> log = ClickLog([0, 0, 0], ["x", "y", "y"], [1, 2, 2], [0, 1, 0])
+    >>> log.rates(propensities=AffineBias([1, 0.5], [0, 0.2]))  # (1 − 2 · 0.2) / (2 · 0.5) of y
+    array([0. , 0.6])
 
     """
 
-    alpha: tuple[float, ...]
-    beta: tuple[float, ...]
-    alpha_low: tuple[float, ...] | None = None
-    alpha_high: tuple[float, ...] | None = None
-    beta_low: tuple[float, ...] | None = None
-    beta_high: tuple[float, ...] | None = None
+    alpha: tuple[float | None, ...]
+    beta: tuple[float | None, ...]
+    alpha_low: tuple[float | None, ...] | None = None
+    alpha_high: tuple[float | None, ...] | None = None
+    beta_low: tuple[float | None, ...] | None = None
+    beta_high: tuple[float | None, ...] | None = None
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        n = np.size(self.alpha)
-        for field in ("alpha", "beta", "alpha_low", "alpha_high", "beta_low", "beta_high"):
-            if (given := getattr(self, field)) is None and field not in ("alpha", "beta"):
+        for field in FIELDS:
+            given = getattr(self, field)
+            if given is None and field not in ("alpha", "beta"):
                 continue
-            try:
-                values = np.asarray(given, dtype=np.float64)
-            except (TypeError, ValueError):
-                values = np.empty(0)
-            if values.shape != (n,) or not np.isfinite(values).all():
+            values = optional_numbers(field, given)
+            object.__setattr__(self, field, values)
+            if [value is not None and math.isfinite(value) for value in values] != self._known:
                 raise ValueError(f"{field} must be finite numbers, one for each position as in alpha")
-            object.__setattr__(self, field, tuple(values.tolist()))
-        if min(self.alpha) <= 0:
-            raise ValueError(f"alpha has {min(self.alpha):g}: give numbers above 0")
+        if (least := min((value for value in self.alpha if value is not None), default=0)) <= 0:
+            raise ValueError(f"alpha has {least:g}: give numbers above 0")
         object.__setattr__(self, "names", self._curve.names)
+
+    @property
+    def _known(self) -> list[bool]:
+        return [value is not None for value in self.alpha]
 
     @property
     def _curve(self) -> Propensities:
         """A curve of the same positions."""
-        return Propensities(np.ones(len(self.alpha)), names=self.names)  # type: ignore[arg-type]
-
-    def corrected(self, clicked: ArrayLike, position: Any) -> NDArray[np.float64]:
-        """(clicked − β_k) / α_k of each row, float64 (n,), whose mean over a document's rows estimates r.
-
-        It may be below 0 or above 1. `position` is a rank from 1 or a name; NaN where a row was not shown.
-        """
-        positions = positions_of("position", position)
-        c = np.asarray(clicked, dtype=np.float64)
-        if c.shape != positions.codes.shape:
-            raise ValueError(
-                f"clicked has shape {c.shape}, position has {positions.codes.size} rows: give one of each"
-            )
-        alpha, beta = self.at_positions(positions)
-        return (c - beta) / alpha
+        return Propensities(tuple(1.0 if known else None for known in self._known), names=self.names)
 
     def at_positions(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """α and β of each row, NaN where it was not shown; categories are matched by name."""
         curve = self._curve
-        return curve.at_positions(positions, self.alpha), curve.at_positions(positions, self.beta)
+        alpha, beta = (np.array(values, dtype=np.float64) for values in (self.alpha, self.beta))
+        return curve.at_positions(positions, alpha), curve.at_positions(positions, beta)

@@ -10,15 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._warn import warn
 from lambdaboost.clicks import _likelihood
-from lambdaboost.clicks._curves import (
-    Floats,
-    check_clicked,
-    check_connected,
-    counts_of_all_positions,
-    curve_with_intervals,
-)
+from lambdaboost.clicks._curves import Floats, curve_with_intervals
 from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.harvesting import Sets, connected_part
 from lambdaboost.clicks.propensities import Propensities
 
 STEPS = 20  # at most, each of three EM steps
@@ -43,7 +38,8 @@ def regression_em(
     Without features there is no EM, since γ would be one number per document, and its estimate from few impressions
     would bias the curve. Instead, the curve maximizes the likelihood given the number of clicks of each document, which
     does not depend on γ: a click falls at k with probability n_k θ_k / Σ_j n_j θ_j, where n_k is the number of the
-    document's impressions at k. Only clicked documents that were shown at two or more positions count.
+    document's impressions at k. Only clicked documents that were shown at two or more positions count, and the curve is
+    that of the positions which they connect, as in `intervention_harvesting`.
 
     Parameters
     ----------
@@ -65,8 +61,8 @@ def regression_em(
     Raises
     ------
     ValueError
-        Without features, if a position has no clicks or the documents do not connect the positions. With them, a
-        position without clicks is None, with a warning.
+        If the log has no clicks, or without features no documents that connect two positions. Positions that the log
+        does not determine are None, with a warning.
 
     Examples
     --------
@@ -79,13 +75,11 @@ def regression_em(
     array([ True,  True,  True])
 
     """
-    if features is None:
-        counts = counts_of_all_positions(log)
-        check_clicked(counts.by_position(counts.clicks), counts)
-        resamples = 200 if intervals is None else intervals
-        return curve_with_intervals(_by_document(counts), counts, resamples, seed)
     check_log(log)
     counts = log.counts()
+    if features is None:
+        resamples = 200 if intervals is None else intervals
+        return curve_with_intervals(_by_document(counts), counts, resamples, seed)
     if not counts.clicks.any():
         raise ValueError("the log has no click, so no propensity can be estimated: give more sessions")
     if counts.n_queries < FOLDS:
@@ -117,13 +111,21 @@ def _by_document(counts: Counts) -> Callable[[Floats], Floats]:
     """The largest conditional likelihood, by Newton's method in log θ; it is concave."""
     from scipy import sparse
 
-    kept = _connecting(counts)
-    position = counts.position[kept].astype(np.int64) - 1
+    sets = Sets.of(counts)
+    clicked = [
+        np.bincount(sets.set_of, counts.clicks[rows], minlength=sets.low.size)
+        for rows in (sets.first, sets.second)
+    ]
+    part = connected_part(sets.low, sets.high, np.stack(clicked, axis=1), counts.n_positions)
+    here = (part[counts.position - 1] & (counts.impressions > 0)).astype(np.float64)
+    telling = (counts.by_document(here) > 1) & (counts.by_document(here * counts.clicks) > 0)
+    kept = np.flatnonzero(here * telling[counts.index])
+    position = (np.cumsum(part) - 1)[counts.position[kept] - 1]
     known, document = np.unique(counts.index[kept], return_inverse=True)
     query = counts.query_of_document[known]
     n, c = counts.impressions[kept], counts.clicks[kept]
     of_document = np.bincount(document, c)
-    k = counts.n_positions
+    k = int(part.sum())
     clicks = sparse.csc_matrix((c, (query[document], position)), shape=(counts.n_queries, k))
     start = np.zeros(k)
 
@@ -143,25 +145,11 @@ def _by_document(counts: Counts) -> Callable[[Floats], Floats]:
             start = found  # of the resamples
             if moved > _likelihood.TOLERANCE:
                 _warn_of_limit(_likelihood.STEPS, moved)
-        return np.exp(found)
+        curve = np.full(counts.n_positions, np.nan)
+        curve[part] = np.exp(found)
+        return curve
 
     return estimate
-
-
-def _connecting(counts: Counts) -> NDArray[np.int64]:
-    """The rows of clicked documents that were shown at two positions; raises unless these connect all positions."""
-    shown = counts.impressions > 0
-    several = counts.by_document(shown.astype(np.float64)) > 1
-    clicked = counts.by_document(counts.clicks) > 0
-    kept = np.flatnonzero(shown & (several & clicked)[counts.index])
-    if kept.size == 0:
-        raise ValueError(
-            "no document with clicks was shown at two positions, so position and relevance cannot be separated: give "
-            "features, or log several rankers"
-        )
-    position, document = counts.position[kept] - 1, counts.index[kept]
-    check_connected(position, document, counts, "document with clicks", "give features, or log more rankers")
-    return kept
 
 
 def _warn_of_limit(steps: int, moved: float) -> None:

@@ -67,16 +67,14 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 
     here, there = n[sets.first], n[sets.second]
     weight, rate = here * there / (here + there), counts.clicks / np.maximum(n, TINY)
     by_query = sets.by_query([weight * rate[sets.first], weight * rate[sets.second], weight])
-    places, compact = np.unique([sets.low, sets.high], return_inverse=True)
-    low, high = compact.reshape(2, -1)
+    low, high, k = sets.low, sets.high, counts.n_positions
 
     def estimate(times: Floats) -> Floats:
         sums = np.asarray(by_query.T @ times).reshape(-1, 3)
-        part = _connected_part(low, high, sums, places.size)
-        kept, number = part[low], np.cumsum(part) - 1
-        kept &= part[high]
-        curve = np.full(counts.n_positions, np.nan)
-        curve[places[part]] = all_pairs(number[low[kept]], number[high[kept]], sums[kept], int(part.sum()))
+        part = connected_part(low, high, sums, k)
+        kept, number = part[low] & part[high], np.cumsum(part) - 1
+        curve = np.full(k, np.nan)
+        curve[part] = all_pairs(number[low[kept]], number[high[kept]], sums[kept], int(part.sum()))
         return curve
 
     return curve_with_intervals(estimate, counts, intervals, seed)
@@ -141,12 +139,13 @@ class Sets:
         return sparse.csc_matrix((np.stack(values, axis=1).ravel(), (rows, column.ravel())), shape=shape)
 
 
-def _connected_part(
+def connected_part(
     low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, k: int
 ) -> NDArray[np.bool_]:
     """Which of k positions have a curve of finite likelihood: of the strongly connected parts that with most clicks.
 
-    A set with clicks at one of its positions bounds the ratio to the other from below.
+    A set with clicks at one of its positions bounds the ratio to the other from below; `sums` begin with its clicks at
+    both.
     """
     from scipy import sparse
 

@@ -72,7 +72,7 @@ class Propensities(Value):
     def __post_init__(self) -> None:
         for field in ("values", "low", "high"):
             if (given := getattr(self, field)) is not None:
-                object.__setattr__(self, field, _numbers(field, given))
+                object.__setattr__(self, field, optional_numbers(field, given))
         n = len(self.values)
         if not n:
             raise ValueError("values is empty: give one propensity for each position")
@@ -338,7 +338,11 @@ class Propensities(Value):
         return ax
 
 
-def _numbers(field: str, given: Any) -> tuple[float | None, ...]:
+# Of which texts of objectives and measures make a curve.
+CURVES: dict[str, Any] = {"Propensities": Propensities, "Propensities.load": Propensities.load}
+
+
+def optional_numbers(field: str, given: Any) -> tuple[float | None, ...]:
     """A field as floats, from any sequence or array of numbers; None in a list or tuple stays."""
     unknown: set[int] = set()
     try:

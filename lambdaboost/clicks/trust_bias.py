@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.clicks._curves import Floats, check_connected, counts_of_all_positions, ends, resampled
+from lambdaboost.clicks._curves import Floats, ends, resampled, warn_left_out
 from lambdaboost.clicks.affine_bias import AffineBias
-from lambdaboost.clicks.click_log import ClickLog
+from lambdaboost.clicks.click_log import ClickLog, check_log
 from lambdaboost.clicks.counts import Counts
-from lambdaboost.clicks.harvesting import Sets
+from lambdaboost.clicks.harvesting import Sets, connected_part
 
 STEPS = 3  # of the weights of the sets
 
@@ -25,6 +25,9 @@ def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> A
     expectation is the square of the click probability, so noise of the rates does not bias α. No relevance is modelled,
     so rankers may depend on it. Clicks leave r free up to a factor and a shift; here the first position has α = 1 and
     β = 0, which changes the order of no documents.
+
+    Both are those of the positions which such documents connect, of several such parts that with most impressions. The
+    others are None; a warning names them.
 
     Parameters
     ----------
@@ -43,8 +46,8 @@ def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> A
     Raises
     ------
     ValueError
-        If no document was shown at two positions (one ranker), they do not connect all positions, or their relevance
-        differs too little to tell false clicks from examination.
+        If no document was shown at two positions (one ranker), or their relevance differs too little to tell false
+        clicks from examination.
 
     Examples
     --------
@@ -59,17 +62,20 @@ def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> A
     True
 
     """
-    counts = counts_of_all_positions(log)
+    check_log(log)
+    counts = log.counts()
     k = counts.n_positions
     if k == 1:
         raise ValueError("the log has one position, so there is no bias of positions: train on its rates")
     sets = Sets.of(counts, 1.0)
-    places, of_set = np.concatenate([sets.low, sets.high]), np.tile(np.arange(sets.low.size), 2)
-    check_connected(places, of_set, counts, "document shown repeatedly", "log more rankers, or random swaps")
-    moments = sets.by_query(_moments(counts, sets))
+    of_documents = _moments(counts, sets)
+    weight = np.bincount(sets.set_of, of_documents[0], minlength=sets.low.size)
+    part = connected_part(sets.low, sets.high, np.stack([weight, weight], axis=1), k)
+    kept, number, n = part[sets.low], np.cumsum(part) - 1, int(part.sum())
+    low, high, moments = number[sets.low[kept]], number[sets.high[kept]], sets.by_query(of_documents)
 
     def estimate(times: Floats) -> Floats:
-        return _least_squares(sets.low, sets.high, np.asarray(moments.T @ times).reshape(-1, 6), k)
+        return _least_squares(low, high, np.asarray(moments.T @ times).reshape(-1, 6)[kept], n)
 
     found, drawn = resampled(estimate, counts.n_queries, intervals, seed)
     known = np.isfinite(drawn).all(axis=1)
@@ -79,12 +85,16 @@ def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> A
             "little in relevance, or have too few clicks; give more sessions, take() the rows of the first positions, "
             "or use intervention_harvesting, which assumes no false clicks"
         )
+    warn_left_out(part, counts)
     alpha, beta = _relative(found[None])
-    of: Any = {"alpha": alpha[0], "beta": beta[0], "names": counts.names}
+    curves = {"alpha": alpha[0], "beta": beta[0]}
     if intervals:
-        for name, part in zip(("alpha", "beta"), _relative(drawn[known]), strict=True):
-            of[f"{name}_low"], of[f"{name}_high"] = ends(part)
-    return AffineBias(**of)
+        for name, drawn_part in zip(("alpha", "beta"), _relative(drawn[known]), strict=True):
+            curves[f"{name}_low"], curves[f"{name}_high"] = ends(drawn_part)
+    of: dict[str, Any] = {name: np.ma.masked_all(k) for name in curves}
+    for name, curve in curves.items():
+        of[name][part] = curve
+    return AffineBias(**of, names=counts.names)
 
 
 def _moments(counts: Counts, sets: Sets) -> list[Floats]:
@@ -124,7 +134,7 @@ def _least_squares(low: NDArray[np.int64], high: NDArray[np.int64], moments: Flo
 
 
 def _relative(found: Floats) -> tuple[Floats, Floats]:
-    """α and β of each row for r as the click probability at the first position."""
+    """α and β of each row for r as the click probability at the first known position."""
     alpha, beta = np.split(found, 2, axis=1)
     ratio = alpha / alpha[:, :1]
     return ratio, beta - ratio * beta[:, :1]

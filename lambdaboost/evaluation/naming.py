@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lambdaboost._words import shown
-from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.correlation import Spearman
@@ -48,7 +48,7 @@ def parse(text: str) -> Measure:
     (NDCG(k=3), MAP(), NDCG(k=10))
 
     """
-    measure = read_value(_full_name(text), {**MEASURES, "Propensities": Propensities})
+    measure = read_value(_full_name(text), {**MEASURES, **CURVES})
     if not isinstance(measure, Measure):
         raise ValueError(
             f"{shown(text)} is not a measure: give one of {', '.join(MEASURES)}, such as NDCG(k=3)"
@@ -152,11 +152,13 @@ class _Reader:
                 return float(x)
             case ast.Name(id=name):
                 return self.make(name, [], {})
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            case ast.Call(
+                func=ast.Name() | ast.Attribute(value=ast.Name()) as factory, args=args, keywords=keywords
+            ):
                 if any(k.arg is None for k in keywords):
                     raise self.refusal(node)
                 named = {str(k.arg): self.read(k.value) for k in keywords}
-                return self.make(name, [self.read(arg) for arg in args], named)
+                return self.make(ast.unparse(factory), [self.read(arg) for arg in args], named)
         raise self.refusal(node)
 
     def make(self, name: str, args: Sequence[Any], named: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lambdaboost.clicks import Propensities
+from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.base.objective import OBJECTIVES, Objective
 from lambdaboost.objectives.combiners.combiner import COMBINERS
@@ -16,7 +16,8 @@ from lambdaboost.objectives.schedules import SCHEDULES
 def parse(text: str) -> Any:
     """The objective or grade model that a text names: its `repr`, a bare name for its defaults, or a recipe.
 
-    Only registered names, numbers, strings and tuples are read; no code runs.
+    Only registered names, numbers, strings and tuples are read; no code runs. ``Propensities.load("curve.json")`` is a
+    saved curve.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def parse(text: str) -> Any:
 
     """
     objectives: dict[str, Any] = {**OBJECTIVES, **GRADE_MODELS, **RECIPES}
-    parts: dict[str, Any] = {**SCHEDULES, **COMBINERS, **MEASURES, "Propensities": Propensities}
+    parts: dict[str, Any] = {**SCHEDULES, **COMBINERS, **MEASURES, **CURVES}
     value = read_value(text, {**objectives, **parts})
     if not isinstance(value, Objective | GradeModel):
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {', '.join(objectives)}")

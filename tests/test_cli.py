@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import typer
+from command import call, refused
 
 from lambdaboost import __version__
 from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
@@ -38,22 +39,6 @@ def folder(tmp_path_factory):
             type(part)(np.column_stack([part.features, clicks]).astype(np.float32), part.queries),
         )
     return folder
-
-
-def call(capsys, *args):
-    """Exit code, standard output and standard error of one command."""
-    capsys.readouterr()
-    code = run([str(a) for a in args])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def refused(capsys, *args):
-    """The one line that a mistake is answered with."""
-    code, out, err = call(capsys, *args)
-    assert (code, out) == (2 if " --help.\n" in err else 1, "")
-    assert err.startswith("lambdaboost: ") and err.count("\n") == 1 and "Traceback" not in err
-    return err
 
 
 def trained(capsys, folder, out, engine, *further):

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from command import call
 
 from lambdaboost import ClickDCG, Queries
-from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
@@ -35,13 +35,6 @@ def folder(tmp_path):
     text = np.column_stack([X, CLICKS, np.nan_to_num(RANKS)])
     write_letor(tmp_path / "log.txt", Collection(text, Queries(Q.relevance, Q.sizes)))
     return tmp_path
-
-
-def call(capsys, *args):
-    capsys.readouterr()
-    code = run([str(arg) for arg in args])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.mark.parametrize(

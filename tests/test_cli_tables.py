@@ -13,11 +13,11 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from command import call, refused
 
 from lambdaboost.cli import data_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.data_file import as_grouped, open_data
-from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
 
 ENGINES = ("lightgbm", "xgboost")
@@ -36,19 +36,6 @@ SMALL = (
 LEAF = {"lightgbm": ("--param", "min_data_in_leaf=5"), "xgboost": ("--param", "min_child_weight=0")}
 LOG = web_search_log(queries=24, documents=15, features=16, seed=0).without_features(range(12, 16))
 FEATURES = [f"f{i}" for i in range(12)]
-
-
-def call(capsys, *args):
-    capsys.readouterr()
-    code = run([str(a) for a in args])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def refused(capsys, *args):
-    code, out, err = call(capsys, *args)
-    assert code in (1, 2) and out == "" and err.count("\n") == 1, err
-    return err
 
 
 @pytest.fixture(scope="module")

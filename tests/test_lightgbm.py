@@ -4,6 +4,7 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset, valid
+from noted import Rounds, scheduled
 from sklearn.model_selection import GroupKFold, KFold
 
 from lambdaboost import (
@@ -14,28 +15,11 @@ from lambdaboost import (
     GradientStep,
     LambdaRank,
     Queries,
-    RankNet,
     SigmoidLocal,
     graded,
 )
 from lambdaboost.calls.data import queries_of
 from lambdaboost.lightgbm import Dataset, LambdaRanker, cv, train
-
-
-class Rounds:
-    """A schedule that notes the rounds it was asked for."""
-
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, iteration):
-        self.seen.append(iteration)
-        return 0.1
-
-
-def scheduled():
-    rounds = Rounds()
-    return rounds, Blend(RankNet(), LambdaRank(), rounds)
 
 
 def trees(booster):
@@ -47,49 +31,49 @@ def trees(booster):
 
 
 def test_round_in_stock_training_and_in_ours():
-    rounds, objective = scheduled()
+    seen, objective = scheduled()
     lgb.train({**PARAMS, "objective": objective}, dataset(), 3)
     train(PARAMS, dataset(), 3, objective=objective)
     train(PARAMS, dataset(), 2, objective=objective, leaves="gradient")
     train(PARAMS, dataset(), 3, objective=objective, leaves="newton")
-    assert rounds.seen == [0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 2]
+    assert seen == [0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 2]
 
 
 def test_round_in_rankers():
-    rounds, objective = scheduled()
+    seen, objective = scheduled()
     arguments = {"n_estimators": 3, "num_leaves": 4, "n_jobs": 1, "verbose": -1, "objective": objective}
     lgb.LGBMRanker(**arguments).fit(X, Q.relevance, group=Q.sizes)
     LambdaRanker(**arguments).fit(X, Q.relevance, group=Q.sizes)
-    assert rounds.seen == [0, 1, 2, 0, 1, 2]
+    assert seen == [0, 1, 2, 0, 1, 2]
 
 
 @pytest.mark.parametrize("leaves", ["engine", "newton"])
 def test_round_in_cross_validation(leaves):
-    rounds, objective = scheduled()
+    seen, objective = scheduled()
     cv(PARAMS, dataset(), 3, objective=objective, nfold=2, leaves=leaves)
-    assert rounds.seen == [0, 0, 1, 1, 2, 2]
+    assert seen == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("leaves", ["engine", "newton"])
 def test_round_of_a_continued_model(tmp_path, leaves):
-    rounds, objective = scheduled()
+    seen, objective = scheduled()
     straight = train(PARAMS, dataset(), 5, objective=objective, leaves=leaves)
     half = train(PARAMS, dataset(), 3, objective=objective, leaves=leaves)
     half.save_model(tmp_path / "half.txt")
-    rounds.seen.clear()
+    seen.clear()
     for init in (half, tmp_path / "half.txt"):
         continued = train(PARAMS, dataset(), 2, objective=objective, leaves=leaves, init_model=init)
         np.testing.assert_allclose(continued.predict(X), straight.predict(X), rtol=1e-12, atol=1e-14)
     lgb.train({**PARAMS, "objective": objective}, dataset(), 2, init_model=half)
-    assert rounds.seen == [3, 4] * 3
+    assert seen == [3, 4] * 3
 
 
 def test_round_in_a_loop_of_updates():
-    rounds, objective = scheduled()
+    seen, objective = scheduled()
     booster = lgb.Booster({**PARAMS, "objective": "none"}, dataset())
     for _ in range(3):
         booster.update(fobj=objective)
-    assert rounds.seen == [0, 1, 2]
+    assert seen == [0, 1, 2]
 
 
 class Silent(Rounds):

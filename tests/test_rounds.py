@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
+from noted import scheduled
 
 import lambdaboost.lightgbm as by_lightgbm
 import lambdaboost.xgboost as by_xgboost
@@ -17,22 +18,6 @@ XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "
 FLAT = {"min_gain_to_split": 1e9, "gamma": 1e9}  # no tree has a split
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
 ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-
-
-class Rounds:
-    """A schedule that notes the rounds it is asked for, also where it is copied."""
-
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, iteration):
-        self.seen.append(iteration)
-        return 0.1
-
-
-def scheduled():
-    rounds = Rounds()
-    return rounds.seen, Blend(LambdaRank(), RankNet(), rounds)
 
 
 class Wrapped:

@@ -550,9 +550,10 @@ def test_demo_prints_one_table(capsys, tmp_path, monkeypatch, engine):
 
 INTERRUPTED = """
 import os, signal
-from lambdaboost import LambdaRank
+from lambdaboost import LambdaRank, _compile_notice
 from lambdaboost.cli import main
 
+_compile_notice.PATIENCE = 1e6
 lambdas = LambdaRank.lambdas
 
 

@@ -36,10 +36,8 @@ def swap_experiment(
     arm : array of shape (n_rows,), optional
         For each row, the position k that its session swapped with position 1 or could have swapped; 0 in sessions
         outside the experiment.
-    intervals : int
-        Number of resamples of the queries for 95 % intervals; 0 for none.
-    seed : int
-        Seed of the resamples.
+    intervals, seed : int
+        As in `intervention_harvesting`.
 
     Returns
     -------

@@ -33,10 +33,8 @@ def trust_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> A
     ----------
     log : ClickLog
         Sessions of several rankers, or of random swaps; a document counts where it was shown at least twice.
-    intervals : int
-        Number of resamples of the queries for 95 % intervals; 0 for none.
-    seed : int
-        Seed of the resamples.
+    intervals, seed : int
+        As in `intervention_harvesting`.
 
     Returns
     -------

@@ -283,3 +283,10 @@ def test_an_objective_of_it_reads_positions():
     assert grad[1] < 0
     with pytest.raises(ValueError, match="no positions here"):
         objective.gradient([0.0, 0.0], Queries([0, 0], sizes=[2], clicks=[0, 1]))
+
+
+def test_the_short_repr_of_a_curve_is_answered_with_its_text():
+    measure = ClickDCG(5, Propensities.power(1, 40))
+    with pytest.raises(ValueError, match=r"or its \.text, such as Propensities have"):
+        parse(f"ClickDCG(5, {measure.propensities!r})")
+    assert parse(f"ClickDCG(5, {measure.propensities.text})") == measure

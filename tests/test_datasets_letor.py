@@ -272,3 +272,11 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_letor(path, Collection(np.eye(2), Queries([1, 0], sizes=[2])))
     assert path.read_text(encoding="utf-8") == "as it was" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_indices_from_0_are_answered_with_what_to_do(tmp_path):
+    (tmp_path / "zero.txt").write_text("1 qid:1 0:3 1:2\n")
+    with pytest.raises(
+        ValueError, match="the feature index 0 is below 1: LETOR counts features from 1; add 1"
+    ):
+        read_letor(tmp_path / "zero.txt")

@@ -201,8 +201,9 @@ class Columns:
         if self.features is not None:
             return self.categories
         if isinstance(file, LetorFile):
-            if self.categorical:
-                raise ValueError(f"--categorical is for tables, but {file.path} is LETOR text: omit it")
+            for option, given in (("--categorical", self.categorical), ("--document", self.document)):
+                if given:
+                    raise ValueError(f"{option} is for tables, but {file.path} is LETOR text: omit {option}")
             return {}
         named = [name for item in self.categorical for name in _range(item, file, "--categorical")]
         if wrong := [name for name in named if name not in names]:

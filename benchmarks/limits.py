@@ -92,13 +92,13 @@ SLOTS = Unit("pair", _any_pairs, "vdivps", 16)
 RANKS = Unit("pair", _any_pairs, "vcmpltpd", 8)
 CHANCES = Unit("pair, one with gain", _pairs_with_gain, "cmpb", 1)
 CASES = (
-    Case("tiles", LambdaRank(), query.block_of_queries, 100, 1200, PAIRS),
-    Case("tiles", LambdaRank(), query.block_of_queries, 1000, 120, PAIRS),
-    Case("a d for each two levels", LambdaRank(PairAccuracy()), query.block_of_queries, 100, 1200, None),
-    Case("lanes", LambdaRank(), lanes.block_of_batches, 2500, 40, SLOTS),
-    Case("lanes", LambdaRank(), lanes.block_of_batches, 10_000, 10, SLOTS),
-    Case("tree", LambdaRank(), tree._one_list, 1, 100_000, None),
-    Case("four draws", GumbelRanks(LambdaRank()), query.block_of_queries, 100, 120, None),
+    Case("tiles", LambdaRank(), query.sum_by_tiles, 100, 1200, PAIRS),
+    Case("tiles", LambdaRank(), query.sum_by_tiles, 1000, 120, PAIRS),
+    Case("a d for each two levels", LambdaRank(PairAccuracy()), query.sum_by_tiles, 100, 1200, None),
+    Case("lanes", LambdaRank(), lanes.sum_by_lanes, 2500, 40, SLOTS),
+    Case("lanes", LambdaRank(), lanes.sum_by_lanes, 10_000, 10, SLOTS),
+    Case("tree", LambdaRank(), tree.sum_by_tree, 1, 100_000, None),
+    Case("four draws", GumbelRanks(LambdaRank()), query.sum_by_tiles, 100, 120, None),
     Case("chances", ApproxNDCG(), approx_ndcg._queries, 100, 120, CHANCES),
     Case("ranks in lanes", NDCG(), rankings._ranked_in_lanes, 10_000, 10, RANKS),
     Case("pairs in lanes", PairAccuracy(), pairs._wrong_in_lanes, 10_000, 10, RANKS),

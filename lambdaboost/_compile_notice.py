@@ -12,7 +12,7 @@ from numba.core import event
 
 from lambdaboost._kernel_cache import folder_to_write
 
-PATIENCE = 1.0
+SILENT_SECONDS = 1.0
 
 
 class CompileNotice(event.Listener):
@@ -32,7 +32,7 @@ class CompileNotice(event.Listener):
         self._depth += 1
         if self._depth == 1:
             self._since = time.monotonic()
-            self._timer = Timer(max(0.0, PATIENCE - self._spent), self._say)
+            self._timer = Timer(max(0.0, SILENT_SECONDS - self._spent), self._say)
             self._timer.daemon = True
             try:
                 self._timer.start()

@@ -121,11 +121,11 @@ def _clean_up_by_legacy_passes(module: Any) -> None:
     cleanup.run(module)
 
 
-def inlined_from_cache(
-    target_context: Any, library: Any, fndesc: Any, env: Any, signature: Any, objectmode: Any, lifted: Any,
-    type_annotation: Any, reload_init: Any, referenced_envs: Any,
-) -> CompileResult:  # fmt: skip
+def inlined_from_cache(target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
     """What `CompileResult._reduce` gave of an inlined function, as Numba keeps it in memory."""
+    library, fndesc, env, signature, objectmode, lifted, type_annotation, reload_init, referenced_envs = (
+        reduced
+    )
     name, _, bitcode = library
     code = Unoptimized.of_bitcode(target_context.codegen(), name, bitcode)
     return CompileResult(

@@ -30,7 +30,7 @@ from lambdaboost._inlined import inlined_from_cache
 
 PACKAGE = Path(__file__).parent
 # Files with kernels, by group; an edit recompiles its own group only.
-GROUPS = {
+SOURCES = {
     "kernels": ("_inlined.py", "_jit.py", "evaluation/**/*.py", "objectives/**/*.py"),
     "reader": ("_inlined.py", "_jit.py", "datasets/kernels/*.py"),
 }
@@ -118,7 +118,7 @@ class _Impl(CompileResultCacheImpl):
         """The compiled function of what was kept."""
         if payload[0][1] != "unoptimized":
             return super().rebuild(target_context, payload)
-        return inlined_from_cache(target_context, *payload)
+        return inlined_from_cache(target_context, payload)
 
 
 class _Locator(_CacheLocator):
@@ -211,7 +211,7 @@ def _roots() -> list[Path]:
 
 def _folder_name(group: str) -> str | None:
     """A name for interpreter, Numba and sources; None if the sources are not files, as in a zip archive."""
-    sources = sorted(path for pattern in GROUPS[group] for path in PACKAGE.glob(pattern))
+    sources = sorted(path for pattern in SOURCES[group] for path in PACKAGE.glob(pattern))
     if not sources:
         return None
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}\n".encode())

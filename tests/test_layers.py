@@ -292,7 +292,7 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
         "heavy = {'lightgbm', 'xgboost', 'matplotlib', 'pandas', 'sklearn', 'scipy.stats', 'rich', 'typer'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from lambdaboost.objectives.kernels import query\n"
-        "assert not query.block_of_queries.signatures\n"
+        "assert not query.sum_by_tiles.signatures\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
@@ -300,7 +300,7 @@ def test_importing_imports_no_engine_no_plots_and_compiles_nothing():
 def test_four_files_lead_to_the_line_that_computes_lambda():
     walk = {
         "lambdarank": "PairRule",
-        "pair_rule": "lists_by_tiles",
+        "pair_rule": "gradient_by_tiles",
         "query": "rows_by_columns",
         "tiles": "_tile",
     }

@@ -5,7 +5,7 @@ import pytest
 
 from lambdaboost import NDCG, GradientStep, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal
 from lambdaboost.objectives.kernels import tree as _tree
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import pair_weights
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
@@ -96,7 +96,7 @@ def test_missing_labels_keep_their_ranks(monkeypatch):
 def test_the_switch_is_where_pairs_are_many():
     rng = np.random.default_rng(4)
     q = Queries(rng.choice(5, p=SHARES, size=12_200) * 1.0, sizes=[200, 12_000])
-    graded = levels(q, "relevance")
+    graded = levels_of(q, "relevance")
     assert _tree.worth_a_tree(q, graded, pair_weights(NDCG(), q)).tolist() == [False, True]
     cut = pair_weights(NDCG(k=10), q)
     assert _tree.worth_a_tree(q, graded, cut).tolist() == [False, False]  # a cutoff leaves few pairs

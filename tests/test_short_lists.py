@@ -7,7 +7,7 @@ from rules import RULES
 
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
 from lambdaboost.objectives.kernels import lanes, ways
-from lambdaboost.objectives.kernels.levels import gain_of_level, levels
+from lambdaboost.objectives.kernels.levels import gain_of_level, levels_of
 from lambdaboost.objectives.swaps.registry import pair_weights
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
@@ -82,7 +82,7 @@ def way(scores, q):
 
 
 def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
-    scores, q = drawn.make(5, [5, 5, 5, lanes.LONGEST, lanes.LONGEST + 1, 300], 1.0)
+    scores, q = drawn.make(5, [5, 5, 5, lanes.LONGEST_IN_LANES, lanes.LONGEST_IN_LANES + 1, 300], 1.0)
     near = [ways.BY_LANES] * 4 + [ways.BY_TILES] * 2
     assert way(scores, q) == near
     scores[0] += 80  # outliers that float32 still holds
@@ -91,7 +91,7 @@ def test_lists_in_two_parts_far_apart_alone_go_by_the_plain_loop():
     assert way(scores, q) == near
     scores[5:7] += 1e3
     scores[-2] -= 2e9
-    assert way(scores, q) == [ways.BY_LANES, ways.PLAIN, *near[2:5], ways.PLAIN]
+    assert way(scores, q) == [ways.BY_LANES, ways.BY_PLAIN_LOOP, *near[2:5], ways.BY_PLAIN_LOOP]
 
 
 @pytest.mark.parametrize("scores", [[0, 1e3], [0, 0, 1e3], [-1e3, 0.5, 0], [0, 5, 1e17], [5e17, 0, 1]])
@@ -118,11 +118,11 @@ def test_lists_far_apart_leave_the_bits_of_all_other_lists():
 
 def test_batches_hold_every_short_list_once_and_are_made_once():
     _, q = drawn.make(6, SIZES * 30)
-    of_query = levels(q, "relevance")
+    of_query = levels_of(q, "relevance")
     gain = gain_of_level(q, of_query, pair_weights(NDCG(), q).gains)
     batches = lanes.in_batches(q, of_query, gain)
     held = batches.query[batches.query >= 0]
-    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST))
+    np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST_IN_LANES))
     assert batches.documents[-1] == q.sizes[held].sum()
     assert lanes.in_batches(q, of_query, gain) is batches
 

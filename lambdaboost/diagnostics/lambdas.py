@@ -13,7 +13,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.diagnostics.top_ranks import n_grades
 from lambdaboost.objectives import ClickTier, GradientStep, LambdaRank, Objective, RankNet, SigmoidLocal
 from lambdaboost.objectives.base.objective import check_objective
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.scorecard import WeightedSum
 
 OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
@@ -128,7 +128,7 @@ def _only_pairs_of(q: Queries, a: int, b: int, leaf: Objective) -> Queries:
     )
     for skip_zero in (False, True):
         key = source, tuple(within), skip_zero
-        same.memo(("levels", *key), lambda key=key: levels(masked, *key))
+        same.memo(("levels", *key), lambda key=key: levels_of(masked, *key))
     return same
 
 

@@ -13,9 +13,9 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest, ranking
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.chances import chances_above, scale_scores
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
 
@@ -101,8 +101,8 @@ class LambdaLoss(Objective):
             swap=rank_distance(q, self.metric.k, of_discounts, of_distance),
             cutoff=q.n_documents,
         )
-        pairs = levels(q, self.metric.source)
-        return pair_gradient(scores, q, pairs, (weights, Loss(Logistic(), ByRatio(float(self.sigma)))))
+        levels, loss = levels_of(q, self.metric.source), Loss(Logistic(), ByRatio(float(self.sigma)))
+        return pair_gradient(scores, q, Pairs(levels, weights, loss))
 
 
 @kernel

@@ -11,7 +11,7 @@ from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 
 
 class ListMLE(Objective):
@@ -41,7 +41,7 @@ class ListMLE(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document."""
         lam, mu = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        grades = levels(q, RELEVANCE)
+        grades = levels_of(q, RELEVANCE)
         over_queries(_queries, q.offsets, scores, grades.of_document, grades.first, lam, mu)
         return lam, mu
 

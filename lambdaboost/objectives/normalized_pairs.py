@@ -8,9 +8,9 @@ from lambdaboost._checks import check_sigma
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
-from lambdaboost.objectives.kernels.pair_rule import pair_gradient
+from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
 from lambdaboost.objectives.swaps.registry import check_swap, pair_weights
 
 
@@ -57,5 +57,5 @@ class NormalizedPairs(Objective):
         return self.sigma * per_weight * lam, self.sigma**2 * per_weight * mu
 
     def _pairs(self, scores: Floats, q: Queries, sigma: float) -> LambdaMu:
-        pairs = pair_weights(self.metric, q), Loss(Logistic(), ByRatio(sigma))
-        return pair_gradient(scores, q, levels(q, self.metric.source), pairs)
+        levels, weights = levels_of(q, self.metric.source), pair_weights(self.metric, q)
+        return pair_gradient(scores, q, Pairs(levels, weights, Loss(Logistic(), ByRatio(sigma))))

@@ -13,7 +13,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.base.sampled_queries import sampled_queries
-from lambdaboost.objectives.kernels.levels import levels
+from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import Factors
 from lambdaboost.objectives.swaps.registry import check_swap
@@ -117,7 +117,7 @@ def _places(q: Queries, source: str) -> NDArray[np.int32]:
 
 def _pairs(q: Queries, source: str) -> Floats:
     """The number of pairs of different labels in each query of a weight above 0."""
-    return np.where(q.query_weight > 0, levels(q, source).pairs(), 0.0)
+    return np.where(q.query_weight > 0, levels_of(q, source).pairs(), 0.0)
 
 
 def _position_ratios(costs: Floats, regularization: float) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from lambdaboost._jit import inlined
 from lambdaboost.objectives.kernels.exp import LN_2, LOG2_E
 
-RANGE = 600.0  # e^{−x} up to here is a normal float64
+FARTHEST_IN_ONE = 600.0  # e^{−x} up to here is a normal float64
 SATURATED = (
     900.0  # from 2^this on the smaller of ρ and 1 − ρ is left at 2^−this, nothing beside any other figure
 )
@@ -22,7 +22,7 @@ def scale_scores(steepness, s, e, k):
     for i in range(s.size):
         highest = max(highest, s[i])
         lowest = min(lowest, s[i])
-    alone = steepness * (highest - lowest) <= RANGE
+    alone = steepness * (highest - lowest) <= FARTHEST_IN_ONE
     for i in range(s.size):
         x = steepness * (s[i] - highest)
         k[i] = 0.0 if alone else np.floor(x * LOG2_E + 0.5)

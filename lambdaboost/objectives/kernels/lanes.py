@@ -36,14 +36,14 @@ from lambdaboost.objectives.kernels.pair_weight import (
     has_h,
     rank_terms,
 )
-from lambdaboost.objectives.kernels.tiles import DOWN, GAIN, LAM, MU, UP, D, E, H, Rule, pair, shared
+from lambdaboost.objectives.kernels.tiles import DOWN, GAIN, LAM, MU, UP, D, E, H, PairFormula, pair, shared
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
-LONGEST = 40  # documents of a list: from here on tiles are faster
+LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
-LEVEL, REACH = np.int64(8), np.int64(9)
+LEVEL_ROW, REACH_ROW = np.int64(8), np.int64(9)
 SLOT = 10 * LANES
 
 
@@ -59,25 +59,25 @@ class Batches(NamedTuple):
     gain: NDArray[np.float32]  # (n_slots, LANES) of its level
 
 
-def in_batches(q: Queries, of: Levels, gain: NDArray[np.float32]) -> Batches:
-    """All lists of up to LONGEST documents in batches by length; cached in `q`."""
+def in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches:
+    """All lists of up to LONGEST_IN_LANES documents in batches by length; cached in `q`."""
     # Its identity names the gains, and so the levels, as long as they live, and what is kept holds them.
-    return q.memo(("in batches", id(gain)), lambda: (_in_batches(q, of, gain), gain))[0]
+    return q.memo(("in batches", id(gain)), lambda: (_in_batches(q, levels, gain), gain))[0]
 
 
-def _in_batches(q: Queries, of: Levels, gain: NDArray[np.float32]) -> Batches:
-    documents, first, query = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST))
+def _in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches:
+    documents, first, query = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
     short = query[query >= 0]
     of_short = q.sizes[short]
     lane = np.repeat(np.arange(short.size), of_short)
     start = np.cumsum(of_short) - of_short
     position = np.arange(lane.size) - np.repeat(start, of_short)
-    level = of.of_document[np.repeat(q.offsets[short], of_short) + position]
+    level = levels.of_document[np.repeat(q.offsets[short], of_short) + position]
     # Level by level, documents that pair with none last.
-    order = np.lexsort((np.where(level < 0, LONGEST, level), lane))
+    order = np.lexsort((np.where(level < 0, LONGEST_IN_LANES, level), lane))
     level = level[order]
     paired = level >= 0
-    own = (of.first[short[lane]] + level)[paired]
+    own = (levels.first[short[lane]] + level)[paired]
     at = first[lane // LANES] + position, lane % LANES
     slots = (int(first[-1]), LANES)
     # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
@@ -93,7 +93,7 @@ def _in_batches(q: Queries, of: Levels, gain: NDArray[np.float32]) -> Batches:
 
     return Batches(
         documents, first, query, position_of_slot,
-        by_slot(level[paired], -1, np.int8), by_slot(of.reach[own], -1, np.int8), by_slot(gain[own], 0, np.float32),
+        by_slot(level[paired], -1, np.int8), by_slot(levels.reach[own], -1, np.int8), by_slot(gain[own], 0, np.float32),
     )  # fmt: skip
 
 
@@ -111,10 +111,14 @@ class Work(NamedTuple):
 
 
 def memory() -> Work:
-    """For batches of lists of up to LONGEST documents."""
-    most = LONGEST * LANES
-    scores, (best, worst), (d, h) = np.empty(most), np.empty((2, LANES)), np.empty((2, LONGEST))
-    e, rank, by_rank = np.empty(most, np.float32), np.empty(most, np.int32), np.empty(LONGEST, np.int32)
+    """For batches of lists of up to LONGEST_IN_LANES documents."""
+    most = LONGEST_IN_LANES * LANES
+    scores, (best, worst), (d, h) = np.empty(most), np.empty((2, LANES)), np.empty((2, LONGEST_IN_LANES))
+    e, rank, by_rank = (
+        np.empty(most, np.float32),
+        np.empty(most, np.int32),
+        np.empty(LONGEST_IN_LANES, np.int32),
+    )
     return Work(scores, e, rank, best, worst, by_rank, d, h)
 
 
@@ -146,7 +150,7 @@ def _to_slots(batch, work, slots):
         row = slots[i * SLOT : (i + 1) * SLOT]
         level, reach, gain, position = batch.level[i], batch.reach[i], batch.gain[i], batch.position[i]
         for lane in range(LANES):
-            row[LANES * LEVEL + lane], row[LANES * REACH + lane], row[LANES * GAIN + lane] = (
+            row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane], row[LANES * GAIN + lane] = (
                 level[lane],
                 reach[lane],
                 gain[lane],
@@ -218,15 +222,15 @@ def _document(slot, lane, factor):
 
 
 @inlined_disjoint
-def _rows_meet(rule, one, other):
+def _rows_meet(formula, one, other):
     """λ and μ of two slots in every lane."""
     for lane in range(LANES):
         i, j = _document(one, lane, UP), _document(other, lane, DOWN)
-        i = Document(rule.chance.shift * i.e, i.gain, i.d, i.h, i.factor)
-        level = other[LANES * LEVEL + lane]
-        meets = (level > one[LANES * LEVEL + lane]) & (level < one[LANES * REACH + lane])
-        u = shared(rule, i, j) if meets else np.float32(0)
-        f, c = pair(rule, i, j)
+        i = Document(formula.chance.shift * i.e, i.gain, i.d, i.h, i.factor)
+        level = other[LANES * LEVEL_ROW + lane]
+        meets = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])
+        u = shared(formula, i, j) if meets else np.float32(0)
+        f, c = pair(formula, i, j)
         one[LANES * LAM + lane] += u * f
         other[LANES * LAM + lane] -= u * f
         one[LANES * MU + lane] += u * c
@@ -234,10 +238,10 @@ def _rows_meet(rule, one, other):
 
 
 @uncounted
-def _all_pairs(rule, n, slots):
+def _all_pairs(formula, n, slots):
     for i in range(n - 1):
         for j in range(i + 1, n):
-            _rows_meet(rule, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
+            _rows_meet(formula, slots[i * SLOT : (i + 1) * SLOT], slots[j * SLOT : (j + 1) * SLOT])
 
 
 class Results(NamedTuple):
@@ -267,11 +271,10 @@ def _write(batch, offsets, rank, slots, results):
 
 
 @kernel
-def block_of_batches(first, last, lists, pairs, work, results):
+def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same scratch memory."""
-    batches, scores, offsets = lists
-    weights, rule = pairs
-    slots = np.empty(LONGEST * SLOT, np.float32)  # here, so that the compiler knows its length
+    batches, scores, offsets, weights = lists
+    slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
     for b in range(first, last):
         rows = slice(batches.first[b], batches.first[b + 1])
@@ -282,26 +285,27 @@ def block_of_batches(first, last, lists, pairs, work, results):
         n = batch.position.shape[0]
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
         count_ranks(n, work.s, work.rank)
-        _exponentials(rule.chance, n, work)
+        _exponentials(formula.chance, n, work)
         _to_slots(batch, work, slots)
-        terms_to_slots(rule.swap, weights, batch, offsets, work, slots)
-        factors_to_slots(rule.factors, batch, offsets, slots)
-        _all_pairs(rule, n, slots)
+        terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
+        factors_to_slots(formula.factors, batch, offsets, slots)
+        _all_pairs(formula, n, slots)
         _write(batch, offsets, work.rank, slots, results)
 
 
-def lists_by_lanes(
+def gradient_by_lanes(
     scores: NDArray[np.float64],
     q: Queries,
     batches: Batches,
-    pairs: tuple[PairWeights, Loss],
+    weights: PairWeights,
+    loss: Loss,
     results: Results,
 ) -> None:
     """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
-    weights, loss = pairs
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
+    formula = PairFormula(weights.swap, weights.factors, *loss)
+    lists = batches, scores, q.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
-        block_of_batches(first, last, (batches, scores, q.offsets), (weights, rule), memory(), results)
+        sum_by_lanes(first, last, lists, formula, memory(), results)
 
     over_queries(block, batches.documents)

@@ -38,7 +38,7 @@ class Levels(NamedTuple):
         return np.bincount(self.query(), self.size * partners, self.first.size - 1).astype(np.float64)
 
 
-def levels(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:
+def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: bool = False) -> Levels:
     """Levels by the labels of `source`, pairs only among documents that tie in every source of `within`.
 
     Documents without a label (NaN) in any of these sources are left out, with `skip_zero` those labelled 0 in `source`
@@ -91,18 +91,18 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
     )
 
 
-def gain_of_level(q: Queries, of: Levels, gains: NDArray[np.float64]) -> NDArray[np.float32]:
+def gain_of_level(q: Queries, levels: Levels, gains: NDArray[np.float64]) -> NDArray[np.float32]:
     """The gain of each level less that of the worst level of its run, (n_levels,); cached in `q`.
 
     Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
     """
 
     def build() -> Any:
-        worst = of.first[of.query()] + of.reach - 1
-        return (gains[of.row] - gains[of.row[worst]]).astype(np.float32), of, gains
+        worst = levels.first[levels.query()] + levels.reach - 1
+        return (gains[levels.row] - gains[levels.row[worst]]).astype(np.float32), levels, gains
 
     # Their identities name the levels and the gains as long as they live, and what is kept holds them.
-    found: NDArray[np.float32] = q.memo(("gain of level", id(of.of_document), id(gains)), build)[0]
+    found: NDArray[np.float32] = q.memo(("gain of level", id(levels.of_document), id(gains)), build)[0]
     return found
 
 

@@ -16,8 +16,9 @@ from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_fl
 RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
 ONE = np.float32(1)
 
-# Force and curvature of a pair, `pushes(force, wr, ρ, 1 − ρ)` with wr its weight times ρ. Every product is computed in
-# the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie far apart.
+# Force and curvature of a pair, `pushes(force, weighted, ρ, 1 − ρ)`, weighted its weight times ρ. Every product is
+# computed in the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie far
+# apart.
 pushes = method("pushes")
 chances = method("chances")  # ρ and 1 − ρ of a pair
 as_better = method("as_better")  # what stands for a document's score where it is the better of a pair
@@ -36,9 +37,9 @@ class Logistic(NamedTuple):
     """Force ρ and curvature ρ(1 − ρ); σ and σ² are multiplied in at the end."""
 
     @staticmethod
-    def pushes(force, wr, rho, rest):
+    def pushes(force, weighted, rho, rest):
         """Times the weight of the pair."""
-        return wr, product(wr, rest)
+        return weighted, product(weighted, rest)
 
 
 class Mixed(NamedTuple):
@@ -48,10 +49,10 @@ class Mixed(NamedTuple):
     local: np.float32
 
     @staticmethod
-    def pushes(force, wr, rho, rest):
+    def pushes(force, weighted, rho, rest):
         """Times the weight of the pair."""
         f, c = force.logistic + force.local * rest, force.logistic + force.local * (rest - rho)
-        return wr * f, product(wr, rest) * c
+        return weighted * f, product(weighted, rest) * c
 
 
 class ByRatio(NamedTuple):
@@ -133,7 +134,7 @@ class Loss(NamedTuple):
     """A force and where its logistic stands."""
 
     force: Any
-    chance: ByRatio  # of scores near each other
+    chance: Any  # `ByRatio`, or `ByDifference` where scores lie far apart
 
 
 @inlined

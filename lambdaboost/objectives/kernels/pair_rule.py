@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +17,32 @@ from lambdaboost._jit import over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.rankings import sort_queries
-from lambdaboost.objectives.kernels.lanes import Results, in_batches, lists_by_lanes
-from lambdaboost.objectives.kernels.levels import Levels, gain_of_level, levels
+from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
+from lambdaboost.objectives.kernels.levels import Levels, gain_of_level, levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
-from lambdaboost.objectives.kernels.query import Lists, lists_by_plain_loop, lists_by_tiles, pair_costs
-from lambdaboost.objectives.kernels.tree import lists_by_tree
-from lambdaboost.objectives.kernels.ways import BY_LANES, BY_TILES, BY_TREE, PLAIN, brought_near, ways_of
+from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles, pair_costs
+from lambdaboost.objectives.kernels.tree import gradient_by_tree
+from lambdaboost.objectives.kernels.ways import (
+    BY_LANES,
+    BY_PLAIN_LOOP,
+    BY_TILES,
+    BY_TREE,
+    brought_near,
+    ways_of,
+)
 from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
 
 Floats = NDArray[np.float64]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
+
+
+class Pairs(NamedTuple):
+    """The pairs of some queries: between which levels, what weighs them, and how hard they are pushed."""
+
+    levels: Levels
+    weights: PairWeights
+    loss: Loss
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,7 @@ class PairRule:
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
     ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document; calls at the same scores can share an `order` made by `no_order`."""
-        lam, mu = pair_gradient(scores, q, self.levels(q), (self.weights(scores, q), self.loss), order)
+        lam, mu = pair_gradient(scores, q, self._pairs(scores, q), order)
         if self.sigma != 1:
             lam *= np.float32(self.sigma)
             mu *= np.float32(self.sigma**2)
@@ -86,25 +102,29 @@ class PairRule:
 
     def lambdas_at(self, rankers: Floats, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """λ and μ, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
-        pairs, sums = (self.weights(scores, q), self.loss), np.zeros((2, q.n_documents))
+        pairs, sums = self._pairs(scores, q), np.zeros((2, q.n_documents))
         for ranker in rankers:
-            sums += pair_gradient(scores, q, self.levels(q), pairs, weighed_at=_order(ranker, q))
+            sums += pair_gradient(scores, q, pairs, weighed_at=_order(ranker, q))
         return self.sigma / len(rankers) * sums[0], self.sigma**2 / len(rankers) * sums[1]
 
     def costs(self, scores: Floats, q: Queries, place: NDArray[np.int32], n_places: int) -> Floats:
         """The cost of pairs, w log(1 + e^{−σ(s_i − s_j)}), summed by the places of i and j, (n_places, n_places)."""
-        weights, of, order = self.weights(scores, q), self.levels(q), _order(scores, q)
-        lists = Lists(of, gain_of_level(q, of, weights.gains), scores, order, order)
-        return pair_costs(lists, weights, float(self.sigma), q.query_weight, (place, n_places))
+        levels, weights, order = self.levels(q), self.weights(scores, q), _order(scores, q)
+        every, gain = np.ones(q.n_queries, dtype=bool), gain_of_level(q, levels, weights.gains)
+        lists = Lists(every, levels, weights, gain, scores, order, order)
+        return pair_costs(lists, float(self.sigma), q.query_weight, (place, n_places))
 
     def levels(self, q: Queries) -> Levels:
         """Which documents pair with which."""
-        return levels(q, self.source, self.within, self.skip_zero)
+        return levels_of(q, self.source, self.within, self.skip_zero)
 
     def weights(self, scores: Floats, q: Queries) -> PairWeights:
         """What weighs the pairs: the swap, and the factors of their documents."""
         weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
         return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
+
+    def _pairs(self, scores: Floats, q: Queries) -> Pairs:
+        return Pairs(self.levels(q), self.weights(scores, q), self.loss)
 
 
 def no_order(q: Queries) -> NDArray[np.int32]:
@@ -122,8 +142,7 @@ def _order(scores: Floats, q: Queries) -> NDArray[np.int32]:
 def pair_gradient(
     scores: Floats,
     q: Queries,
-    of: Levels,
-    pairs: tuple[PairWeights, Loss],
+    pairs: Pairs,
     order: NDArray[np.int32] | None = None,
     *,
     weighed_at: NDArray[np.int32] | None = None,
@@ -134,26 +153,32 @@ def pair_gradient(
     Pairs of two documents past the cutoff do not count. `weighed_at` is the ranking that weighs pairs if
     it is not that by score.
     """
-    weights, loss = pairs
+    levels, weights, loss = pairs
     out = np.empty((2, q.n_documents), np.float32)
     known = order is not None and bool(order[0] >= 0)
-    ways = ways_of(q, of, weights)
+    ways = ways_of(q, levels, weights)
     if weighed_at is not None:  # lanes and the tree know only that by score
         ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     near, ways = brought_near(scores, q, ways, loss)
-    gain = gain_of_level(q, of, weights.gains)
+    gain = gain_of_level(q, levels, weights.gains)
     by_lanes = ways == BY_LANES
     if by_lanes.any():
         to_fill = np.empty(0, dtype=np.int32) if order is None or known else order
-        lists_by_lanes(near, q, in_batches(q, of, gain), pairs, Results(by_lanes, out, to_fill))
+        gradient_by_lanes(
+            near, q, in_batches(q, levels, gain), weights, loss, Results(by_lanes, out, to_fill)
+        )
         if by_lanes.all():
             return out[0], out[1]
     if order is None:
         order = no_order(q)
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
-    lists = Lists(of, gain, near, order, order if weighed_at is None else weighed_at)
-    for way, compute in ((BY_TILES, lists_by_tiles), (BY_TREE, lists_by_tree), (PLAIN, lists_by_plain_loop)):
+    lists = Lists(
+        ways == BY_TILES, levels, weights, gain, near, order, order if weighed_at is None else weighed_at
+    )
+    if lists.wanted.any():
+        gradient_by_tiles(lists, loss, out)
+    for way, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):
         if (ways == way).any():
-            compute(ways == way, lists, weights, loss, out)
+            compute(lists._replace(wanted=ways == way), loss, out)
     return out[0], out[1]

@@ -14,7 +14,6 @@ The same in float64, a row at a time and with an exponential a pair, serves scor
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,17 +31,17 @@ from lambdaboost.objectives.kernels.pair_weight import (
     rank_terms,
 )
 from lambdaboost.objectives.kernels.tiles import (
-    BLOCK,
     DOWN,
     GAIN,
     LAM,
     MU,
     PADDING,
+    ROWS_CARRIED,
     UP,
     D,
     E,
     H,
-    Rule,
+    PairFormula,
     better,
     carry,
     pair,
@@ -54,15 +53,19 @@ from lambdaboost.objectives.kernels.tiles import (
 )
 
 Floats = NDArray[np.float64]
-PARTS = 64  # partial sums of costs, whatever the number of threads, so that results do not depend on it
-LARGEST = 1 << 20  # values of all partial sums together
+PARTIAL_SUMS = (
+    64  # partial sums of costs, whatever the number of threads, so that results do not depend on it
+)
+LARGEST_SUMS = 1 << 20  # values of all partial sums together
 
 
 class Lists(NamedTuple):
-    """All queries: their levels, the gain of each, their documents by score and by the ranking that weighs pairs."""
+    """All queries: levels and weights, scores, the documents by score and by the ranking that weighs pairs."""
 
+    wanted: NDArray[np.bool_]  # (n_queries,) whose λ and μ are computed
     levels: Levels
-    gain: NDArray[np.float32]
+    weights: PairWeights
+    gain: NDArray[np.float32]  # (n_levels,)
     scores: Floats
     by_score: NDArray[np.int32]  # (n_documents,) counted within the query
     by_rank: NDArray[np.int32]  # the same where pairs are weighed at the ranking by score
@@ -82,13 +85,16 @@ class Work(NamedTuple):
     following: Any  # the same, moved on with every document
 
 
-def memory(n: int, n_levels: int, dtype: Any = np.float32) -> Work:
-    """For a query of n documents."""
-    n += 3 * PADDING
+def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
+    """For queries first:last."""
+    n = int(np.diff(levels.offsets[first : last + 1]).max()) + 3 * PADDING
+    n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
-    slots, first = np.zeros((8, n), dtype=dtype), np.empty(1, dtype=np.int64)
-    return Work(slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, first, start, following)
+    slots, first_document = np.zeros((8, n), dtype=dtype), np.empty(1, dtype=np.int64)
+    return Work(
+        slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, first_document, start, following
+    )
 
 
 @uncounted
@@ -161,20 +167,20 @@ def _fill(q, chance, lists, work):
         slot_lam[slot] = slot_mu[slot] = scores[slot] = mu[slot] = 0
 
 
-def _derivatives(chance, rule, work, rows, columns):
-    rows_by_columns(rule, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
+def _derivatives(chance, formula, work, rows, columns):
+    rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
 
 
-def _costs(chance, rule, work, rows, columns):
+def _costs(chance, formula, work, rows, columns):
     above, below = run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1])
     place, weight = chance.place[work.first[0] :], chance.weight[work.first[0]]
     of_rows, of_columns = work.document[rows[0] : rows[1]], work.document[columns[0] : columns[1]]
     for x in range(above.e.size):
-        i, row = better(rule, above, x), chance.costs[place[of_rows[x]]]
+        i, row = better(formula, above, x), chance.costs[place[of_rows[x]]]
         for y in range(below.e.size):
             j = worse(below, y)
-            cost, _ = pair(rule, i, j)
-            row[place[of_columns[y]]] += weight * shared(rule, i, j) * cost
+            cost, _ = pair(formula, i, j)
+            row[place[of_columns[y]]] += weight * shared(formula, i, j) * cost
 
 
 def _whole_vectors(chance, lo, hi, end):
@@ -191,7 +197,7 @@ _end_of = by_type(lambda chance: _whole_vectors if chance is ByRatio else _as_it
 _meet = by_type(lambda chance: _costs if chance is Costs else _derivatives)
 
 
-def _by_runs(swap, rule, reach, n_parts, work):
+def _by_runs(swap, formula, reach, n_parts, work):
     """Each level against all that are worse, in all parts."""
     start, n_levels = work.start, reach.size
     n_slots = start[1, n_levels] + PADDING
@@ -202,14 +208,14 @@ def _by_runs(swap, rule, reach, n_parts, work):
             lo, hi = other[level + 1], other[reach[level]]
             if lo == hi:
                 continue
-            columns = lo, _end_of(rule.chance, lo, hi, other[n_levels])
-            for first in range(own[level], own[level + 1], BLOCK):
-                last = first + BLOCK if first + BLOCK < own[level + 1] else own[level + 1]
-                if since + last - first > BLOCK:
+            columns = lo, _end_of(formula.chance, lo, hi, other[n_levels])
+            for first in range(own[level], own[level + 1], ROWS_CARRIED):
+                last = first + ROWS_CARRIED if first + ROWS_CARRIED < own[level + 1] else own[level + 1]
+                if since + last - first > ROWS_CARRIED:
                     carry(work.slots, work.totals, n_slots)
                     since = 0
                 since += last - first
-                _meet(rule.chance, rule, work, (first, last), columns)
+                _meet(formula.chance, formula, work, (first, last), columns)
     carry(work.slots, work.totals, n_slots)
 
 
@@ -238,7 +244,7 @@ def _terms_of_row(i, at, passed, work):
     return at
 
 
-def _by_terms(swap, rule, reach, n_parts, work):
+def _by_terms(swap, formula, reach, n_parts, work):
     """The same a row at a time where each two levels have a d of their own: V of the one less V of the other."""
     slots, start, own, n_levels = work.slots, work.start[0], work.terms[2], reach.size
     passed = work.following[1, :n_levels]
@@ -256,7 +262,7 @@ def _by_terms(swap, rule, reach, n_parts, work):
             slots[D, i] = work.terms[0, i]
             for j in range(lo, hi):
                 slots[D, j] = work.terms[0, j] - own[j] + work.terms[1, work.level[j]]
-            _meet(rule.chance, rule, work, (i, i + 1), (lo, hi))
+            _meet(formula.chance, formula, work, (i, i + 1), (lo, hi))
         carry(slots, work.totals, start[n_levels])
 
 
@@ -264,13 +270,11 @@ _all_pairs = by_type(lambda swap: _by_terms if swap.traits.by_levels else _by_ru
 
 
 @kernel
-def block_of_queries(first, last, lists, pairs, work, out):
+def sum_by_tiles(first, last, lists, formula, work, out):
     """λ and μ of queries first:last, where they are wanted, one after the other in the same memory."""
-    wanted, lists = lists
-    weights, rule = pairs
-    levels = lists.levels
+    levels, weights = lists.levels, lists.weights
     for q in range(first, last):
-        if wanted[q]:
+        if lists.wanted[q]:
             a, b = levels.offsets[q], levels.offsets[q + 1]
             lam, mu = out[0, a:b], out[1, a:b]
             for i in range(b - a):
@@ -279,42 +283,34 @@ def block_of_queries(first, last, lists, pairs, work, out):
             if reach.size < 2:
                 continue
             ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
-            cutoff = rank_terms(rule.swap, ranked, work.terms[0, : b - a], work.terms[1, : b - a])
+            cutoff = rank_terms(formula.swap, ranked, work.terms[0, : b - a], work.terms[1, : b - a])
             _place_levels(q, cutoff, lists, b - a, work)
-            _lay_out(q, cutoff, lists, rule.factors, has_h(rule.swap), work)
-            _fill(q, rule.chance, lists, work)
-            _all_pairs(rule.swap, rule, reach, 2 if cutoff < b - a else 1, work)
+            _lay_out(q, cutoff, lists, formula.factors, has_h(formula.swap), work)
+            _fill(q, formula.chance, lists, work)
+            _all_pairs(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
             document, of_slot = work.document, work.totals
             for part in range(2):
                 for slot in range(work.start[part, 0], work.start[part, reach.size]):
                     lam[document[slot]], mu[document[slot]] = of_slot[0, slot], of_slot[1, slot]
 
 
-def lists_by_tiles(
-    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
-) -> None:
+def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float32) -> None:
     """Write λ and μ of the queries that are wanted."""
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance)
-    over_queries(partial(_block, np.float32, (wanted, lists), (weights, rule), out), lists.levels.offsets)
+    formula = PairFormula(lists.weights.swap, lists.weights.factors, *loss)
+
+    def block(first: int, last: int, _: Any) -> None:
+        sum_by_tiles(first, last, lists, formula, memory(lists.levels, first, last, dtype), out)
+
+    over_queries(block, lists.levels.offsets)
 
 
-def lists_by_plain_loop(
-    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
-) -> None:
+def gradient_by_plain_loop(lists: Lists, loss: Loss, out: Any) -> None:
     """The same in float64, however far the scores lie apart."""
-    rule = Rule(weights.swap, weights.factors, loss.force, ByDifference(*loss.chance[:2]))
-    over_queries(partial(_block, np.float64, (wanted, lists), (weights, rule), out), lists.levels.offsets)
-
-
-def _block(dtype: Any, lists: Any, pairs: Any, out: Any, first: int, last: int, offsets: Any) -> None:
-    longest = int(np.diff(offsets[first : last + 1]).max())
-    most = int(np.diff(lists[1].levels.first[first : last + 1]).max())
-    block_of_queries(first, last, lists, pairs, memory(longest, most, dtype), out)
+    gradient_by_tiles(lists, loss._replace(chance=ByDifference(*loss.chance[:2])), out, np.float64)
 
 
 def pair_costs(
     lists: Lists,
-    weights: PairWeights,
     sigma: float,
     query_weight: Floats,
     places: tuple[NDArray[np.int32], int],
@@ -326,17 +322,17 @@ def pair_costs(
     place, n_places = places
     offsets = lists.levels.offsets
     n_queries = offsets.size - 1
-    n_parts = min(PARTS, n_queries, max(1, LARGEST // n_places**2))
+    n_parts = min(PARTIAL_SUMS, n_queries, max(1, LARGEST_SUMS // n_places**2))
     bounds = np.linspace(0, n_queries, n_parts + 1).astype(np.int64)
     costs = np.zeros((n_parts, n_places, n_places))
     weight, out = np.repeat(query_weight, np.diff(offsets)), np.empty((2, place.size))
-    every = np.ones(n_queries, dtype=bool)
 
     def parts(first: int, last: int, _: Any) -> None:
         for part in range(first, last):
             chance = Costs(sigma, place, weight, costs[part])
-            rule = Rule(weights.swap, weights.factors, Logistic(), chance)
-            _block(np.float64, (every, lists), (weights, rule), out, bounds[part], bounds[part + 1], offsets)
+            formula = PairFormula(lists.weights.swap, lists.weights.factors, Logistic(), chance)
+            begin, end = bounds[part], bounds[part + 1]
+            sum_by_tiles(begin, end, lists, formula, memory(lists.levels, begin, end, np.float64), out)
 
     over_queries(parts, offsets[bounds])
     summed: Floats = costs.sum(axis=0)

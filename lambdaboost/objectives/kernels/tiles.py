@@ -17,14 +17,14 @@ from lambdaboost.objectives.kernels.pair_weight import Document, gain_delta, ran
 
 # The rows of `slots`, an array with a column for each document: what pairs read of it, and its sums so far.
 E, GAIN, D, H, UP, DOWN, LAM, MU = map(np.int64, range(8))
-ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
+TILE_ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
 PADDING = 32  # columns are padded to a multiple of this
-BLOCK = 64 * ROWS  # rows summed into a column in float32 before the sum is carried to float64
+ROWS_CARRIED = 64 * TILE_ROWS  # rows summed into a column in float32 before the sum is carried to float64
 CHUNK = 2048  # columns that a tile runs over: they and their sums stay in the nearest cache
 
 
-class Rule(NamedTuple):
-    """What weighs a pair and how hard it is pushed, without what documents contribute."""
+class PairFormula(NamedTuple):
+    """What weighs a pair and how hard it is pushed: the compiler knows all four by their types."""
 
     swap: Any
     factors: Any
@@ -46,17 +46,17 @@ class Run(NamedTuple):
 
 
 @uncounted
-def pair(rule, i, j):
+def pair(formula, i, j):
     """Force and curvature of a pair over `shared`, what all pairs of j with one level have in common."""
-    rho, rest = chances(rule.chance, i.e, j.e)
-    wr = times(rule.factors, rho * rank_delta(rule.swap, i, j), i.factor)
-    return pushes(rule.force, wr, rho, rest)
+    rho, rest = chances(formula.chance, i.e, j.e)
+    weighted = times(formula.factors, rho * rank_delta(formula.swap, i, j), i.factor)
+    return pushes(formula.force, weighted, rho, rest)
 
 
 @uncounted
-def shared(rule, i, j):
+def shared(formula, i, j):
     """The difference of the gains: times `pair` this is ρ |ΔZ|."""
-    return times(rule.factors, gain_delta(rule.swap, i, j), j.factor)
+    return times(formula.factors, gain_delta(formula.swap, i, j), j.factor)
 
 
 @uncounted
@@ -78,9 +78,9 @@ def cut(run, lo, hi):
 
 
 @uncounted
-def better(rule, rows, i):
+def better(formula, rows, i):
     """The document of a row, the better of a pair."""
-    return Document(as_better(rule.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.up[i])
+    return Document(as_better(formula.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.up[i])
 
 
 @uncounted
@@ -90,17 +90,17 @@ def worse(columns, j):
 
 
 @inlined_disjoint
-def _tile(rule, rows, columns):
+def _tile(formula, rows, columns):
     """λ and μ of four rows of one level against a run of columns, whose sums grow."""
     i0, i1, i2, i3 = rows
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for x in range(columns.e.size):
         j = worse(columns, x)
-        u = shared(rule, i0, j)
-        f0, c0 = pair(rule, i0, j)
-        f1, c1 = pair(rule, i1, j)
-        f2, c2 = pair(rule, i2, j)
-        f3, c3 = pair(rule, i3, j)
+        u = shared(formula, i0, j)
+        f0, c0 = pair(formula, i0, j)
+        f1, c1 = pair(formula, i1, j)
+        f2, c2 = pair(formula, i2, j)
+        f3, c3 = pair(formula, i3, j)
         a0 += u * f0
         a1 += u * f1
         a2 += u * f2
@@ -115,13 +115,13 @@ def _tile(rule, rows, columns):
 
 
 @inlined_disjoint
-def _row(rule, i, columns):
+def _row(formula, i, columns):
     """λ and μ of one row against a run of columns, whose sums grow."""
     a = b = np.float32(0)
     for x in range(columns.e.size):
         j = worse(columns, x)
-        u = shared(rule, i, j)
-        f, c = pair(rule, i, j)
+        u = shared(formula, i, j)
+        f, c = pair(formula, i, j)
         a += u * f
         b += u * c
         columns.lam[x] -= u * f
@@ -130,20 +130,20 @@ def _row(rule, i, columns):
 
 
 @uncounted
-def rows_by_columns(rule, rows, columns):
-    """Rows of one level, each to be above all columns; at most BLOCK rows between two calls of `carry`."""
+def rows_by_columns(formula, rows, columns):
+    """Rows of one level, each to be above all columns; at most ROWS_CARRIED rows between two calls of `carry`."""
     n, m, lam, mu = rows.e.size, columns.e.size, rows.lam, rows.mu
     for c in range(0, m, CHUNK):
         chunk = cut(columns, c, c + CHUNK)
         i = 0
-        while i + ROWS <= n:
+        while i + TILE_ROWS <= n:
             four = (
-                better(rule, rows, i),
-                better(rule, rows, i + 1),
-                better(rule, rows, i + 2),
-                better(rule, rows, i + 3),
+                better(formula, rows, i),
+                better(formula, rows, i + 1),
+                better(formula, rows, i + 2),
+                better(formula, rows, i + 3),
             )
-            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(rule, four, chunk)
+            a0, a1, a2, a3, b0, b1, b2, b3 = _tile(formula, four, chunk)
             lam[i] += a0
             lam[i + 1] += a1
             lam[i + 2] += a2
@@ -152,9 +152,9 @@ def rows_by_columns(rule, rows, columns):
             mu[i + 1] += b1
             mu[i + 2] += b2
             mu[i + 3] += b3
-            i += ROWS
+            i += TILE_ROWS
         while i < n:
-            a, b = _row(rule, better(rule, rows, i), chunk)
+            a, b = _row(formula, better(formula, rows, i), chunk)
             lam[i] += a
             mu[i] += b
             i += 1

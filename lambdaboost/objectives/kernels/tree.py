@@ -48,13 +48,13 @@ from lambdaboost.objectives.kernels.tiles import (
     D,
     E,
     H,
-    Rule,
+    PairFormula,
     rows_by_columns,
     run_of,
     whole_vectors,
 )
 
-POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
+N_POINTS = 12  # Chebyshev points of a run: errors below 4e-7 for runs up to WIDTH
 WIDTH = 4.0  # the widest run, in σs, that meets another through its points; the force has poles at distance π
 FAR = 40.0  # from here the force is constant to float64, however wide the runs
 LEAF = 256  # documents whose pairs are computed one by one
@@ -65,8 +65,8 @@ PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
 LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
 
-X = np.cos((np.arange(POINTS) + 0.5) * np.pi / POINTS)  # the points on [−1, 1]
-SCALE = 1 / np.prod(X[:, None] - X + np.eye(POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
+X = np.cos((np.arange(N_POINTS) + 0.5) * np.pi / N_POINTS)  # the points on [−1, 1]
+SCALE = 1 / np.prod(X[:, None] - X + np.eye(N_POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
 
 
 class Documents(NamedTuple):
@@ -98,18 +98,18 @@ class Runs(NamedTuple):
     bounds: Any  # (n_runs, 2) the first document and the one after the last
     middle: Any  # (n_runs,) of the scores
     half: Any  # (n_runs,) how far they reach to both sides, never 0
-    charge: Any  # (n_runs, n_levels, n_terms, POINTS)
-    field: Any  # (n_runs, n_levels, 2, n_terms, POINTS) of λ and of μ, each to be multiplied by D
+    charge: Any  # (n_runs, n_levels, n_terms, N_POINTS)
+    field: Any  # (n_runs, n_levels, 2, n_terms, N_POINTS) of λ and of μ, each to be multiplied by D
 
 
 class Work(NamedTuple):
     """Memory for what is used at once."""
 
-    at_points: Any  # (POINTS,) the Lagrange polynomials at some place
-    # (2, 2, 2, POINTS, POINTS) λ or μ of a document at a point of one run by one at a point of the other: that of the
-    # upper or the lower run; if it is the better or the worse; λ and μ
+    at_points: Any  # (N_POINTS,) the Lagrange polynomials at some place
+    # (2, 2, 2, N_POINTS, N_POINTS) what a document at a point of one run gets by one at a point of the other: that of
+    # the upper or the lower run; if it is the better or the worse; λ or μ
     push: Any
-    mixed: Any  # (n_terms, POINTS) charges of all levels that push a level
+    mixed: Any  # (n_terms, N_POINTS) charges of all levels that push a level
     pending: Any  # (DEPTH, 2) runs still to meet
     slots: Any  # (2, 8, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
@@ -128,10 +128,10 @@ def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights
     weights = Weights(gain, np.zeros(n_levels), by_upper, by_lower)
     runs = Runs(
         np.empty((n_runs, 2), np.int64), np.empty(n_runs), np.empty(n_runs),
-        np.zeros((n_runs, n_levels, n_terms, POINTS)), np.zeros((n_runs, n_levels, 2, n_terms, POINTS)),
+        np.zeros((n_runs, n_levels, n_terms, N_POINTS)), np.zeros((n_runs, n_levels, 2, n_terms, N_POINTS)),
     )  # fmt: skip
     work = Work(
-        np.empty(POINTS), np.empty((2, 2, 2, POINTS, POINTS)), np.empty((n_terms, POINTS)),
+        np.empty(N_POINTS), np.empty((2, 2, 2, N_POINTS, N_POINTS)), np.empty((n_terms, N_POINTS)),
         np.empty((DEPTH, 2), np.int64), np.zeros((2, 8, LEAF + 2 * PADDING), np.float32),
         np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
     )  # fmt: skip
@@ -212,11 +212,11 @@ def _lagrange(runs, run, s, out):
     """Write ℓ_u(s) of every point of a run."""
     x = (s - runs.middle[run]) / runs.half[run]
     product = 1.0
-    for u in range(POINTS):
+    for u in range(N_POINTS):
         out[u] = SCALE[u] * product
         product *= x - X[u]
     product = 1.0
-    for u in range(POINTS - 1, -1, -1):
+    for u in range(N_POINTS - 1, -1, -1):
         out[u] *= product
         product *= x - X[u]
 
@@ -229,14 +229,14 @@ def _charge(docs, runs, at_points):
         for i in range(runs.bounds[leaf, 0], runs.bounds[leaf, 1]):
             _lagrange(runs, leaf, docs.s[i], at_points)
             for k in range(n_terms):
-                for u in range(POINTS):
+                for u in range(N_POINTS):
                     runs.charge[leaf, docs.level[i], k, u] += docs.terms[i, k] * at_points[u]
     for run in range(n_runs - 1, 3, -1):
-        for v in range(POINTS):
+        for v in range(N_POINTS):
             _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
             for level in range(n_levels):
                 for k in range(n_terms):
-                    for u in range(POINTS):
+                    for u in range(N_POINTS):
                         runs.charge[run // 2, level, k, u] += runs.charge[run, level, k, v] * at_points[u]
 
 
@@ -245,13 +245,13 @@ def _read_fields(docs, runs, at_points):
     """Hand the fields down to the leaves, and add them to the sums."""
     n_runs, n_levels, n_terms, _ = runs.charge.shape
     for run in range(4, n_runs):
-        for v in range(POINTS):
+        for v in range(N_POINTS):
             _lagrange(runs, run // 2, runs.middle[run] + runs.half[run] * X[v], at_points)
             for level in range(n_levels):
                 for x in range(2):
                     for k in range(n_terms):
                         total = 0.0
-                        for u in range(POINTS):
+                        for u in range(N_POINTS):
                             total += runs.field[run // 2, level, x, k, u] * at_points[u]
                         runs.field[run, level, x, k, v] += total
     for leaf in range(n_runs // 2, n_runs):
@@ -260,25 +260,25 @@ def _read_fields(docs, runs, at_points):
             for x in range(2):
                 for k in range(n_terms):
                     total = 0.0
-                    for u in range(POINTS):
+                    for u in range(N_POINTS):
                         total += runs.field[leaf, docs.level[i], x, k, u] * at_points[u]
                     docs.sums[x, i] += docs.terms[i, k] * total
 
 
 @uncounted
-def _meet_by_points(rule, weights, runs, pair, work):
+def _meet_by_points(formula, weights, runs, pair, work):
     """Charges of two runs make fields at the points of the other."""
     upper, lower = pair
     push = work.push
-    for u in range(POINTS):
-        for v in range(POINTS):
+    for u in range(N_POINTS):
+        for v in range(N_POINTS):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
-            rho, rest = logistic(o + rule.chance.center)  # where the upper document is the better
-            f, c = pushes(rule.force, rho, rho, rest)
+            rho, rest = logistic(o + formula.chance.center)  # where the upper document is the better
+            f, c = pushes(formula.force, rho, rho, rest)
             push[0, 0, 0, u, v], push[1, 1, 0, v, u] = f, -f
             push[0, 0, 1, u, v] = push[1, 1, 1, v, u] = c
-            rho, rest = logistic(rule.chance.center - o)
-            f, c = pushes(rule.force, rho, rho, rest)
+            rho, rest = logistic(formula.chance.center - o)
+            f, c = pushes(formula.force, rho, rho, rest)
             push[0, 1, 0, u, v], push[1, 0, 0, v, u] = -f, f
             push[0, 1, 1, u, v] = push[1, 0, 1, v, u] = c
     for side in range(2):
@@ -301,20 +301,20 @@ def _push(weights, push, charge, field, mixed):
                     for l in range(n_terms if k == 0 else 1):  # the others of W are 0
                         w = weights[level, other, k, l]
                         if w != 0:
-                            for v in range(POINTS):
+                            for v in range(N_POINTS):
                                 mixed[k, v] += w * charge[other, l, v]
             for k in range(n_terms):
-                if mixed[k, 0] != 0 or mixed[k, POINTS - 1] != 0:
+                if mixed[k, 0] != 0 or mixed[k, N_POINTS - 1] != 0:
                     for of in range(2):
-                        for u in range(POINTS):
+                        for u in range(N_POINTS):
                             total = 0.0
-                            for v in range(POINTS):
+                            for v in range(N_POINTS):
                                 total += push[x, of, u, v] * mixed[k, v]
                             field[level, of, k, u] += total
 
 
 @uncounted
-def _meet_all(rule, weights, docs, runs, work):
+def _meet_all(formula, weights, docs, runs, work):
     """Every pair of runs once: leaves with themselves, and halves of a run, cut until narrow, far apart, or leaves."""
     n_runs = runs.middle.size
     middle, half, pending = runs.middle, runs.half, work.pending
@@ -326,11 +326,11 @@ def _meet_all(rule, weights, docs, runs, work):
             n -= 1
             a, b = pending[n, 0], pending[n, 1]
             apart = (middle[a] - half[a]) - (middle[b] + half[b])
-            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(rule.chance.center)
+            near = 2 * max(half[a], half[b]) > WIDTH and apart < FAR + abs(formula.chance.center)
             if a != b and not near:
-                _meet_by_points(rule, weights, runs, (a, b), work)
+                _meet_by_points(formula, weights, runs, (a, b), work)
             elif 2 * min(a, b) >= n_runs:
-                _meet_by_pairs(rule, weights, docs, runs.bounds, (a, b), work)
+                _meet_by_pairs(formula, weights, docs, runs.bounds, (a, b), work)
             else:
                 cut_a = 2 * b >= n_runs or (2 * a < n_runs and half[a] >= half[b])
                 for x in range(2):
@@ -339,12 +339,12 @@ def _meet_all(rule, weights, docs, runs, work):
 
 
 @uncounted
-def _meet_by_pairs(rule, weights, docs, bounds, pair, work):
+def _meet_by_pairs(formula, weights, docs, bounds, pair, work):
     """All pairs of the documents of two leaves, or of one with itself."""
     upper, lower, slots = bounds[pair[0]], bounds[pair[1]], work.slots
     high, low = docs.s[upper[0]], docs.s[lower[1] - 1]
-    if high - low + abs(rule.chance.center) > RANGE:
-        _far_pairs(rule, weights, docs, upper, lower)
+    if high - low + abs(formula.chance.center) > RANGE:
+        _far_pairs(formula, weights, docs, upper, lower)
         return
     n_leaves, n_levels = 1 if pair[0] == pair[1] else 2, weights.gain.size
     for x in range(n_leaves):
@@ -353,9 +353,9 @@ def _meet_by_pairs(rule, weights, docs, bounds, pair, work):
             i = work.rank[x, slot]
             # Near the last of both, whose differences are the smallest, a float32 holds d best.
             slots[x, D, slot], work.scores[slot] = docs.d[i] - docs.d[lower[1] - 1], docs.s[i]
-        write_e(rule.chance, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
+        write_e(formula.chance, high, low, work.scores[: work.start[x, n_levels]], slots[x, E])
     for x in range(n_leaves):
-        _levels_meet(rule, docs, x, n_leaves - 1 - x, work)
+        _levels_meet(formula, docs, x, n_leaves - 1 - x, work)
     for x in range(n_leaves):
         for slot in range(work.start[x, n_levels]):
             docs.sums[0, work.rank[x, slot]] += slots[x, LAM, slot]
@@ -381,7 +381,7 @@ def _lay_out(gain, docs, bounds, x, work):
 
 
 @uncounted
-def _levels_meet(rule, docs, x, y, work):
+def _levels_meet(formula, docs, x, y, work):
     """Every level of leaf x against all worse levels of leaf y."""
     rows_start, start, m = work.start[x], work.start[y], work.start[y, work.start.shape[1] - 1]
     for level in range(start.size - 2):
@@ -389,11 +389,11 @@ def _levels_meet(rule, docs, x, y, work):
         lo, other = start[level + 1], level
         while rows.e.size > 0 and lo < m:
             other += 1
-            hi = start[other + 1] if by_levels(rule.swap) else m
-            if by_levels(rule.swap):
+            hi = start[other + 1] if by_levels(formula.swap) else m
+            if by_levels(formula.swap):
                 _write_d(docs, level, other, (x, level), work)
                 _write_d(docs, level, other, (y, other), work)
-            rows_by_columns(rule, rows, run_of(work.slots[y], lo, whole_vectors(lo, hi, m)))
+            rows_by_columns(formula, rows, run_of(work.slots[y], lo, whole_vectors(lo, hi, m)))
             lo = hi
 
 
@@ -407,7 +407,7 @@ def _write_d(docs, better, worse, place, work):
 
 
 @uncounted
-def _far_pairs(rule, weights, docs, upper, lower):
+def _far_pairs(formula, weights, docs, upper, lower):
     """The same one by one in float64, where scores lie too far apart for tiles."""
     for i in range(upper[0], upper[1]):
         for j in range(max(i + 1, lower[0]), lower[1]):
@@ -416,8 +416,8 @@ def _far_pairs(rule, weights, docs, upper, lower):
                 for l in range(docs.terms.shape[1]):
                     w += by_terms[k, l] * docs.terms[i, k] * docs.terms[j, l]
             sign = 1.0 if docs.level[i] < docs.level[j] else -1.0
-            rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + rule.chance.center)
-            f, c = pushes(rule.force, w * rho, rho, rest)
+            rho, rest = logistic(sign * (docs.s[i] - docs.s[j]) + formula.chance.center)
+            f, c = pushes(formula.force, w * rho, rho, rest)
             docs.sums[0, i] += sign * f
             docs.sums[0, j] -= sign * f
             docs.sums[1, i] += c
@@ -425,25 +425,24 @@ def _far_pairs(rule, weights, docs, upper, lower):
 
 
 @kernel
-def _one_list(rule, ranked, scores, level_of, memory, out):
+def sum_by_tree(formula, ranked, scores, level_of, memory, out):
     """λ and μ of one list, whose scores are multiplied by σ."""
     docs, weights, runs, work = memory
-    _read_documents(rule.swap, ranked, scores, level_of, docs)
-    _weigh_levels(rule.swap, docs, weights)
+    _read_documents(formula.swap, ranked, scores, level_of, docs)
+    _weigh_levels(formula.swap, docs, weights)
     _cut(docs, runs)
     _charge(docs, runs, work.at_points)
-    _meet_all(rule, weights, docs, runs, work)
+    _meet_all(formula, weights, docs, runs, work)
     _read_fields(docs, runs, work.at_points)
     for i in range(docs.s.size):
         out[0, docs.document[i]], out[1, docs.document[i]] = docs.sums[0, i], docs.sums[1, i]
 
 
-def lists_by_tree(
-    wanted: NDArray[np.bool_], lists: Lists, weights: PairWeights, loss: Loss, out: Any
-) -> None:
+def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
     """Write λ and μ of the queries that are wanted."""
-    levels, queries, traits = lists.levels, np.flatnonzero(wanted), weights.swap.traits
-    rule = Rule(weights.swap, weights.factors, loss.force, loss.chance._replace(sigma=1.0))
+    levels, weights, queries = lists.levels, lists.weights, np.flatnonzero(lists.wanted)
+    traits = weights.swap.traits
+    formula = PairFormula(weights.swap, weights.factors, loss.force, loss.chance._replace(sigma=1.0))
 
     def some(first: int, last: int, _: Any) -> None:
         for q in queries[first:last]:
@@ -455,22 +454,22 @@ def lists_by_tree(
             memory = _memory(n, m, gain, 1 + (gain.size if traits.by_levels else traits.n_terms))
             out[:, here] = 0
             scores, level_of = loss.chance.sigma * lists.scores[here], levels.of_document[here]
-            _one_list(rule, ranked, scores, level_of, memory, out[:, here])
+            sum_by_tree(formula, ranked, scores, level_of, memory, out[:, here])
 
     over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
 
 
-def worth_a_tree(q: Queries, of: Levels, weights: PairWeights) -> NDArray[np.bool_]:
+def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
     traits = weights.swap.traits
     if traits.n_terms is None or not isinstance(weights.factors, Unfactored):
         return np.zeros(q.n_queries, dtype=bool)  # the tree sums runs of documents that count alike
-    n_levels = np.diff(of.first)
+    n_levels = np.diff(levels.first)
     # A pair needs a document above the cutoff.
-    pairs = of.pairs() * np.minimum(1, 2 * weights.cutoff / q.sizes)
+    pairs = levels.pairs() * np.minimum(1, 2 * weights.cutoff / q.sizes)
     # The tree knows one list of levels, each above all that follow.
     whole = np.ones(q.n_queries, dtype=bool)
-    np.logical_and.at(whole, of.query(), of.reach == n_levels[of.query()])
+    np.logical_and.at(whole, levels.query(), levels.reach == n_levels[levels.query()])
     few = n_levels <= (LEVELS_OF_TERMS if traits.by_levels else LEVELS)
     worth: NDArray[np.bool_] = whole & few & (pairs > PAIRS_A_DOCUMENT * q.sizes)
     return worth

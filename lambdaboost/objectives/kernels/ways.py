@@ -15,46 +15,47 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.kernels.lanes import LONGEST
+from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.loss import RANGE, Loss
 from lambdaboost.objectives.kernels.pair_weight import PairWeights
 from lambdaboost.objectives.kernels.tree import worth_a_tree
 
-BY_LANES, BY_TILES, BY_TREE, PLAIN = range(4)
+BY_LANES, BY_TILES, BY_TREE, BY_PLAIN_LOOP = range(4)
 Ways = NDArray[np.int8]
 Floats = NDArray[np.float64]
 NEAR = 84.0  # in the pairs of documents that lie σ-apart by this, ρ or 1 − ρ is below 1e-36, nothing beside others
 
 
-def ways_of(q: Queries, of: Levels, weights: PairWeights) -> Ways:
+def ways_of(q: Queries, levels: Levels, weights: PairWeights) -> Ways:
     """The way of each query whose scores are near each other, (n_queries,)."""
 
     def build() -> tuple[Ways, Levels]:
         ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
         if not weights.swap.traits.by_levels:
-            ways[q.sizes <= LONGEST] = BY_LANES
-        ways[worth_a_tree(q, of, weights)] = BY_TREE
-        return ways, of
+            ways[q.sizes <= LONGEST_IN_LANES] = BY_LANES
+        ways[worth_a_tree(q, levels, weights)] = BY_TREE
+        return ways, levels
 
-    key = ("ways", id(of.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
+    key = ("ways", id(levels.of_document), type(weights.swap), weights.cutoff, type(weights.factors))
     ways: Ways = q.memo(key, build)[0]
     return ways
 
 
 def brought_near(scores: Floats, q: Queries, ways: Ways, loss: Loss) -> tuple[Floats, Ways]:
-    """The scores, a lone outlier nearer to the others, and the ways, PLAIN for lists that still lie too far apart."""
+    """The scores, a lone outlier nearer to the others, and the ways, BY_PLAIN_LOOP where that is not enough."""
     sigma, center, _ = loss.chance
     if sigma * (float(scores.max()) - float(scores.min())) + abs(center) <= RANGE:
         return scores, ways
     near, ways = scores.copy(), ways.copy()
-    over_queries(_bring_near, q.offsets, sigma, RANGE - abs(center), near, ways)
+    over_queries(_bring_near, q.offsets, (sigma, RANGE - abs(center)), near, ways)
     return near, ways
 
 
 @kernel
-def _bring_near(first, last, offsets, sigma, most, scores, ways):
-    """Move the highest or the lowest score of each list of too wide a range; its way is PLAIN where neither helps."""
+def _bring_near(first, last, offsets, limits, scores, ways):
+    """Move the highest or the lowest score of a list of too wide a range, or go BY_PLAIN_LOOP where neither helps."""
+    sigma, most = limits
     for q in range(first, last):
         s = scores[offsets[q] : offsets[q + 1]]
         best = worst = s[0]
@@ -73,7 +74,7 @@ def _bring_near(first, last, offsets, sigma, most, scores, ways):
             low = best - most / sigma
         # Scores of 1e17 do not change by as little.
         if sigma * (high - low) > most + 1 or not (high > second and low < last_but_one):
-            ways[q] = PLAIN
+            ways[q] = BY_PLAIN_LOOP
             continue
         for i in range(s.size):
             s[i] = min(max(s[i], low), high)

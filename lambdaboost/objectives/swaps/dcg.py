@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
-from lambdaboost.objectives.kernels.lanes import LONGEST
+from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
 from lambdaboost.objectives.swaps.registry import swap_gains, swap_of
 
@@ -29,7 +29,7 @@ def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
     """1/log2(1 + r) for ranks r from 1, 0 past the cutoff k."""
 
     def build() -> NDArray[np.float64]:
-        d = 1 / np.log2(2 + np.arange(max(q.sizes.max(), LONGEST)))
+        d = 1 / np.log2(2 + np.arange(max(q.sizes.max(), LONGEST_IN_LANES)))
         d[k:] = 0 if k is not None else d[k:]
         return d
 
@@ -45,7 +45,7 @@ def dcg_weights(metric: Any, q: Queries) -> PairWeights:
 
 def _first_ranks(k: int, metric: Any, q: Queries) -> PairWeights:
     """A document counts its gain in the first k ranks, and nothing below."""
-    counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST)) < k) * 1.0)
+    counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST_IN_LANES)) < k) * 1.0)
     return PairWeights(Dcg(), swap_gains(metric, q), counts, k)
 
 

@@ -1,4 +1,4 @@
-"""`PairAccuracy` and `KendallTau`: the pairs of different label that a ranking has in the right order.
+"""The pairs of different label that a ranking has in the right order.
 
 Lists that are short enough for lanes are counted pair by pair. In longer ones a binary indexed tree (Fenwick 1994)
 over the levels of the labels holds the documents that rank above the current one, so that it takes n log n steps.
@@ -6,77 +6,15 @@ over the levels of the labels holds the documents that rank above the current on
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._jit import kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.lanes import LANES, LONGEST_COUNTED, in_lanes, to_lanes
-from lambdaboost.evaluation.measure import Measure, OfSource
 from lambdaboost.evaluation.rankings import longest, ranked, ranking
-
-
-class PairAccuracy(Measure):
-    r"""Pairwise correct: the share of the pairs of different grade that are in the right order.
-
-    .. math:: \frac{|\{(i, j) : l_i > l_j,\, r_i < r_j\}|}{|\{(i, j) : l_i > l_j\}|}
-
-    with r_i the rank, so tied scores count by input order (Burges, Ragno and Le 2006, §2). Documents
-    without a label are in no pair. In [0, 1]; `empty` where there is no pair.
-
-    Examples
-    --------
-    >>> from lambdaboost.datasets import Queries
-    >>> PairAccuracy().per_query([0.1, 0.3, 0.2], Queries([2, 1, 0], sizes=[3])).round(4)
-    array([0.3333])
-
-    """
-
-    allows_negative: ClassVar[bool] = True
-
-    def swap_gains(self, q: Queries) -> NDArray[np.float32]:
-        """The gain of one pair, 1/N; float32 (n_documents,)."""
-        pairs = _levels(q, RELEVANCE).n_pairs
-        one_over = np.divide(1.0, pairs, where=pairs > 0, out=np.zeros(q.n_queries))
-        return np.repeat(one_over, q.sizes).astype(np.float32)
-
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return _share_of_pairs(scores, q, RELEVANCE)
-
-
-class KendallTau(OfSource):
-    r"""Kendall's τ between the ranking and the pairwise preferences of clicks.
-
-    .. math:: \tau = \frac{P - Q}{P + Q}
-
-    with P and Q the numbers of pairs of different label in the right and in the wrong order. Tied labels are in no
-    pair, as in Joachims (2002), so a ranking that contradicts no preference has 1: γ of Goodman and Kruskal (1954), and
-    Kendall's τ where no labels tie. Documents of equal score rank in input order. Svore, Volkovs and Burges
-    (2011, §4.1) prefer CNDCG to τ for its weight on the top. In [−1, 1]; `empty` where no two labels differ.
-
-    Parameters
-    ----------
-    source : str, default "clicks"
-        The label source of the preferences.
-
-    Examples
-    --------
-    >>> from lambdaboost.datasets import Queries
-    >>> q = Queries([1, 1, 0, 0], sizes=[4], clicks=[0.5, 0.2, 0.1, 0.1])
-    >>> KendallTau().per_query([4.0, 1.0, 3.0, 2.0], q).round(4)
-    array([0.2])
-
-    """
-
-    allows_negative: ClassVar[bool] = True
-
-    source: str = "clicks"
-
-    def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
-        return 2.0 * _share_of_pairs(scores, q, self.source) - 1.0
 
 
 class Levels(NamedTuple):
@@ -87,7 +25,7 @@ class Levels(NamedTuple):
     n_pairs: NDArray[np.float64]  # (n_queries,) the number of pairs of different level
 
 
-def _levels(q: Queries, source: str) -> Levels:
+def levels(q: Queries, source: str) -> Levels:
     """The levels of a label source; cached in `q`."""
     return q.memo(("label levels", source), lambda: _levels_of(q.source(source, allow_negative=True), q))
 
@@ -99,9 +37,9 @@ def _levels_of(labels: NDArray[np.float32], q: Queries) -> Levels:
     return found
 
 
-def _share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
+def share_of_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArray[np.float64]:
     """The share of pairs of different label in the right order; NaN if there is none."""
-    wrong, pairs = _wrong_pairs(scores, q, source), _levels(q, source).n_pairs
+    wrong, pairs = _wrong_pairs(scores, q, source), levels(q, source).n_pairs
     return np.divide(pairs - wrong, pairs, where=pairs > 0, out=np.full(q.n_queries, np.nan))
 
 
@@ -111,7 +49,7 @@ def _wrong_pairs(scores: NDArray[np.float64], q: Queries, source: str) -> NDArra
         labels = q.source(source, allow_negative=True)
         over_queries(_wrong_in_lanes, lanes.documents, q.offsets, lanes, scores, labels, wrong)
     if lanes.documents[-1] < q.n_documents:
-        level = _levels(q, source)
+        level = levels(q, source)
         in_order = ranked(level.of_document, scores, q)
         over_queries(_wrong_by_tree, q.offsets, in_order, level.n, wrong)
     return wrong

@@ -97,13 +97,14 @@ def test_an_interrupt_at_any_instant_ends_the_training(engine):
     assert lost <= 1 and wrong == 0  # a quarter was lost
 
 
-@ENGINE
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 2])
-def test_of_two_hundred_interrupts_hardly_one_is_lost(engine, threads):
-    """1 of 600 was, and a quarter before: the bound is far from both, so that chance does not decide."""
-    lost, wrong = ran(INTERRUPTED, engine, threads, 200)
-    assert lost <= 6 and wrong == 0
+def test_of_a_hundred_interrupts_one_is_lost_at_most():
+    """200 for each engine and number of threads, counted together."""
+    found = [
+        ran(INTERRUPTED, engine, threads, 200) for engine in ("lightgbm", "xgboost") for threads in (1, 2)
+    ]
+    assert sum(lost for lost, _ in found) <= 8
+    assert all(wrong == 0 for _, wrong in found)
 
 
 @ENGINE

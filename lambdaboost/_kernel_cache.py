@@ -31,7 +31,7 @@ from lambdaboost._inlined import inlined_from_cache
 PACKAGE = Path(__file__).parent
 # Files with kernels, by group; an edit recompiles its own group only.
 SOURCES = {
-    "kernels": ("_inlined.py", "_jit.py", "evaluation/**/*.py", "objectives/**/*.py"),
+    "kernels": ("_inlined.py", "_jit.py", "evaluation/*.py", "objectives/**/*.py"),
     "reader": ("_inlined.py", "_jit.py", "datasets/kernels/*.py"),
 }
 OLD_FOLDERS_KEPT = 2

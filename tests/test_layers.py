@@ -16,6 +16,8 @@ from copied import copied
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdaboost._kernel_cache import SOURCES
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "lambdaboost"
 LINKED = ("datasets", "evaluation", "objectives")
@@ -133,6 +135,15 @@ def test_layers_are_those_of_the_package():
     named = {name for layer in LAYERS for name in layer} - {"ray"}
     assert named <= set(MODULES), "a layer names what is gone"
     assert [name for name in MODULES if layer_of(name) == len(LAYERS)] == [], "give a new package a layer"
+
+
+def test_every_file_with_kernels_is_in_a_group_of_the_cache():
+    decorated = re.compile(r"^@(kernel|uncounted|inlined|exact|method|by_type)", re.MULTILINE)
+    grouped = {
+        path for patterns in SOURCES.values() for pattern in patterns for path in PACKAGE.glob(pattern)
+    }
+    files = {path for path in MODULES.values() if decorated.search(path.read_text(encoding="utf-8"))}
+    assert files and files <= grouped
 
 
 @EACH

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import exact, inlined_exact, over_queries
+from lambdaboost._jit import exact_uncounted, inlined_exact, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import OfSource
 
@@ -52,44 +52,42 @@ class Pearson(OfSource):
     reads_scores: ClassVar[bool] = True
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:
+        out = np.empty(q.n_queries)
         labels = q.source(self.source, allow_negative=True)
-        y = q.memo(("unit labels", self.source), lambda: _all_units(labels.astype(np.float64), labels, q))
-        x = _all_units(q.scores(scores), labels, q)
-        return np.clip(np.add.reduceat(x * y, q.offsets[:-1]), -1.0, 1.0)
-
-
-def _all_units(values: NDArray[np.float64], labels: NDArray[np.float32], q: Queries) -> NDArray[np.float64]:
-    out = np.empty(q.n_documents)
-    over_queries(_units, q.offsets, values, labels, out)
-    return out
+        over_queries(_pearsons, q.offsets, q.scores(scores), labels, out)
+        return out
 
 
 @inlined_exact
-def _unit(values, labels, out):
-    """Less their mean and over the root of their squares; 0 without a label, NaN where all are equal.
+def _pearson(x, y):
+    """Of the documents with a label.
 
-    Differences from the first value are exact where values lie close, and 0 where they are constant. The power of two
-    keeps every square from overflow.
+    Differences from the first one are exact where scores lie close, and 0 where they are equal. The power of two brings
+    scores to about 1, so that no square overflows or vanishes; squares of labels, which are float32, do not.
     """
-    n, first, largest = 0, 0.0, 0.0
-    for i in range(values.size - 1, -1, -1):
-        if not np.isnan(labels[i]):
-            n, first, largest = n + 1, values[i], max(largest, abs(values[i]))
+    n, first, largest = 0, 0, 0.0
+    for i in range(x.size):
+        if not np.isnan(y[i]):
+            first = i if n == 0 else first
+            n, largest = n + 1, max(largest, abs(x[i]))
+    if n < 2:
+        return np.nan
     scale = ldexp(1.0, min(-frexp(largest)[1], 1000))
-    mean, squares = 0.0, 0.0
-    for i in range(values.size):
-        out[i] = values[i] * scale - first * scale if not np.isnan(labels[i]) else 0.0
-        mean += out[i]
-    for i in range(values.size):
-        out[i] = out[i] - mean / n if not np.isnan(labels[i]) else 0.0
-        squares += out[i] * out[i]
-    over = 1 / np.sqrt(squares)
-    for i in range(values.size):
-        out[i] *= over
+    x_0, y_0 = x[first] * scale, np.float64(y[first])
+    mean_x, mean_y = 0.0, 0.0
+    for i in range(x.size):
+        mean_x += x[i] * scale - x_0 if not np.isnan(y[i]) else 0.0
+        mean_y += y[i] - y_0 if not np.isnan(y[i]) else 0.0
+    mean_x, mean_y = mean_x / n, mean_y / n
+    xx, xy, yy = 0.0, 0.0, 0.0
+    for i in range(x.size):
+        dx = x[i] * scale - x_0 - mean_x if not np.isnan(y[i]) else 0.0
+        dy = y[i] - y_0 - mean_y if not np.isnan(y[i]) else 0.0
+        xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
+    return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0) if xx > 0 and yy > 0 else np.nan
 
 
-@exact
-def _units(first, last, offsets, values, labels, out):
+@exact_uncounted
+def _pearsons(first, last, offsets, x, y, out):
     for q in range(first, last):
-        a, b = offsets[q], offsets[q + 1]
-        _unit(values[a:b], labels[a:b], out[a:b])
+        out[q] = _pearson(x[offsets[q] : offsets[q + 1]], y[offsets[q] : offsets[q + 1]])

@@ -55,7 +55,7 @@ def centered_ranks(values: NDArray[np.float64], q: Queries) -> NDArray[np.float6
     array([-1. ,  0.5,  0.5,  nan])
     """
     out = np.empty(q.n_documents)
-    over_queries(_all_ranks, q.offsets, _rows_by(np.nan_to_num(values, nan=-np.inf), q), values, out)
+    over_queries(_all_ranks, q.offsets, _rows_by(np.where(np.isnan(values), -np.inf, values), q), values, out)
     return out
 
 

@@ -133,7 +133,6 @@ rank_delta = method("rank_delta")
 tree_terms = method("tree_terms")
 by_gain = known_by_type(lambda swap: swap.traits.by_gain)
 has_h = known_by_type(lambda swap: swap.traits.has_h)
-fixed_by_rank = known_by_type(lambda swap: swap.traits.fixed_by_rank)
 by_levels = known_by_type(lambda swap: swap.traits.by_levels)
 is_factored = known_by_type(lambda factors: factors is Factors)
 

@@ -123,7 +123,7 @@ def _place_levels(q, cutoff, lists, n, work):
 
 
 @uncounted
-def _lay_out(q, cutoff, lists, factors, with_h, work):
+def _lay_out(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
     following, score_of_slot, document = work.following, work.totals[0], work.document
     d, h, up, down = work.slots[D], work.slots[H], work.slots[UP], work.slots[DOWN]
@@ -140,11 +140,11 @@ def _lay_out(q, cutoff, lists, factors, with_h, work):
             following[part, level] = slot + 1
             document[slot], score_of_slot[slot] = i, scores[i]
             d[slot] = d_of_rank[rank]
-            if with_h:
+            if has_h(formula.swap):
                 h[slot], work.by_rank[placed] = h_of_rank[rank], slot
                 placed += 1
-            if is_factored(factors):
-                up[slot], down[slot] = factors_of(factors, a + i)
+            if is_factored(formula.factors):
+                up[slot], down[slot] = factors_of(formula.factors, a + i)
 
 
 @uncounted
@@ -285,7 +285,7 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
             cutoff = rank_terms(formula.swap, ranked, work.terms[0, : b - a], work.terms[1, : b - a])
             _place_levels(q, cutoff, lists, b - a, work)
-            _lay_out(q, cutoff, lists, formula.factors, has_h(formula.swap), work)
+            _lay_out(q, cutoff, lists, formula, work)
             _fill(q, formula.chance, lists, work)
             _all_pairs(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
             document, of_slot = work.document, work.totals

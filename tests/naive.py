@@ -216,9 +216,13 @@ def xgboost(scores, relevance, truncation=32, norm=True, score_norm=True):
         w = (gains[i] - gains[j]) * abs(discount(r[i]) - discount(r[j])) / ideal
         return w / (0.01 + abs(scores[i] - scores[j])) if score_norm and max(scores) != min(scores) else w
 
+    def of_floats(o):  # ρ is one float32, so 1 − ρ has the error of that
+        rho = float(np.float32(1) / (np.float32(1) + np.exp(min(-np.float32(o), np.float32(88.7)))))
+        return 1 - rho, max(rho * (1 - rho), 1e-16)
+
     pairs = graded_pairs(relevance)
-    lam, mu = pair_rule(scores, pairs, weight, logistic)
-    total = 2 * sum(weight(i, j) * logistic(scores[i] - scores[j])[0] for i, j in pairs)
+    lam, mu = pair_rule(scores, pairs, weight, of_floats)
+    total = 2 * sum(weight(i, j) * of_floats(scores[i] - scores[j])[0] for i, j in pairs)
     factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
     return factor * lam, factor * 2 * mu
 

@@ -71,9 +71,8 @@ class Rule:
     tolerance: float = 1e-5
     highest: float = 1e3  # the highest grade that the objective can take
     rounding: float = 1e-30  # the largest λ of a query that the tolerance is not relative to
-    skips: tuple[
-        str, ...
-    ] = ()  # shared checks that do not hold: "sum", "permute", "nothing", "absent", "twice"
+    # Shared checks that do not hold: "sum", "permute", "nothing", "absent", "twice".
+    skips: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -557,7 +556,7 @@ COMBINED = [
     ),
     Whole(
         GradientStep(LambdaRank(), "all"),
-        lambda s, q, m: (_GRADES(s, q, m)[0] / (_GRADES(s, q, m)[0].std() or 1.0), np.ones(len(s))),
+        lambda s, q, m: (naive.gradient_step(_GRADES(s, q, m)[0])[0], np.ones(len(s))),
     ),
     Whole(UnbiasedLambdaRank(), _unbiased(1.0), tolerance=1e-4),
     Whole(UnbiasedLambdaRank(NDCG(k=3), 0.0), _unbiased(0.0, 3), tolerance=1e-4),

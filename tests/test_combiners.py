@@ -43,9 +43,8 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
 from lambdaboost.diagnostics import lambda_share_by_grade
 from lambdaboost.objectives import parse
-from lambdaboost.objectives.combiners.exact_pareto import towards_balance
+from lambdaboost.objectives.combiners.balancing import shortest, towards_balance
 from lambdaboost.objectives.combiners.gradients import Gradients
-from lambdaboost.objectives.combiners.min_norm import shortest
 
 TWO, THREE = (LambdaRank(), ClickTier()), (LambdaRank(), ClickTier(), RankNet())
 COMBINERS = [
@@ -143,7 +142,7 @@ def test_no_newton_step_is_longer_than_that_of_the_first():
     _, q = queries()
     far = -10.0 * np.nan_to_num(q.labels["clicks"])  # the wrong order: λ of the clicks are large, μ small
     for one, two in ((LambdaRank(), LambdaRank(CNDCG())), (LambdaRank(CNDCG()), LambdaRank())):
-        parts = Gradients.at((one, two), far, q, 0)
+        parts = Gradients((one, two), far, q, 0)
         lam, mu = parts.combined(np.array([0.0, 1.0]))
         step = np.linalg.norm(lam) / mu.sum()
         of_each = [np.linalg.norm(lam) / mu.sum() for lam, mu in parts.derivatives]
@@ -163,7 +162,7 @@ def test_sums_lose_nothing_that_the_parts_have():
     parts = LambdaRank(), RankNet()
     (one, _), (two, _) = (part.lambdas(scores, q, 0) for part in parts)
     assert one.dtype == two.dtype == np.float32
-    to_first = Gradients.at(parts, scores, q, 0).to_first[1]
+    to_first = Gradients(parts, scores, q, 0).to_first[1]
     for objective, w in (
         (Scorecard(parts, (0.7, 0.3)), 0.3),
         (Blend(*parts, 0.3), 0.3),
@@ -176,7 +175,7 @@ def test_sums_lose_nothing_that_the_parts_have():
 
 def test_chebyshev_prefers_the_largest_cost():
     scores, q = queries()
-    parts = Gradients.at((LambdaRank(), LambdaRank(CNDCG())), scores, q, 0)
+    parts = Gradients((LambdaRank(), LambdaRank(CNDCG())), scores, q, 0)
     np.testing.assert_allclose(
         Chebyshev((1.0, 2.0)).weigh(parts),
         naive.chebyshev([parts.costs[0], 2 * parts.costs[1]], 0.05),
@@ -186,15 +185,15 @@ def test_chebyshev_prefers_the_largest_cost():
 
 def test_the_cost_is_one_less_the_measure_where_it_is_defined():
     q = Queries([2, 0, 0, 0], sizes=[2, 2])  # NDCG is undefined on the second query
-    assert Gradients.at((LambdaRank(),), np.array([0.0, 1.0, 0.0, 1.0]), q, 0).costs == pytest.approx(
+    assert Gradients((LambdaRank(),), np.array([0.0, 1.0, 0.0, 1.0]), q, 0).costs == pytest.approx(
         1 - 1 / np.log2(3)
     )
-    assert Gradients.at((LambdaRank(),), np.zeros(4), Queries([0, 0, 0, 0], sizes=[2, 2]), 0).costs == 0
+    assert Gradients((LambdaRank(),), np.zeros(4), Queries([0, 0, 0, 0], sizes=[2, 2]), 0).costs == 0
 
 
 def test_costs_of_zero_weight_all_alike():
     q = Queries([1, 0], sizes=[2], clicks=[1.0, 0.0])
-    parts = Gradients.at((LambdaRank(), LambdaRank(CNDCG())), np.array([1.0, 0.0]), q, 0)
+    parts = Gradients((LambdaRank(), LambdaRank(CNDCG())), np.array([1.0, 0.0]), q, 0)
     np.testing.assert_array_equal(Chebyshev((1.0, 1.0)).weigh(parts), [0.5, 0.5])
 
 
@@ -257,7 +256,7 @@ def test_weights_of_documents_count_in_the_norms(combiner):
         **{name: q.labels[name] for name in ("clicks", "fresh", "stale")},
     )
     parts = [tuple(f.astype(float) for f in part.lambdas(scores, weighted, 3)) for part in TWO]
-    weights = combiner.weigh(Gradients.at(TWO, scores, weighted, 3))
+    weights = combiner.weigh(Gradients(TWO, scores, weighted, 3))
     lam, mu = naive.combine(parts, weights, weighted.weight)
     grad, hess = objective.gradient(scores, weighted, 3)
     np.testing.assert_allclose(grad, -lam * weighted.weight, rtol=1e-5, atol=1e-7)
@@ -281,7 +280,7 @@ def test_an_objective_without_force_has_no_share(combiner):
 
 def test_draws_follow_the_probabilities_and_the_round():
     scores, q = queries(sizes=[40] * 100)
-    parts = Gradients.at(TWO, scores, q, 0)
+    parts = Gradients(TWO, scores, q, 0)
     for by in ("document", "query"):
         combiner = StochasticLabels((0.7, 0.3), by=by, seed=2)
         rounds = [combiner.weigh(replace(parts, iteration=m)) for m in range(50)]
@@ -298,7 +297,7 @@ def test_draws_follow_the_probabilities_and_the_round():
 def test_drawn_documents_take_their_own_lambda():
     scores, q = queries()
     combiner = StochasticLabels((0.5, 0.5))
-    parts = Gradients.at(TWO, scores, q, 5)
+    parts = Gradients(TWO, scores, q, 5)
     grad, _ = Blend(*TWO, combiner).gradient(scores, q, 5)
     first = combiner.weigh(parts)[0] == 1
     np.testing.assert_allclose(grad[first], -parts.derivatives[0][0][first], rtol=1e-6)
@@ -383,7 +382,7 @@ def test_documents_of_one_source_only(combiner):
     missing = Queries(relevance, q.sizes, clicks=clicks, fresh=q.labels["fresh"], stale=q.labels["stale"])
     both = LambdaRank(), LambdaRank(CNDCG())
     grad, _ = Scorecard(both, combiner).gradient(scores, missing, 2)
-    of_clicks = np.atleast_1d(combiner.weigh(Gradients.at(both, scores, missing, 2))[1])
+    of_clicks = np.atleast_1d(combiner.weigh(Gradients(both, scores, missing, 2))[1])
     assert np.isfinite(grad).all() and np.abs(grad).max() > 0
     # Documents without a grade are in pairs of clicks only.
     assert (np.abs(grad[np.isnan(relevance)]).max() > 0) == (of_clicks > 0).any()

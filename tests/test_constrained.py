@@ -74,7 +74,6 @@ def test_the_weight_is_a_ramp_of_the_shortfall():
         objective = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + shortfall,) * 5)
         assert objective.weight(low, q, 3) == pytest.approx(w, abs=1e-9)
         assert objective.weight(high, q, 3) == 0.0
-        assert objective.shortfall(low, q, 3) == pytest.approx(shortfall)
 
 
 def test_a_round_in_which_the_own_model_gains_much_is_mostly_its_own():
@@ -287,7 +286,7 @@ def test_queries_without_labels_do_not_dilute():
     low, z = np.array([1.0, 0.0] * 8), 1 / np.log2(3)
     objective = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + 0.005,) * 3)
     assert objective.weight(low, q, 2) == objective.weight(low[:4], few, 2) == pytest.approx(0.5)
-    assert objective.shortfall(low, q, 2) == pytest.approx(0.005)
+    assert objective.kept(low, q) == pytest.approx(z)
 
 
 # Checkpoints.

@@ -4,6 +4,8 @@ Each file holds one public objective; packages hold `combiners` of several, and 
 pair `kernels`, `swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives.
 """
 
+# ruff: isort: skip_file
+
 if __name__ != "lambdaboost.objectives":
     raise ImportError(
         "import lambdaboost.objectives, not the folder 'objectives': numba would cache its kernels twice"
@@ -11,22 +13,19 @@ if __name__ != "lambdaboost.objectives":
 
 from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
 from lambdaboost.objectives.base.hinge import Hinge as Hinge
-from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES
-from lambdaboost.objectives.base.objective import Objective as Objective
+from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
 from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
-from lambdaboost.objectives.combiners.chebyshev import Chebyshev as Chebyshev
+from lambdaboost.objectives.combiners.balancing import Chebyshev as Chebyshev
 from lambdaboost.objectives.combiners.combiner import COMBINERS
-from lambdaboost.objectives.combiners.exact_pareto import ExactPareto as ExactPareto
-from lambdaboost.objectives.combiners.from_sources import (
+from lambdaboost.objectives.combiners.balancing import ExactPareto as ExactPareto
+from lambdaboost.objectives.combiners.fixed import (
     FromSources as FromSources,
-)
-from lambdaboost.objectives.combiners.from_sources import (
     draw_preferences as draw_preferences,
 )
-from lambdaboost.objectives.combiners.min_norm import MinNorm as MinNorm
-from lambdaboost.objectives.combiners.scaled import Scaled as Scaled
-from lambdaboost.objectives.combiners.stochastic_labels import StochasticLabels as StochasticLabels
+from lambdaboost.objectives.combiners.balancing import MinNorm as MinNorm
+from lambdaboost.objectives.combiners.fixed import Scaled as Scaled
+from lambdaboost.objectives.combiners.fixed import StochasticLabels as StochasticLabels
 from lambdaboost.objectives.combo import Combo as Combo
 from lambdaboost.objectives.constrained import Constrained as Constrained
 from lambdaboost.objectives.finite_difference import FiniteDifference as FiniteDifference
@@ -37,9 +36,7 @@ from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
 from lambdaboost.objectives.listmle import ListMLE as ListMLE
 from lambdaboost.objectives.listnet import ListNet as ListNet
-from lambdaboost.objectives.mcrank import GRADE_MODELS
-from lambdaboost.objectives.mcrank import McRank as McRank
-from lambdaboost.objectives.mcrank import OrdinalMcRank as OrdinalMcRank
+from lambdaboost.objectives.mcrank import GRADE_MODELS, McRank as McRank, OrdinalMcRank as OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs as NormalizedPairs
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
 from lambdaboost.objectives.position_gam import PositionGAM as PositionGAM
@@ -47,23 +44,13 @@ from lambdaboost.objectives.ranknet import RankNet as RankNet
 from lambdaboost.objectives.reading import parse as parse
 from lambdaboost.objectives.recipes import (
     RECIPES,
-)
-from lambdaboost.objectives.recipes import (
     graded as graded,
-)
-from lambdaboost.objectives.recipes import (
     iteration_dependent as iteration_dependent,
 )
 from lambdaboost.objectives.schedules import (
     SCHEDULES,
-)
-from lambdaboost.objectives.schedules import (
     Constant as Constant,
-)
-from lambdaboost.objectives.schedules import (
     Exponential as Exponential,
-)
-from lambdaboost.objectives.schedules import (
     Linear as Linear,
 )
 from lambdaboost.objectives.scorecard import Scorecard as Scorecard

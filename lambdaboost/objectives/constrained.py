@@ -135,7 +135,7 @@ class Constrained(Composite):
         w = self.weight(scores, q, iteration)
         if w == 1:
             return self.primary.lambdas(scores, q, iteration)
-        found = Gradients.at(self.parts, scores, q, iteration)
+        found = Gradients(self.parts, scores, q, iteration)
         return found.combined(np.array([w, 1 - w] if found.live[1] else [1.0, 0.0]))
 
     def weight(self, scores: Floats, q: Queries, iteration: int) -> float:
@@ -145,10 +145,6 @@ class Constrained(Composite):
         held = HELD_AT * self.keep
         room, gain = held - (before - now), self._at(iteration + 1) - before
         return 1.0 - min(1.0, max(0.0, room / max(held, gain)))
-
-    def shortfall(self, scores: Floats, q: Queries, rounds: int) -> float:
-        """How far the measure is below that of the reference model after as many rounds, at least 1."""
-        return self._at(rounds) - float(self.kept(scores, q))
 
     def _at(self, rounds: int) -> float:
         """The measure of the reference model after some rounds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,8 @@ class GradientStep(Wrapper):
     objective : Objective
         The objective that λ comes from.
     normalize : "query", "all" or "none"
-        Divide by the standard deviation of each query's λ, of all λ together, or leave λ unchanged. λ
-        of a query stay as they are where their standard deviation is below 1e-38: equal λ, or a right order with scores
-        some 87 and more apart.
+        Divide by the standard deviation of each query's λ, of all λ together, or leave λ unchanged. λ stay as they are
+        where their standard deviation is below 1e-38: equal λ, or a right order with scores some 87 and more apart.
 
     Examples
     --------
@@ -51,29 +50,33 @@ class GradientStep(Wrapper):
         # In float64, since squares have twice the range.
         lam = self.objective.lambdas(scores, q, iteration)[0].astype(np.float64)
         if self.normalize == "query":
-            lam = lam / np.repeat(_spread(lam, q), q.sizes)
+            lam = lam / np.repeat(_by_query(lam, q), q.sizes)
         elif self.normalize == "all":
-            lam = lam / (_overall(lam, self.row_weights(q)) or 1.0)
+            lam = lam / _overall(lam, self.row_weights(q))
         return lam, np.ones(q.n_documents)
 
 
-def _overall(lam: Floats, weights: NDArray[np.floating] | None) -> float:
+def _overall(lam: Floats, weights: NDArray[np.floating] | None) -> Floats:
     """Population standard deviation of all λ, each counted as often as its weight says."""
     if weights is None:
-        return float(lam.std())
-    total = float(weights.sum())
-    if total == 0:
-        return 0.0
+        return _at_least_normal(lam.var())
+    total = float(weights.sum()) or 1.0
     mean = (weights * lam).sum() / total
-    return float(np.sqrt((weights * (lam - mean) ** 2).sum() / total))
+    return _at_least_normal((weights * (lam - mean) ** 2).sum() / total)
 
 
-def _spread(lam: Floats, q: Queries) -> Floats:
-    """Population standard deviation of λ in each query, 1 where it is below float32's normal range; (n_queries,)."""
+def _by_query(lam: Floats, q: Queries) -> Floats:
+    """Population standard deviation of λ in each query, (n_queries,)."""
     # λ of a query sum to 0 up to rounding, so the mean is subtracted before squaring.
     starts = q.offsets[:-1]
     mean = np.add.reduceat(lam, starts) / q.sizes
-    squares = np.add.reduceat((lam - np.repeat(mean, q.sizes)) ** 2, starts) / q.sizes
-    spread = np.sqrt(squares)
-    # Below float32's normal range λ lose digits, and rounding errors would be scaled up to full forces.
+    return _at_least_normal(np.add.reduceat((lam - np.repeat(mean, q.sizes)) ** 2, starts) / q.sizes)
+
+
+def _at_least_normal(variance: Any) -> Floats:
+    """The standard deviation, 1 where it is below float32's normal range.
+
+    There λ lose digits, and rounding errors would be scaled up to full forces.
+    """
+    spread = np.sqrt(variance)
     return np.where(spread >= np.finfo(np.float32).tiny, spread, 1.0)

@@ -26,8 +26,8 @@ class NormalizedPairs(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision, PairAccuracy or Spearman
-        The measure Z, as in `LambdaRank`.
+    metric : Measure
+        The measure Z whose change by a swap weights a pair, any that `LambdaRank` takes.
     sigma : float
         Steepness of the logistic, > 0.
 

@@ -11,7 +11,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.base.wrapper import Composite
 from lambdaboost.objectives.combiners.combiner import Combiner
-from lambdaboost.objectives.combiners.gradients import Gradients, derivatives_of, weighted_sum
+from lambdaboost.objectives.combiners.gradients import Gradients
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
@@ -50,21 +50,19 @@ class WeightedSum(Composite, registered=False):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
         if self.combiner is not None:
-            found = Gradients.at(self.parts, scores, q, iteration)
+            found = Gradients(self.parts, scores, q, iteration)
             return found.combined(self.combiner.weigh(found))
-        weights = self.weights_at(iteration)
-        live = [at for at, w in enumerate(weights) if w > 0]
+        live = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
         if not live:
             return np.zeros(q.n_documents), np.zeros(q.n_documents)
-        weights, parts = tuple(weights[at] for at in live), [self.parts[at] for at in live]
+        weights, parts = zip(*live, strict=True)
         together = _one_rule(weights, parts)
         if together is not None:
             return together.lambdas(scores, q)
-        lambdas, curvatures = zip(*derivatives_of(parts, scores, q, iteration), strict=True)
-        return weighted_sum(weights, lambdas), weighted_sum(weights, curvatures)
+        return Gradients(parts, scores, q, iteration).summed(weights, weights)
 
 
-def _one_rule(weights: tuple[float, ...], parts: list[Objective]) -> PairRule | None:
+def _one_rule(weights: tuple[float, ...], parts: tuple[Objective, ...]) -> PairRule | None:
     """The rule of both parts in one pass over the pairs, where only their forces differ."""
     one, two = (parts[0].rule, parts[-1].rule) if len(parts) == 2 else (None, None)
     if one is None or two is None or abs(sum(weights) - 1) > 1e-12:

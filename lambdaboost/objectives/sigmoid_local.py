@@ -21,8 +21,8 @@ class SigmoidLocal(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision, PairAccuracy or Spearman
-        The measure Z whose change by a swap weights a pair, as in `LambdaRank`.
+    metric : Measure
+        The measure Z whose change by a swap weights a pair, any that `LambdaRank` takes.
     center : float
         c, the paper's centre of the sigmoid.
 

@@ -40,8 +40,9 @@ class UnbiasedLambdaRank(Objective):
 
     Parameters
     ----------
-    metric : NDCG, CNDCG, MAP, MRR, ERR, WTA, Precision or Spearman
-        The measure Z of the clicks, such as ``CNDCG()``, or ``NDCG()`` where relevance holds them.
+    metric : Measure
+        The measure Z of the clicks, any that `LambdaRank` takes except PairAccuracy, such as ``CNDCG()``, or
+        ``NDCG()`` where relevance holds them.
     regularization : float
         The paper's p, ≥ 0, XGBoost's ``lambdarank_bias_norm``: 0 for none, higher for ratios nearer 1.
 

@@ -49,6 +49,12 @@ class Combiner(Value, registered=False):
                 f"{self.such_as}"
             )
         object.__setattr__(self, self.one_each, entries)
+        for at, entry in enumerate(entries):
+            self.check_entry(f"{self.one_each}[{at}]", entry)
+
+    def check_entry(self, name: str, entry: Any) -> None:
+        """Raise where the entry of an objective is wrong; numbers > 0 are right."""
+        check_number(name, entry, above=0)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -68,9 +74,7 @@ class Combiner(Value, registered=False):
         raise NotImplementedError
 
 
-def check_shares(name: str, shares: tuple[Any, ...]) -> None:
-    """Raise where the entries are not numbers ≥ 0 that sum to 1."""
-    for at, share in enumerate(shares):
-        check_number(f"{name}[{at}]", share, 0, 1)
+def check_sum(name: str, shares: tuple[float, ...]) -> None:
+    """Raise where shares do not sum to 1."""
     if abs(sum(shares) - 1) > 1e-6:
         raise ValueError(f"{name} is {shares!r}: give numbers ≥ 0 that sum to 1, such as (0.8, 0.2)")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,20 @@ class Gradients:
     """Several objectives at the scores of a round."""
 
     objectives: Sequence[Objective]
-    derivatives: Sequence[LambdaMu]  # λ and μ of each
     scores: Floats
     q: Queries
     iteration: int
 
-    @classmethod
-    def at(cls, objectives: Sequence[Objective], scores: Floats, q: Queries, iteration: int) -> Self:
-        """Those of the objectives at some scores."""
-        return cls(objectives, derivatives_of(objectives, scores, q, iteration), scores, q, iteration)
+    @cached_property
+    def derivatives(self) -> list[LambdaMu]:
+        """λ and μ of each objective; those over pairs share one sort."""
+        order = no_order(self.q)
+        return [
+            of.lambdas(self.scores, self.q, self.iteration)
+            if of.rule is None
+            else of.rule.lambdas(self.scores, self.q, order)
+            for of in self.objectives
+        ]
 
     @cached_property
     def norms(self) -> Floats:
@@ -68,12 +73,19 @@ class Gradients:
 
     @cached_property
     def cosines(self) -> Floats:
-        """The cosine between each two λ, (K, K); 0 without force."""
-        cosines = np.diag(self.live * 1.0)
-        for i, j in combinations(np.flatnonzero(self.live).tolist(), 2):
-            product = self._product(self.derivatives[i][0], self.derivatives[j][0])
-            cosines[i, j] = cosines[j, i] = np.clip(product / (self.norms[i] * self.norms[j]), -1.0, 1.0)
+        """The cosine between each two λ with any force, (K', K')."""
+        live = np.flatnonzero(self.live).tolist()
+        cosines = np.eye(len(live))
+        for (i, one), (j, two) in combinations(enumerate(live), 2):
+            product = self._product(self.derivatives[one][0], self.derivatives[two][0])
+            cosines[i, j] = cosines[j, i] = np.clip(product / (self.norms[one] * self.norms[two]), -1.0, 1.0)
         return cosines
+
+    def of_live(self, weights: NDArray[Any]) -> Floats:
+        """Weights of the K' objectives with any force, and 0 for the others, (K,)."""
+        of_all = np.zeros(self.live.size)
+        of_all[self.live] = weights
+        return of_all
 
     @cached_property
     def costs(self) -> Floats:
@@ -83,9 +95,12 @@ class Gradients:
 
     def combined(self, weights: NDArray[Any]) -> LambdaMu:
         """λ and μ with these weights of the scaled objectives, (K,) or (K, n_documents)."""
+        return self.summed((weights.T * self.to_first).T, (weights.T * self.to_step).T)
+
+    def summed(self, of_lambda: Iterable[Any], of_curvature: Iterable[Any]) -> LambdaMu:
+        """λ and μ of the objectives times their weights, added up."""
         lambdas, curvatures = zip(*self.derivatives, strict=True)
-        of_lambda, of_curvature = (weights.T * factors for factors in (self.to_first, self.to_step))
-        return weighted_sum(of_lambda.T, lambdas), weighted_sum(of_curvature.T, curvatures)
+        return _sum_of(lambdas, of_lambda), _sum_of(curvatures, of_curvature)
 
     def _product(self, one: NDArray[Any], two: NDArray[Any]) -> float:
         # Not one @ two: BLAS would start threads, and sum in an order that depends on them.
@@ -98,23 +113,10 @@ class Gradients:
         return float((values if self.q.weight is None else values * self.q.weight).sum(dtype=np.float64))
 
 
-def derivatives_of(
-    objectives: Iterable[Objective], scores: Floats, q: Queries, iteration: int
-) -> list[LambdaMu]:
-    """λ and μ of each objective; those over pairs share one sort."""
-    order = no_order(q)
-    return [
-        objective.lambdas(scores, q, iteration)
-        if objective.rule is None
-        else objective.rule.lambdas(scores, q, order)
-        for objective in objectives
-    ]
-
-
-def weighted_sum(weights: Iterable[Any], arrays: Sequence[NDArray[Any]]) -> Floats:
-    """The arrays times their weights, added up in float64: in float32 terms that cancel would leave rounding errors."""
+def _sum_of(arrays: Sequence[NDArray[Any]], weights: Iterable[Any]) -> Floats:
+    """In float64: in float32 terms that cancel would leave rounding errors."""
     total, *others = (
-        np.multiply(array, w, dtype=np.float64) for w, array in zip(weights, arrays, strict=True)
+        np.multiply(array, w, dtype=np.float64) for array, w in zip(arrays, weights, strict=True)
     )
     for term in others:
         total += term

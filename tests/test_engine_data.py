@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from lambdaboost import lightgbm as lb_lightgbm
@@ -136,16 +137,27 @@ def test_query_ids_given_as_group_are_told_apart(engine):
 
 
 @ENGINE
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_column_of_dates_is_named(engine, frame):
     days = np.arange(N).astype("M8[D]").astype("M8[ms]")
     data = frame({"bm25": X[:, 0], "seen": days})
-    with pytest.raises(
-        TypeError, match=r"^data has the column 'seen' of .*convert it to numbers, .*or drop it"
-    ):
-        DATA[engine](data, Y, group=SIZES)
+    for given in (DATA[engine], RANKER[engine](n_estimators=1).fit):
+        with pytest.raises(
+            TypeError, match=r"^data has the column 'seen' of .*convert it to numbers, .*or drop it"
+        ):
+            given(data, Y, group=SIZES)
     with pytest.raises(TypeError, match=r"^data is datetime64.* convert dates to numbers"):
         DATA[engine](np.column_stack([days, days]), Y, group=SIZES)
+
+
+@ENGINE
+@pytest.mark.parametrize("frame", [pl.DataFrame, pa.table])
+def test_a_column_of_text_is_named(engine, frame):
+    """It is a KeyError of XGBoost, and the end of the process in LightGBM."""
+    data = frame({"bm25": X[:, 0], "city": ["u", "v"] * (N // 2)})
+    for given in (DATA[engine], RANKER[engine](n_estimators=1).fit):
+        with pytest.raises(TypeError, match=r"^data has the column 'city' of String, which .* cannot read: "):
+            given(data, Y, group=SIZES)
 
 
 def test_subsets_that_cut_a_query_are_refused():

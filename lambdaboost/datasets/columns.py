@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -81,8 +82,12 @@ def grades_of(label: Any) -> NDArray[np.float32]:
     return labels_of("label", given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given)
 
 
-def check_no_dates(name: str, X: Any) -> None:
-    """Raise if a feature is a date or duration, which the engines cannot read; names the column."""
+def check_features(name: str, X: Any, engine: str, *other: Any) -> None:
+    """Raise if an engine cannot read a feature, such as a date; names the column.
+
+    `other` are the types beside numbers that it reads of polars and pyarrow; of pandas it says itself what is wrong.
+    Arrow's text ends the process in LightGBM, and is a KeyError in XGBoost.
+    """
     if (frame := as_frame(name, X)) is None:
         if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
             raise TypeError(
@@ -90,10 +95,17 @@ def check_no_dates(name: str, X: Any) -> None:
             )
         return
     for at, column in enumerate(frame.columns):
-        if frame[:, at].dtype.is_temporal():
+        dtype = frame[:, at].dtype
+        if dtype.is_temporal():
             raise TypeError(
-                f"{name} has the column {column!r} of {frame[:, at].dtype}: convert it to numbers, such as days since "
-                "the first date, or drop it"
+                f"{name} has the column {column!r} of {dtype}: convert it to numbers, such as days since the first "
+                "date, or drop it"
+            )
+        read = dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, *other)
+        if not (read or frame.implementation.is_pandas_like()):
+            raise TypeError(
+                f"{name} has the column {column!r} of {dtype}, which {engine} cannot read: convert it to numbers, drop "
+                f"it, or give a pandas DataFrame, whose categories {engine} takes"
             )
 
 

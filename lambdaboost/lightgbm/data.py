@@ -7,16 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 import lightgbm as lgb
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaboost._lightgbm import is_constructed
 from lambdaboost.datasets.arrays import weights_of
-from lambdaboost.datasets.columns import check_no_dates, row_weights, whole_queries
+from lambdaboost.datasets.columns import check_features, row_weights, whole_queries
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engines.labels import Labels, beside, graded
 
 Sources = Mapping[str, ArrayLike]
@@ -76,8 +74,7 @@ class Dataset(lgb.Dataset):
         position: Any = None,
         **fields: Any,
     ) -> None:
-        check_no_dates("data", data)
-        _check_arrow("data", data)
+        check_features("data", data, "LightGBM")
         columns = {"qid": qid, "group": group, "weight": weight, "sources": sources, "position": position}
         given = beside(data, label, **columns, weights=row_weights)
         super().__init__(data, given.label, reference, given.weight, given.group, **fields)
@@ -139,19 +136,6 @@ class Dataset(lgb.Dataset):
         part.sources = {name: values[rows] for name, values in self.sources.items()}
         part.set_position(None if self.positions is None else self.positions.take(rows))
         return part
-
-
-def _check_arrow(name: str, data: Any) -> None:
-    """Raise for a column of polars or pyarrow that holds no numbers: LightGBM reads Arrow, and ends the process."""
-    frame = as_frame(name, data)
-    if frame is None or frame.implementation.is_pandas_like():
-        return
-    for column, dtype in frame.schema.items():
-        if not (dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean):
-            raise TypeError(
-                f"{name} has the column {column!r} of {dtype}, which LightGBM cannot read: convert it to numbers, drop "
-                "it, or give a pandas DataFrame, whose categories LightGBM takes"
-            )
 
 
 def keep_positions(data: Any) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from lambdaboost._xgboost import move_handle
 from lambdaboost.calls.data import positions_in
-from lambdaboost.datasets.columns import check_no_dates, query_weights, whole_queries
+from lambdaboost.datasets.columns import check_features, query_weights, whole_queries
 from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.labels import Labels, beside
@@ -76,7 +77,6 @@ class DMatrix(xgb.DMatrix):
         position: Any = None,
         **fields: Any,
     ) -> None:
-        check_no_dates("data", data)
         own, carried, positions = fields_of(data, label, sources, position, fields)
         further = [values for name, values in carried.items() if name != RELEVANCE]
         for bound, values in zip(BOUNDS, further, strict=False):
@@ -102,6 +102,7 @@ def fields_of(
     data: Any, label: Any, sources: Any, position: Any, fields: dict[str, Any], weight_name: str = "weight"
 ) -> tuple[dict[str, Any], Labels, Positions | None]:
     """The fields of XGBoost's matrix, and the sources and positions that it carries beside them."""
+    check_features("data", data, "XGBoost", nw.Categorical, nw.Enum)
     columns = {"label": label, **{name: fields.get(name) for name in ("qid", "group", "weight")}}
     on_device = {name: a for name, a in columns.items() if hasattr(a, "__cuda_array_interface__")}
     of_queries = partial(query_weights, weight_name)

@@ -1,6 +1,7 @@
 """What a swap is worth, on long lists: a few documents against float64 sums over measures of swapped rankings."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ from lambdaboost import (
 )
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives.kernels import tree as _tree
-from lambdaboost.objectives.swaps.registry import SWAPS
+from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.swaps.registry import SWAPS, pair_weights
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 N = 3_001  # not a multiple of anything
@@ -242,6 +244,20 @@ def test_the_tree_is_for_swaps_that_are_sums_of_terms(monkeypatch):
         by_tree, by_pairs = results
         assert (by_tree.tobytes() == by_pairs.tobytes()) == isinstance(metric, MRR)
         np.testing.assert_allclose(by_tree, by_pairs, atol=1e-5 * np.abs(by_pairs).max())
+
+
+@pytest.mark.parametrize("metric", [cls() for cls in SWAPS if cls is not Precision], ids=repr)
+def test_the_readme_names_the_grades_of_near_linear_time(metric):
+    """By the tree; the pairs of WTA and MRR are those above its cutoff and above the first relevant document."""
+    n = 6_000
+    most = {PairAccuracy: 8, MRR: 0, WTA: 0}.get(type(metric), 16)
+    for grades in (2, 8, 9, 16, 17):
+        labels = np.arange(n) % grades / grades
+        q = Queries(labels, sizes=[n], **({} if metric.source == "relevance" else {metric.source: labels}))
+        worth = _tree.worth_a_tree(q, levels_of(q, metric.source), pair_weights(metric, q))
+        assert worth.tolist() == [grades <= most]
+    readme = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    assert "near-linear time for up to 16 grades (8 by `PairAccuracy`; by `MRR` unless" in readme
 
 
 def test_every_measure_that_weighs_pairs_is_in_the_docstrings():

@@ -135,6 +135,23 @@ def test_wrong_values(error, message, make):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 10_000_000,
+        "LambdaRank(" + "9" * 10_000_000 + ")",
+        "\x1b[31mred",
+        "LambdaRank(k={0})",
+        " \u2003 ",
+    ],
+    ids=["long name", "long value", "escapes", "braces", "blanks"],
+)
+def test_a_text_that_is_no_objective_is_shown_safely_and_shortly(text):
+    with pytest.raises(ValueError) as error:
+        parse(text)
+    assert str(error.value).isprintable() and len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize(
     ("error", "message", "call"),
     [
         (ValueError, r"scores has shape \(2,\), expected \(3,\)", lambda: LambdaRank().gradient([0, 1], Q)),

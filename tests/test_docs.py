@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -88,6 +89,17 @@ def documented():
     return names
 
 
+def documented_members():
+    """(class, member) of all members that the API's pages list by name."""
+    for page in DOCS.glob("api/*.rst"):
+        module = ""
+        for line in re.sub(r",\n\s+", ", ", page.read_text(encoding="utf-8")).splitlines():
+            if found := re.match(r"\.\. (?:currentmodule|auto\w+):: (\S+)", line):
+                module, last = (found[1], "") if "currentmodule" in line else (module, found[1])
+            elif found := re.match(r"\s+:members: (.+)", line):
+                yield from ((module, last, member.strip()) for member in found[1].split(","))
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_public_names_are_documented(package):
     module = importlib.import_module(f"lambdaboost{package}")
@@ -104,6 +116,12 @@ def test_documented_names_are_there():
     for name in documented():
         module, _, last = name.rpartition(".")
         assert hasattr(importlib.import_module(module), last), name
+    members = list(documented_members())
+    assert members
+    for module, name, member in members:
+        documented_class = getattr(importlib.import_module(module), name)
+        fields = inspect.get_annotations(documented_class)
+        assert hasattr(documented_class, member) or member in fields, f"{name}.{member}"
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

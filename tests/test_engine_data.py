@@ -220,3 +220,23 @@ def test_sources_of_any_kind_of_number_are_compared(dtype):
     assert queries(data) is q
     data.sources["shown"][2] = 0
     assert queries(data).labels["shown"][:3].tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("values", [[False, True], [0.5, 1.5]])
+def test_categories_that_xgboost_cannot_read_are_named(values):
+    """XGBoost says that a bool has no len()."""
+    data = pd.DataFrame({"bm25": X[:, 0], "promo": pd.Categorical.from_codes([0, 1] * (N // 2), values)})
+    for given in (DATA["xgboost"], RANKER["xgboost"](n_estimators=1).fit):
+        with pytest.raises(
+            TypeError, match=r"^data has the column 'promo' with the category .*rename_categories"
+        ):
+            given(data, Y, group=SIZES)
+    data["promo"] = data["promo"].cat.rename_categories(str)
+    RANKER["xgboost"](n_estimators=1).fit(data, Y, group=SIZES)
+
+
+@ENGINE
+def test_too_few_labels_are_counted(engine):
+    for given in (DATA[engine], RANKER[engine](n_estimators=1).fit):
+        with pytest.raises(ValueError, match=f"^label has {N - 1} rows, data has {N}: give one grade"):
+            given(X, Y[1:], group=SIZES)

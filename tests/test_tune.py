@@ -631,6 +631,7 @@ def test_arrays_are_searched_with_their_queries_beside():
         kind=TypeError,
     )
     refused("train is a DataFrame, expected a Collection, or a table and its", pd.DataFrame(), kind=TypeError)
+    refused("train is a ndarray, expected", TRAIN.features, group=q.sizes, kind=TypeError)
     refused("train has no column 'query' \\(did you", pd.DataFrame({"qeury": [1]}), [1], query="query")
     refused("valid is a DataFrame, expected", TRAIN, valid=pd.DataFrame(), kind=TypeError)
 

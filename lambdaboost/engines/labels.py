@@ -61,6 +61,8 @@ def beside(
     for name, values in columns.items():
         warn_of_narrow_labels(name, values)
     grades, missing = (None, {}) if label is None else graded(label)
+    if grades is not None and rows is not None and grades.size != rows:
+        raise ValueError(f"label has {grades.size} rows, data has {rows}: give one grade per document")
     return Beside(grades, group, weight, missing | checked_sources(columns, rows), _positions(position, rows))
 
 

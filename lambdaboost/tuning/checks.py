@@ -19,16 +19,21 @@ FEW = 0.05  # the share of validation queries that may equal training queries of
 GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
 
 
+def check_part(name: str, part: Any) -> None:
+    """Raise unless the part is a collection."""
+    if not isinstance(part, Collection):
+        raise TypeError(
+            f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
+            "tune(frame, y, valid=(frame, y))"
+        )
+
+
 def check_data(train: Any, valid: Any) -> None:
     """Raise unless the parts are collections of the same columns, and no validation query also trains."""
-    for name, part in (("train", train), ("valid", valid)):
-        if not isinstance(part, Collection) and not (name == "valid" and part is None):
-            raise TypeError(
-                f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
-                "tune(frame, y, valid=(frame, y))"
-            )
+    check_part("train", train)
     if valid is None:
         return
+    check_part("valid", valid)
     try:
         Collection.concat([part.without_ids().take([0]) for part in (train, valid)])
     except ValueError as error:

@@ -23,6 +23,7 @@ from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.traps import WITHOUT_SPLIT
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning.candidates import given
+from lambdaboost.tuning.checks import check_part
 from lambdaboost.tuning.request import Choose, Request, checked_engines, checked_measures, checked_params
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.study import Study
@@ -172,7 +173,9 @@ def _parts(
     train: Any, y: Any, valid: Any, query: str, weight: Any, beside: dict[str, Any]
 ) -> tuple[Any, Any]:
     """The training and the validation part, read as `LambdaRanker.fit` reads them."""
-    if isinstance(train, Collection) or y is None:
+    if y is None:
+        check_part("train", train)
+    if isinstance(train, Collection):
         if has := [name for name, value in beside.items() if value is not None]:
             raise TypeError(
                 f"train is a {type(train).__name__} without y, so {has[0]}= has no use: leave it out"

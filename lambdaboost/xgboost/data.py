@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from lambdaboost._xgboost import move_handle
 from lambdaboost.calls.data import positions_in
+from lambdaboost.datasets.categories import categories_in
 from lambdaboost.datasets.columns import check_features, query_weights, whole_queries
 from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engines.labels import Labels, beside
 
 BOUNDS = ("label_lower_bound", "label_upper_bound")
@@ -103,6 +105,7 @@ def fields_of(
 ) -> tuple[dict[str, Any], Labels, Positions | None]:
     """The fields of XGBoost's matrix, and the sources and positions that it carries beside them."""
     check_features("data", data, "XGBoost", nw.Categorical, nw.Enum)
+    _check_categories("data", data)
     columns = {"label": label, **{name: fields.get(name) for name in ("qid", "group", "weight")}}
     on_device = {name: a for name, a in columns.items() if hasattr(a, "__cuda_array_interface__")}
     of_queries = partial(query_weights, weight_name)
@@ -111,6 +114,20 @@ def fields_of(
     )
     own = {"label": given.label, "qid": None, "group": given.group, "weight": given.weight, **on_device}
     return own, given.sources, given.positions
+
+
+def _check_categories(name: str, data: Any) -> None:
+    """Raise for categories of pandas that XGBoost cannot read, such as truth values."""
+    frame = as_frame(name, data)
+    if frame is None or not frame.implementation.is_pandas():
+        return
+    for column, values in categories_in(frame).items():
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                raise TypeError(
+                    f"{name} has the column {column!r} with the category {value!r}, but XGBoost reads texts and whole "
+                    f"numbers: give X[{column!r}].cat.rename_categories(str)"
+                )
 
 
 def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, Unit
@@ -32,7 +33,9 @@ def check_swap(name: str, metric: object) -> None:
     """Raise where no swap of `metric` is known."""
     if not isinstance(metric, tuple(SWAPS)):
         known = ", ".join(measure.__name__ for measure in SWAPS)
-        raise TypeError(f"{name} is {metric!r}, expected a measure whose swaps weigh pairs: one of {known}")
+        raise TypeError(
+            f"{name} is {plain(repr(metric))}, expected a measure whose swaps weigh pairs: one of {known}"
+        )
 
 
 def pair_weights(metric: Any, q: Queries) -> PairWeights:

@@ -77,6 +77,14 @@ def test_each_range_of_scores(spread, tree, monkeypatch):
     check(LambdaRank(), scores, rng.choice(5, p=SHARES, size=n) * 1.0, monkeypatch, 0 if tree else 1e18)
 
 
+@pytest.mark.parametrize("tree", [True, False], ids=["tree", "pairs"])
+def test_a_large_sigma_leaves_differences_their_digits(tree, monkeypatch):
+    rng = np.random.default_rng(6)
+    n = 1_300
+    scores = 1e6 * rng.integers(0, 4, n) + 1e-6 * rng.normal(size=n)
+    check(RankNet(sigma=1e6), scores, rng.choice(5, p=SHARES, size=n) * 1.0, monkeypatch, 0 if tree else 1e18)
+
+
 @pytest.mark.parametrize("grades", [2, 16, 17, 1000])
 def test_each_number_of_grades(grades, monkeypatch):
     rng = np.random.default_rng(2)

@@ -139,17 +139,14 @@ def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights
 
 
 @uncounted
-def _read_documents(swap, ranked, scores, level_of, docs):
+def _read_documents(swap, ranked, fallen, level_of, docs):
     """Fill all but the sums."""
     rank_terms(swap, ranked, docs.d, docs.h)
-    m, s, before = 0, 0.0, scores[ranked.by_rank[0]]
+    m = 0
     for rank in range(ranked.by_rank.size):
         i = ranked.by_rank[rank]
-        # Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
-        s -= min(before - scores[i], GAP)
-        before = scores[i]
         if level_of[i] >= 0:
-            docs.s[m], docs.level[m], docs.document[m] = s, level_of[i], i
+            docs.s[m], docs.level[m], docs.document[m] = -fallen[rank], level_of[i], i
             docs.d[m], docs.h[m] = docs.d[rank], docs.h[rank]
             m += 1
     _fill_terms(swap, docs)
@@ -425,10 +422,10 @@ def _far_pairs(formula, weights, docs, upper, lower):
 
 
 @kernel
-def sum_by_tree(formula, ranked, scores, level_of, memory, out):
-    """λ and μ of one list, whose scores are multiplied by σ."""
+def sum_by_tree(formula, ranked, fallen, level_of, memory, out):
+    """λ and μ of one list, whose scores are multiplied by σ: by how much they have `fallen` at each rank."""
     docs, weights, runs, work = memory
-    _read_documents(formula.swap, ranked, scores, level_of, docs)
+    _read_documents(formula.swap, ranked, fallen, level_of, docs)
     _weigh_levels(formula.swap, docs, weights)
     _cut(docs, runs)
     _charge(docs, runs, work.at_points)
@@ -453,10 +450,21 @@ def gradient_by_tree(lists: Lists, loss: Loss, out: Any) -> None:
             )
             memory = _memory(n, m, gain, 1 + (gain.size if traits.by_levels else traits.n_terms))
             out[:, here] = 0
-            scores, level_of = loss.chance.sigma * lists.scores[here], levels.of_document[here]
-            sum_by_tree(formula, ranked, scores, level_of, memory, out[:, here])
+            fallen = _fallen(lists.scores[here][ranked.by_rank], loss.chance.sigma)
+            sum_by_tree(formula, ranked, fallen, levels.of_document[here], memory, out[:, here])
 
     over_queries(some, np.append(0, np.cumsum(np.diff(levels.offsets)[queries])))
+
+
+def _fallen(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """How far σ times the score has fallen at each rank.
+
+    Neighbours far apart are brought nearer, so that one score of 1e20 leaves the others their digits.
+    """
+    with np.errstate(over="ignore"):
+        falls = sigma * -np.diff(in_order, prepend=in_order[0])
+    fallen: NDArray[np.float64] = np.cumsum(np.minimum(falls, GAP))
+    return fallen
 
 
 def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:

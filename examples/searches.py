@@ -19,7 +19,7 @@ X, y, last = rows.drop(columns=["query", "document", "bought"]), rows["bought"],
 export(ranker.fit(X[~last], y[~last]), "ranker.onnx", format="onnx")
 served = onnxruntime.InferenceSession("ranker.onnx")
 about = {name: json.loads(text) for name, text in served.get_modelmeta().custom_metadata_map.items()}
-codes = {name: pd.Categorical(X[name], values).codes for name, values in about["categories"].items()}
+codes = {n: pd.Series(range(len(v)), v).reindex(X[n].to_numpy()) for n, v in about["categories"].items()}
 inputs = np.column_stack([codes.get(name, X[name]) for name in about["features"]]).astype(np.float32)
 scores = served.run(["score"], {"X": inputs[last]})[0].ravel()
 print(NDCG(k=10, empty=float("nan"))(scores, Queries(y[last], ids=X["session"][last])))

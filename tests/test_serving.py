@@ -15,7 +15,6 @@ import served
 
 import lambdaboost
 from lambdaboost import LambdaRank, McRank
-from lambdaboost.clicks import PositionBased, simulate
 from lambdaboost.datasets import web_search_log
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -274,31 +273,13 @@ def test_trees_too_deep_are_refused_in_a_sentence(tmp_path, engine):
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def write_searches(path):
-    """A week of searches: what two old rankers showed, where, and what was clicked and bought."""
-    draw = np.random.default_rng(0)
-    pages = web_search_log(40, documents=12, seed=3)
-    q, n = pages.queries, pages.queries.n_documents
-    rankers = [pages.features[:, 0], pages.features[:, 1] + draw.normal(size=n)]
-    log = simulate(rankers, q, PositionBased(eta=1.0), sessions=60, rng=draw)
-    of = log.document
-    frame = pd.DataFrame(pages.features[of, :4], columns=["text", "links", "price", "age"])
-    frame = frame.assign(
-        day=log.session % 7, session=log.session, query=log.query, document=of, rank=log.position
-    )
-    frame["brand"] = np.array(["oak", "elm", "ash"])[np.minimum(q.relevance[of].astype(int), 2)]
-    frame["city"] = np.array(["Bern", "Genf"])[draw.integers(2, size=n)][of]
-    frame["clicked"] = log.clicked.astype(int)
-    frame["bought"] = (log.clicked & (draw.random(len(of)) < q.relevance[of] / 5)).astype(int)
-    frame.to_csv(path, index=False)
-
-
 def test_from_a_csv_to_a_served_model(tmp_path, monkeypatch, capsys):
     pytest.importorskip("onnxruntime")
     script = EXAMPLES / "searches.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= 25
-    write_searches(tmp_path / "searches.csv")
     monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "make_searches.py"))
+    assert pd.read_csv("searches.csv")["brand"].isna().any()
     ran = runpy.run_path(str(script))
     expected = ran["ranker"].predict(ran["X"][ran["last"]])
     assert abs(ran["scores"] - expected).max() <= TOLERANCE * abs(expected).max()

@@ -51,6 +51,10 @@ class Rows(NamedTuple):
     features: Any
     queries: Queries
 
+    def table(self, names: str) -> Any:
+        """The features, which a frame names itself: see `Collection.table`."""
+        return self.features
+
 
 class WorkerDied(RuntimeError):
     """A worker died while a call needed it."""

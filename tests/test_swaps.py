@@ -260,10 +260,9 @@ def test_the_readme_names_the_grades_of_near_linear_time(metric):
     assert "near-linear time for up to 16 grades (8 by `PairAccuracy`; by `MRR` unless" in readme
 
 
-def test_every_measure_that_weighs_pairs_is_in_the_docstrings():
-    for objective in (LambdaRank, SigmoidLocal):
-        for measure in SWAPS:
-            assert measure.__name__ in objective.__doc__
+def test_every_measure_that_weighs_pairs_is_in_the_docstring():
+    for measure in SWAPS:  # other objectives refer to LambdaRank
+        assert measure.__name__ in LambdaRank.__doc__
     assert set(SWAPS) < set(MEASURES.values())
 
 

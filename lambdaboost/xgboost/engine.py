@@ -86,7 +86,8 @@ class _XGBoost(Engine):
     def data(self, collection: Collection, reference: Any = None) -> Any:
         features = collection.table(self.unnamed)
         data = DMatrix(features, **carried(collection), enable_categorical=True)
-        data.feature_names = None  # as of an array, so that arrays of codes are scored too
+        if features is not collection.features:
+            data.feature_names = None  # as of the array, so that arrays of codes are scored too
         return data
 
     def check_data(self, name: str, data: Any) -> int:

@@ -23,7 +23,7 @@ with suppress(ImportError):  # of early versions, which draw none
     providers._get_local_constants = lambda: providers._local_constants
 
 
-_compile_notice.PATIENCE = 1e6  # what is on stderr does not depend on how long kernels take to compile
+_compile_notice.SILENT_SECONDS = 1e6  # what is on stderr does not depend on how long kernels take to compile
 
 
 @pytest.fixture(scope="session")

@@ -553,7 +553,7 @@ import os, signal
 from lambdaboost import LambdaRank, _compile_notice
 from lambdaboost.cli import main
 
-_compile_notice.PATIENCE = 1e6
+_compile_notice.SILENT_SECONDS = 1e6
 lambdas = LambdaRank.lambdas
 
 

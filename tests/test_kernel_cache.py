@@ -188,7 +188,7 @@ def test_a_platform_wheel_of_other_sources_is_not_read(installed):
     assert ran(installed)[0] == "6.0 miss"
 
 
-SAID_AT_ONCE = "import lambdaboost._compile_notice as notice\nnotice.PATIENCE = 0.0\n"
+SAID_AT_ONCE = "import lambdaboost._compile_notice as notice\nnotice.SILENT_SECONDS = 0.0\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")

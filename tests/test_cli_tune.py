@@ -22,7 +22,7 @@ QUICK = [
     "lambdarank",
     "--objective",
     "LambdaRank",
-    "--trainings",
+    "--settings",
     "3",
     "--rounds",
     "15",
@@ -57,7 +57,7 @@ def test_it_writes_a_model_with_a_script_that_trains_it_again(files, tmp_path, m
     monkeypatch.chdir(tmp_path)
     assert run(arguments(files, "model.txt", "--report", "page.html", "--json")) == OK
     about = json.loads(capsys.readouterr().out)
-    assert about["tuning"]["trainings"] == 3
+    assert about["tuning"]["settings"] == 3
     assert about["data"]["valid"]["file"] == "valid.txt"
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     exec((tmp_path / "model.txt.py").read_text(encoding="utf-8"), {})
@@ -69,7 +69,12 @@ def test_it_writes_a_model_with_a_script_that_trains_it_again(files, tmp_path, m
 
 
 def test_it_prints_the_finalists_and_the_verdict(files, tmp_path, capsys):
-    assert run(arguments(files, tmp_path / "model.txt", "--choose", "simplest", "--no-refit")) == OK
+    assert (
+        run(
+            arguments(files, tmp_path / "model.txt", "--choose", "simplest", "--split", "given", "--no-refit")
+        )
+        == OK
+    )
     out = capsys.readouterr().out
     assert "candidate" in out and "lambdarank" in out
     assert "paired t-test" in out
@@ -109,7 +114,7 @@ def kept(study):
 
 def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_path):
     out, study = tmp_path / "model.txt", tmp_path / "study.log"
-    given = arguments(files, out, "--trainings", "1000", "--study", str(study))
+    given = arguments(files, out, "--settings", "1000", "--study", str(study))
     process = subprocess.Popen(
         [sys.executable, "-m", "lambdaboost", *given], stderr=subprocess.PIPE, text=True
     )
@@ -124,12 +129,12 @@ def test_ctrl_c_writes_the_best_so_far_and_the_same_command_goes_on(files, tmp_p
     assert process.returncode == 130, error
     assert "becomes the best so far" in error and "Traceback" not in error and "nothing written" not in error
     saved = load(out)
-    done = saved.about["tuning"]["trainings"]
+    done = saved.about["tuning"]["settings"]
     assert 2 <= done < 1000  # the third may be written, and not counted yet
     assert np.isfinite(saved.predict(np.zeros((1, saved.booster.num_feature())))).all()
-    again = arguments(files, out, "--trainings", str(done + 1), "--study", str(study))
+    again = arguments(files, out, "--settings", str(done + 1), "--study", str(study))
     assert run(again) == BAD_INPUT and run([*again, "--overwrite"]) == OK
-    assert load(out).about["tuning"]["trainings"] == done + 1
+    assert load(out).about["tuning"]["settings"] == done + 1
 
 
 LETOR = Collection(

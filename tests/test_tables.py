@@ -194,7 +194,7 @@ def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys
             assert f"row 9 of {bad}: relevance is 1e+30: " in told
         assert not (tmp_path / "page").exists()
         return
-    tuned = ["--measure", "ndcg@3", "--trainings", 10, "--rounds", 1, "--out", tmp_path / "t"]
+    tuned = ["--measure", "ndcg@3", "--settings", 10, "--rounds", 1, "--out", tmp_path / "t"]
     assert f"row 9 of {bad}: relevance is 1e+30: " in message(capsys, "tune", *given, *tuned)
 
 

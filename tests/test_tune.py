@@ -22,19 +22,22 @@ from lambdaboost.engines.native import read_objective
 from lambdaboost.tuning import Choice, Front, Stopped
 from lambdaboost.tuning import tuned as of_tuned
 from lambdaboost.tuning.candidates import given, native
-from lambdaboost.tuning.folds import drawn_folds, fold_of_query, query_contents
+from lambdaboost.tuning.folds import drawn_folds, fold_of_query, joined, query_contents
+from lambdaboost.tuning.progress import expected
 from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.rounds import Curve
 from lambdaboost.tuning.second_label import SecondLabel
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
-from lambdaboost.tuning.training import Trainings, clearly_worse
+from lambdaboost.tuning.training import Trainings, is_worse, train_alone
 from lambdaboost.tuning.trial import Trial
 
 pytest.importorskip("optuna")
 FEW = ["lambdarank", "LambdaRank", "rank:ndcg"]
 LOG = web_search_log(90, documents=15, seed=3)
 TRAIN, VALID, TEST = LOG.take(range(50)), LOG.take(range(50, 75)), LOG.take(range(75, 90))
-QUICK = {"objectives": FEW, "trainings": 6, "rounds": 20, "patience": 5, "workers": 1}
+CHEAP = {"objectives": FEW, "settings": 6, "rounds": 20, "patience": 5, "workers": 1}
+QUICK = CHEAP | {"split": "given"}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,7 @@ def test_a_search_tries_the_defaults_first_and_keeps_its_budget(tuned):
     assert list(trials.trial) == list(range(6))
     assert set(trials.candidate[:3]) == {"lambdarank", "LambdaRank()", "rank:ndcg"}
     assert (trials.learning_rate[:3] == 0.1).all() and (trials.learning_rate[3:] != 0.1).any()
-    assert trials.trainings.sum() == 6
+    assert (trials.folds == 1).all()
 
 
 def test_the_result_is_a_plain_model_with_its_setting(tuned):
@@ -103,7 +106,7 @@ def test_a_killed_search_resumes_bit_for_bit(study, tuned, tmp_path):
 def test_trials_of_another_study_are_left_out(study, tuned, tmp_path, monkeypatch):
     """Copied in, changed, or twice there: none counts."""
     other = tmp_path / "other.log"
-    tune(TRAIN, VALID, study=other, **(QUICK | {"seed": 1, "trainings": 1}))
+    tune(TRAIN, VALID, study=other, **(QUICK | {"seed": 1, "settings": 1}))
     trials = [
         [line for line in path.read_bytes().splitlines(keepends=True) if b'"number":' in line]
         for path in (study, other)
@@ -135,7 +138,7 @@ def test_positions_that_no_candidate_reads_are_left_out_of_training_and_script(t
         position = np.concatenate([np.arange(1, size + 1) for size in q.sizes])
         return replace(data, queries=Queries(q.relevance, q.sizes, position=position))
 
-    given = QUICK | {"trainings": 1, "objectives": ["lambdarank"]}
+    given = QUICK | {"settings": 1, "objectives": ["lambdarank"]}
     found = tune(shown(TRAIN), shown(VALID), **given)
     monkeypatch.chdir(tmp_path)
     names = {"train": shown(TRAIN), "valid": shown(VALID)}
@@ -160,7 +163,7 @@ def test_positions_that_only_a_measure_reads_are_kept_from_trainings_also_in_out
         )
 
     measures = [NDCG(10), ClickDCG(5, Propensities.power(1, 60))]
-    given = QUICK | {"trainings": 1, "objectives": ["lambdarank"]}
+    given = QUICK | {"settings": 1, "objectives": ["lambdarank"]}
     found = tune(shown(TRAIN), shown(VALID), measure=measures, nested=2, **given)
     assert np.isfinite([found.held_out.mean(at) for at in (0, 1)]).all()
     assert "position" not in found.script()
@@ -171,7 +174,7 @@ def test_a_saved_model_is_read_with_its_verdict(tuned, tmp_path):
     saved = load(tmp_path / "model.txt")
     assert repr(saved.objective) == repr(tuned.objective)
     assert saved.about["tuning"]["verdict"] == tuned.verdict
-    assert saved.about["tuning"]["trainings"] == 6
+    assert saved.about["tuning"]["settings"] == 6
 
 
 def test_the_page_shows_all_of_it(tuned, tmp_path):
@@ -217,14 +220,52 @@ def test_several_measures_give_a_front(tmp_path):
     assert "Trade-off" in found.page(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_cross_validation_measures_every_query_once_and_counts_each_fold():
-    found = tune(TRAIN, folds=3, **(QUICK | {"objectives": ["lambdarank"], "trainings": 7}))
-    assert found.trials.trainings.sum() <= 7
+@pytest.mark.parametrize("valid", [None, VALID])
+def test_cross_validation_measures_every_query_once(valid):
+    data = TRAIN if valid is None else joined(TRAIN, valid)
+    found = tune(TRAIN, valid, folds=3, **(CHEAP | {"objectives": ["lambdarank"], "settings": 3}))
+    assert len(found.trials) == 3 and found.request.weight.size == data.queries.n_queries
     complete = [trial for trial in found.results if trial.is_complete]
     assert len(complete) >= 1
-    assert all(len(trial.rounds) == 3 and not np.isnan(trial.values).any() for trial in complete)
-    mean = np.mean(found.chosen.rounds)
-    assert found.rounds == max(1, round(mean * TRAIN.queries.n_documents / _trained_on(found)))
+    assert all(trial.folds == 3 and not np.isnan(trial.values).any() for trial in complete)
+    assert found.rounds == max(1, round(found.chosen.rounds * data.queries.n_documents / _trained_on(found)))
+    assert (
+        f"3 folds of {data.queries.n_queries} queries, those of train{' and valid' * (valid is not None)}."
+        in found.verdict
+    )
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", "LambdaRank", "rank:ndcg"])
+def test_all_folds_of_a_setting_have_the_rounds_that_are_best_for_all_queries_together(objective):
+    """By training each fold to its end: the mean over all queries after each round."""
+    weight = np.repeat(np.random.default_rng(1).integers(1, 4, 50), TRAIN.queries.sizes)
+    q = TRAIN.queries
+    data = replace(TRAIN, queries=Queries(q.relevance, q.sizes, weight=weight))
+    found = tune(data, folds=3, **(CHEAP | {"objectives": [objective], "settings": 1, "patience": 30}))
+    engine, trial = engine_named(found.engine), found.chosen
+    values = np.empty((20, 50))
+    for fold in found.request.parts:
+        model = train_alone(found.engine, found.objective, found.leaves, found.params, 20, fold.train)
+        for rounds in range(20):
+            scored = engine.scores(model, fold.valid.features, rounds + 1)
+            values[rounds, fold.queries] = NDCG(10).per_query(scored, fold.valid.queries)
+    means = np.average(values, axis=1, weights=data.queries.query_weight)
+    assert trial.rounds == 1 + means.argmax()
+    assert np.allclose(trial.values[0], values[trial.rounds - 1], rtol=0, atol=1e-12)
+
+
+def test_a_fold_goes_on_until_the_mean_over_the_folds_stalls_and_not_beyond_those_before():
+    rng = np.random.default_rng(0)
+    curve, means, n = Curve(), [], 50
+    for weight in (3.0, 0.0, 1.0, 2.0):
+        own = rng.random(n)
+        ended = next((t for t in range(1, n + 1) if curve.joined(own[:t], weight).stalls(8)), n)
+        curve = curve.joined(own[:ended], weight)
+        n = len(curve.values)
+        means.append((own, weight))
+        by_hand = np.average([own[:n] for own, _ in means], axis=0, weights=[weight for _, weight in means])
+        assert np.allclose(curve.values, by_hand) and curve.best == 1 + by_hand.argmax()
+    assert Curve().best == 1
 
 
 def _trained_on(found):
@@ -233,7 +274,7 @@ def _trained_on(found):
 
 def test_every_candidate_is_trained_to_its_end_once_though_it_is_clearly_worse():
     found = tune(
-        TRAIN, folds=2, **(QUICK | {"objectives": ["LambdaRank", "LambdaRank(WTA())"], "trainings": 4})
+        TRAIN, folds=2, **(CHEAP | {"objectives": ["LambdaRank", "LambdaRank(WTA())"], "settings": 2})
     )
     assert list(found.trials.state) == ["complete", "complete"]
     assert found.choice.missing == []
@@ -244,8 +285,8 @@ def test_ctrl_c_while_the_choice_is_trained_again_gives_the_measured_model(monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(of_tuned, "train_alone", interrupted)
-    with pytest.raises(Stopped, match="stopped after 1 trainings") as stopped:
-        tune(TRAIN, VALID, **(QUICK | {"trainings": 1}))
+    with pytest.raises(Stopped, match="stopped after 1 setting;") as stopped:
+        tune(TRAIN, VALID, **(QUICK | {"settings": 1}))
     monkeypatch.undo()
     best = stopped.value.finish()
     assert not best.request.refit and best.rounds == best.finalists["rounds"].iloc[0]
@@ -256,7 +297,7 @@ def test_one_objective_may_be_given_alone():
 
 
 def test_held_out_values_are_of_models_that_have_not_seen_the_query():
-    found = tune(TRAIN, VALID, nested=2, **(QUICK | {"objectives": ["lambdarank"], "trainings": 1}))
+    found = tune(TRAIN, VALID, nested=2, **(QUICK | {"objectives": ["lambdarank"], "settings": 1}))
     assert found.held_out.values.shape == (1, 75)
     assert not np.isnan(found.held_out.values).any()
     low, high = found.held_out.interval()
@@ -265,9 +306,9 @@ def test_held_out_values_are_of_models_that_have_not_seen_the_query():
 
 
 def test_workers_train_the_same_defaults():
-    one = tune(TRAIN, VALID, **(QUICK | {"objectives": ["lambdarank", "rank_xendcg"], "trainings": 2}))
+    one = tune(TRAIN, VALID, **(QUICK | {"objectives": ["lambdarank", "rank_xendcg"], "settings": 2}))
     two = tune(
-        TRAIN, VALID, **(QUICK | {"objectives": ["lambdarank", "rank_xendcg"], "trainings": 2, "workers": 2})
+        TRAIN, VALID, **(QUICK | {"objectives": ["lambdarank", "rank_xendcg"], "settings": 2, "workers": 2})
     )
     columns = ["candidate", "NDCG(k=10)", "rounds"]
     assert two.trials[columns].equals(one.trials[columns])
@@ -280,7 +321,7 @@ def test_fixed_parameters_are_not_searched():
         VALID,
         engine="lightgbm",
         params=params,
-        **(QUICK | {"objectives": ["lambdarank"], "trainings": 5}),
+        **(QUICK | {"objectives": ["lambdarank"], "settings": 5}),
     )
     assert not {"max_leaves", "truncation"} & {*found.trials.columns}
     assert found.params["num_leaves"] == 5 and found.params["lambdarank_truncation_level"] == 5
@@ -310,7 +351,7 @@ def test_a_search_may_be_asked_for_by_generators(tmp_path, monkeypatch):
             nested=2,
             study=study,
             measure=(m for m in ["ndcg@10"]),
-            **(QUICK | {"objectives": (name for name in ["lambdarank"]), "trainings": 1}),
+            **(QUICK | {"objectives": (name for name in ["lambdarank"]), "settings": 1}),
         )
 
     found = nested()
@@ -328,15 +369,14 @@ def test_a_source_may_have_any_name():
         renamed(TRAIN),
         renamed(VALID),
         engine="lightgbm",
-        **(QUICK | {"objectives": None, "trainings": 1, "rounds": 2}),
+        **(QUICK | {"objectives": None, "settings": 1, "rounds": 2}),
     )
     assert any("a{b}" in candidate.name for candidate in found.request.candidates)
 
 
 def test_no_more_processes_than_processors_and_trials(tuned):
-    for trainings, most in ((1, 1), (2, 2), (1000, joblib.cpu_count())):
-        assert replace(tuned.request, trainings=trainings, workers=64).n_workers <= most
-    assert replace(tuned.request, valid=None, trainings=11, workers=64).n_workers <= 2
+    for settings, most in ((1, 1), (2, 2), (1000, joblib.cpu_count())):
+        assert replace(tuned.request, settings=settings, workers=64).n_workers <= most
 
 
 # The parts.
@@ -546,7 +586,8 @@ def test_every_phrase_about_a_second_label_is_true(seed):
 
 
 def test_without_a_candidate_of_two_labels_nothing_is_said_of_them(tuned):
-    assert tuned.second_label.pair is None and tuned.verdict == tuned.choice.verdict
+    assert tuned.second_label.pair is None and tuned.verdict == f"{tuned.choice.verdict} {tuned.selection}"
+    assert tuned.selection == "Settings were compared on the 25 queries of valid."
     found = tune(
         TRAIN, VALID, measure=[NDCG(10), CNDCG(10)], **(QUICK | {"objectives": ["LambdaRank", "graded"]})
     )
@@ -576,7 +617,7 @@ def test_frames_of_every_kind_are_searched_alike(engine, tmp_path):
     """One reader with `fit`: columns by name, categories, positions and weights; and as the same collections."""
     weight = np.repeat(np.random.default_rng(0).random(50) + 0.5, TRAIN.queries.sizes)
     named = {"query": "query", "sources": {"clicks": "ctr"}, "position": "rank", "engine": engine}
-    few = QUICK | {"trainings": 2, "objectives": ["LambdaRank", "graded"]}
+    few = QUICK | {"settings": 2, "objectives": ["LambdaRank", "graded"]}
     found = {}
     for kind, make in MAKE.items():
         train, valid = as_frame(TRAIN, make), as_frame(VALID.take(range(24, -1, -1)), make)
@@ -618,7 +659,7 @@ def codes_of(data, frame):
 
 def test_arrays_are_searched_with_their_queries_beside():
     q = TRAIN.queries
-    few = QUICK | {"trainings": 2, "objectives": ["LambdaRank", "graded"]}
+    few = QUICK | {"settings": 2, "objectives": ["LambdaRank", "graded"]}
     arrays = {"group": q.sizes, "sources": {"clicks": q.labels["clicks"]}}
     one = tune(TRAIN.features, q.relevance, valid=VALID_BARE, **arrays, **few)
     two = tune(replace(TRAIN, feature_names=None), VALID_BARE, **few)
@@ -642,11 +683,35 @@ VALID_BARE = replace(VALID, feature_names=None)
 def test_a_trial_is_left_only_if_it_is_clearly_worse():
     rng = np.random.default_rng(2)
     rival, ones = rng.random(100), np.ones(100)
-    assert not clearly_worse(rival, None, ones)
-    assert not clearly_worse(rival - 0.001 + 0.1 * rng.standard_normal(100), rival, ones)
+    assert not is_worse(rival, None, ones)
+    assert not is_worse(rival - 0.001 + 0.1 * rng.standard_normal(100), rival, ones)
     half = np.where(np.arange(100) < 50, rival - 0.1 + 0.01 * rng.standard_normal(100), np.nan)
-    assert clearly_worse(half, rival, ones)
-    assert not clearly_worse(rival + 0.1, rival, ones)
+    assert is_worse(half, rival, ones)
+    assert not is_worse(rival + 0.1, rival, ones)
+    # Queries of no weight or no value do not count, and others by their weight.
+    assert not is_worse(rival - 0.1, np.full(100, np.nan), ones)
+    assert not is_worse(half, rival, np.where(np.arange(100) < 50, 0.0, 1.0))
+    few = np.arange(100) < 40
+    mixed = np.where(few, rival - 0.05, rival + 0.05)
+    assert not is_worse(mixed, rival, ones)
+    assert is_worse(mixed, rival, np.where(few, 5.0, 1.0))
+
+
+@pytest.mark.slow
+def test_equal_settings_are_seldom_left_whatever_the_weights():
+    rng = np.random.default_rng(3)
+    for weight in (np.ones(60), rng.pareto(1.5, 60) + 0.1):
+        left = [is_worse(rng.standard_normal(60), rng.standard_normal(60), weight) for _ in range(500)]
+        assert np.mean(left) < 0.08
+
+
+def test_the_time_is_said_beforehand(tuned):
+    request = replace(tuned.request, split=None, settings=20, workers=1)
+    assert expected(request, 0, 3.0) == "20 settings in 5 folds: at most 100 trainings, about 5 min"
+    assert expected(request, 18, 1.0) == "2 settings in 5 folds: at most 10 trainings, about 10 s"
+    assert expected(replace(request, minutes=2.0), 0, 9.0).endswith("about 2 min")
+    unlimited = replace(request, settings=None, minutes=2.0)
+    assert expected(unlimited, 0, 9.0) == "settings in 5 folds, 45 s each at most, for 2 min"
 
 
 @pytest.mark.parametrize("engines", [["lightgbm"], ["xgboost"], ["lightgbm", "xgboost"]])
@@ -670,7 +735,7 @@ def test_every_standard_candidate_reads_back_and_has_its_own_name(engines, measu
 
 def request_for(data, engines):
     """A search of the standard candidates, cross-validated."""
-    return Request(data, None, (NDCG(),), None, engines, {}, 40, None, 2, 10, 5, None, True, 0, 1, 0)
+    return Request(data, None, None, (NDCG(),), None, engines, {}, 20, None, 2, 10, 5, None, True, 0, 1, 0)
 
 
 def test_candidates_that_cannot_take_the_data_are_left_out():
@@ -707,9 +772,10 @@ def refused(text, *args, kind=ValueError, **given):
 
 def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path):
     refused("train is a DataFrame, expected a Collection", type("DataFrame", (), {})(), kind=TypeError)
-    refused("trainings and minutes are both None", trainings=None)
-    refused("trainings is 4, too few for one trial, which trains on 5 folds", TRAIN, trainings=4)
-    refused("trainings is 0", trainings=0)
+    refused("settings and minutes are both None", settings=None)
+    refused("settings is 0", settings=0)
+    refused("split is 'later', expected 'folds' or 'given'", split="later")
+    refused("split is 'given' without valid: give valid", TRAIN, split="given")
     refused("minutes is 0: give a number above 0", minutes=0)
     refused("engine is 'catboost', expected one of", engine="catboost")
     refused("objectives has 'rank:ndcg', which is XGBoost's own", objectives=["rank:ndcg"], engine="lightgbm")
@@ -727,9 +793,10 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("params has 'objective': leave it out", params={"objective": "x"}, engine="lightgbm")
     refused("choose is 'worst'", choose="worst")
     refused("choose is 'balanced' with one measure", choose="balanced")
-    refused("refit=False without valid", TRAIN, refit=False)
-    refused("folds is 60, but train has 50 different queries", TRAIN, folds=60, trainings=100)
-    refused("nested is 60, but train has 50", nested=60)
+    refused("refit=False in folds: .* give valid and split='given'", refit=False)
+    refused("folds is 60, but there are 50 different queries", TRAIN, folds=60)
+    refused("folds is 76, but there are 75 different queries", folds=76)
+    refused("nested is 60, but there are 50", nested=60, split="given")
     refused("nested is 0.0", nested=0.0, kind=TypeError)
     refused("nested, without outer fold 0: folds is 5, but", TRAIN.take(range(7)), nested=2)
     refused("valid has .* features, train has", TRAIN, VALID.without_features([0]))
@@ -776,12 +843,25 @@ def test_grades_too_high_for_a_gain_are_refused_before_anything_is_trained():
 
 
 def test_validation_queries_that_also_train_are_refused():
-    refused("valid shares 10 queries with train.* the first is query 0", TRAIN, LOG.take(range(40, 70)))
+    refused(
+        "valid shares 10 queries with train.* the first is query 0",
+        TRAIN,
+        LOG.take(range(40, 70)),
+        split="given",
+    )
     refused(
         "valid shares 19 queries",
         _unnamed(TRAIN),
         _unnamed(TRAIN).take(range(30, 50)).shuffled(5),
+        split="given",
     )
+
+
+def test_equal_queries_of_both_parts_are_in_one_fold():
+    found = tune(TRAIN, LOG.take(range(40, 70)), **(CHEAP | {"settings": 1, "folds": 2}))
+    content = query_contents(found.request.data)
+    for fold in found.request.parts:
+        assert not np.isin(content[fold.queries], np.delete(content, fold.queries)).any()
 
 
 def test_rows_of_one_query_in_both_parts_are_refused():
@@ -808,7 +888,7 @@ def test_a_few_equal_queries_of_other_names_are_warned_of():
         return Collection(data.features, Queries(q.relevance, ids=ids))
 
     with pytest.warns(UserWarning, match="valid shares 1 query with train"):
-        tune(named(TRAIN, 0), named(LOG.take(range(49, 75)), 1000), **(QUICK | {"trainings": 1}))
+        tune(named(TRAIN, 0), named(LOG.take(range(49, 75)), 1000), **(QUICK | {"settings": 1}))
 
 
 def test_a_study_of_another_search_is_refused(study, tuned, monkeypatch):
@@ -839,7 +919,7 @@ def test_warnings_about_the_data_are_passed_on_once():
     )
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        tune(leaking, valid, **(QUICK | {"objectives": ["lambdarank"], "trainings": 3}))
+        tune(leaking, valid, **(QUICK | {"objectives": ["lambdarank"], "settings": 3}))
     assert len(heard) == len({str(w.message) for w in heard}) >= 1
 
 
@@ -847,7 +927,7 @@ def test_real_sparse_data_are_tuned(data):
     parts = [
         read_letor(data / "lightgbm_rank" / f"rank.{part}.xz", n_features=300) for part in ("train", "test")
     ]
-    found = tune(*parts, **(QUICK | {"objectives": ["lambdarank", "rank:ndcg"], "trainings": 3}))
+    found = tune(*parts, **(QUICK | {"objectives": ["lambdarank", "rank:ndcg"], "settings": 3}))
     assert set(found.trials.candidate[:2]) == {"lambdarank", "rank:ndcg"}
     assert scores(found, parts[1]).shape == (768,)
     assert 0.3 < found.finalists["NDCG(k=10)"].iloc[0] < 1
@@ -857,7 +937,7 @@ def test_weights_of_queries_count_in_training_and_in_means():
     weight = np.repeat(np.where(np.arange(25) < 5, 3.0, 1.0), VALID.queries.sizes)
     q = VALID.queries
     heavy = replace(VALID, queries=Queries(q.relevance, q.sizes, weight=weight, clicks=q.labels["clicks"]))
-    found = tune(TRAIN, heavy, **(QUICK | {"trainings": 1, "objectives": ["rank:ndcg"]}))
+    found = tune(TRAIN, heavy, **(QUICK | {"settings": 1, "objectives": ["rank:ndcg"]}))
     values = found.choice.best.values[0]
     assert found.finalists["NDCG(k=10)"].iloc[0] == pytest.approx(
         np.average(values, weights=heavy.queries.query_weight)

@@ -33,6 +33,7 @@ Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
 ENGINE = Engine(first_installed())
 Leaves = StrEnum("Leaves", ["engine", "gradient", "newton"])
 Choose = StrEnum("Choose", ["best", "simplest", "balanced"])
+Split = StrEnum("Split", ["folds", "given"])
 
 # Options of several commands.
 TrainFile = Annotated[Path, Argument(metavar="TRAIN", help="File to train on."), TABLE]
@@ -164,7 +165,14 @@ def tune(
         Writes((".json", ".py")),
     ],
     valid: Annotated[
-        Path | None, Option(help="Validation file; without it, trials are cross-validated on TRAIN."), TABLE
+        Path | None, Option(help="Validation file; below 10,000 queries it joins TRAIN in the folds."), TABLE
+    ] = None,
+    split: Annotated[
+        Split | None,
+        Option(
+            help="Cross-validate all queries, or measure on --valid as given, such as a later time. Default: folds "
+            "without --valid or below 10,000 queries."
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -178,11 +186,11 @@ def tune(
         ),
     ] = None,
     engine: Annotated[Engine | None, Option(help="The engine; default: all installed engines.")] = None,
-    trainings: Annotated[
-        int | None, Option(min=1, help="Number of trainings; default 40, or no limit with --minutes.")
+    settings: Annotated[
+        int | None, Option(min=1, help="Number of settings to try; default 20, or no limit with --minutes.")
     ] = None,
     minutes: Annotated[float | None, Option(help="Time for the search.")] = None,
-    folds: Annotated[int, Option(min=2, help="Number of folds without --valid.")] = 5,
+    folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
     early_stopping: Annotated[
         int, Option(metavar="N", min=1, help="Stop a training after N rounds without improvement.")

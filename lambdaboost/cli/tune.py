@@ -36,8 +36,8 @@ def run(
 
     `search` are further arguments of `lambdaboost.tune`.
     """
-    if search["trainings"] is None and search["minutes"] is None:
-        search["trainings"] = 40
+    if search["settings"] is None and search["minutes"] is None:
+        search["settings"] = 20
     measures = parse_measures(measure) or (NDCG(10),)
     params = parse_params(param, engine_named(search["engine"] or first_installed()))
     paths = {"train": train} | ({} if valid is None else {"valid": valid})

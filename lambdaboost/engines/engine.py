@@ -100,8 +100,8 @@ class Engine(Protocol):
     def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
         """The scores of the training data of a booster in training, shape (n_documents,)."""
 
-    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        """The booster's scores, shape (n_documents,)."""
+    def scores(self, booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
+        """The booster's scores after `rounds`, by default the best ones, shape (n_documents,)."""
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
         """The predictions of a `LambdaRanker` with these parameters, bit for bit, before grades become scores."""

@@ -76,6 +76,7 @@ class Job:
     own: dict[str, Any]  # arguments that only this engine has
     done: int = 0  # the rounds of a checkpoint that is continued
     steps: list[Step] = field(default_factory=list)
+    stops: bool = field(default=False, init=False)  # whether a step ends the training after this round
     # In the rounds: the boosters with their training data, one or one a fold; what tells the engine's own callbacks of
     # the rounds of a checkpoint; and what was evaluated after the round.
     boosters: list[tuple[Any, Any]] = field(init=False)

@@ -54,13 +54,14 @@ def cross_validated(job: Job, nfold: int, seed: int, folds: Any) -> Any:
     return results
 
 
-OnRound = Callable[[float | None], None]
+OnRound = Callable[[float | None], bool | None]
 
 
 def fit(engine: Engine, training: Training, data: Any, valid: Any, on_round: OnRound) -> Any:
     """Train in silence, as the command line and searches do; after early stopping the booster ends at its best round.
 
-    `on_round` is called after every round with the measure on the validation data, if there are any.
+    `on_round` is called after every round with the measure on the validation data, if there are any; where it returns
+    True the training ends with this round.
     """
     job = planned(
         engine,
@@ -83,7 +84,7 @@ class _EachRound(Step):
 
     def after_round(self) -> None:
         figures = self.job.figures
-        self.on_round(figures[0].value if figures else None)
+        self.job.stops = bool(self.on_round(figures[0].value if figures else None))
 
 
 class Kept(Step):

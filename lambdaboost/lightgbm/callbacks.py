@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lightgbm.callback import EarlyStopException
+
 from lambdaboost._lightgbm import BOOSTING, OBJECTIVE_VARIABLE, eval_result, note_objective
 from lambdaboost.engines.job import Figure, History, Job
 from lambdaboost.lightgbm.traps import STOPPING
@@ -38,7 +40,7 @@ class Callbacks:
         self.env: Any = None
         self.all = [
             Callback(self._begin, True),
-            Callback(lambda env: job.after_round(figures_of(env)), False, EARLY),
+            Callback(self._after_round, False, EARLY),
             *(self._resumed(callback, i - len(user)) for i, callback in enumerate(user)),
             Callback(lambda _: job.end_round(), False, LAST),
         ]
@@ -70,6 +72,11 @@ class Callbacks:
         for booster, _ in boosters if job.of_objective else ():
             _prepare(booster, env.params)
         job.begin(boosters, self.replay)
+
+    def _after_round(self, env: Any) -> None:
+        self.job.after_round(figures_of(env))
+        if self.job.stops:
+            raise EarlyStopException(env.iteration, env.evaluation_result_list)
 
     def _env(self, env: Any, round_: int, results: Any) -> Any:
         """The environment of callbacks in a round of a training that was not interrupted."""

@@ -129,8 +129,8 @@ class _LightGBM(Engine):
     def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
         return training_scores(booster)
 
-    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        return np.asarray(booster.predict(features, raw_score=True))
+    def scores(self, booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
+        return np.asarray(booster.predict(features, raw_score=True, num_iteration=rounds))
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
         # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.

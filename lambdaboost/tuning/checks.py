@@ -28,12 +28,13 @@ def check_part(name: str, part: Any) -> None:
         )
 
 
-def check_data(train: Any, valid: Any) -> None:
-    """Raise unless the parts are collections of the same columns, and no validation query also trains."""
-    check_part("train", train)
+def check_data(train: Collection, valid: Collection | None, together: bool) -> None:
+    """Raise unless the parts have the same columns, and no query is in both.
+
+    Equal queries may be in both where folds are drawn from both `together`: they are in one fold.
+    """
     if valid is None:
         return
-    check_part("valid", valid)
     try:
         Collection.concat([part.without_ids().take([0]) for part in (train, valid)])
     except ValueError as error:
@@ -41,19 +42,23 @@ def check_data(train: Any, valid: Any) -> None:
         raise ValueError(text) from None
     ids, known = valid.queries.ids, train.queries.ids
     # Numbers often begin anew in each file.
-    named = ids is not None and known is not None and not {ids.dtype.kind, known.dtype.kind} & {*"iuf"}
-    if named and (both := np.isin(ids, known)).any():
+    twice = np.isin(query_contents(valid), query_contents(train))
+    both = np.zeros_like(twice)
+    if ids is not None and known is not None and not {ids.dtype.kind, known.dtype.kind} & {*"iuf"}:
+        both = np.isin(ids, known) & ~(twice & together)
+    if ids is not None and both.any():
         raise ValueError(
             f"valid has rows of {np.count_nonzero(both)} queries of train, the first is {shown(ids[both][0])}: keep "
             "each query in one part"
         )
-    _check_apart(train, valid)
+    if not together:
+        _check_apart(train, valid, twice)
 
 
-def _check_apart(train: Collection, valid: Collection) -> None:
+def _check_apart(train: Collection, valid: Collection, twice: NDArray[np.bool_]) -> None:
     """Raise if validation queries also train; a few duplicates under other names occur in every log, and only warn."""
     ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
-    twice = np.isin(query_contents(valid), query_contents(train)) & ordered
+    twice = twice & ordered
     if not twice.any():
         return
     at, n = int(twice.argmax()), int(np.count_nonzero(twice))

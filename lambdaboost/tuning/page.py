@@ -78,7 +78,7 @@ def _model(page: Page, tuned: Any) -> None:
         page.heading(f"Data of {name}")
         page.facts(data_facts(part.queries))
     page.heading("Software")
-    trainings = sum(len(trial.rounds) for trial in tuned.results)
+    trainings = sum(trial.folds for trial in tuned.results)
     page.facts({"Took": f"{trainings} trainings, {tuned.seconds:.0f} s"} | run_facts())
 
 

@@ -23,12 +23,14 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.tuning.candidates import Candidate
-from lambdaboost.tuning.checks import check_data, check_measure, unfit
+from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit
 from lambdaboost.tuning.folds import Fold, drawn_folds, fold_of_query, joined, query_contents
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 
 Choose = Literal["best", "simplest", "balanced"]
+Split = Literal["folds", "given"]
+AFFORDABLE = 10_000  # queries below which all of them are cross-validated
 ROWS = 200_000  # documents of all trials together that make a further process worth its start
 TRIALS = (
     8  # trials that make a further process worth it: those that run together do not learn from each other
@@ -46,11 +48,12 @@ class Request(Value):
 
     train: Collection
     valid: Collection | None
+    split: Split | None
     measures: tuple[Measure, ...]
     named: tuple[Candidate, ...] | None
     engines: tuple[str, ...]
     params: Mapping[str, Any]
-    trainings: int | None
+    settings: int | None
     minutes: float | None
     folds: int
     rounds: int
@@ -62,12 +65,12 @@ class Request(Value):
     seed: int
 
     def __post_init__(self) -> None:
-        check_data(self.train, self.valid)
+        check_data(self.train, self.valid, self._check_split())
         check_whole("rounds", self.rounds)
         check_whole("patience", self.patience)
         check_whole("seed", self.seed, 0)
         check_whole("workers", 1 if self.workers is None else self.workers)
-        self._check_folds("folds", self.folds if self.valid is None else None)
+        self._check_folds("folds", self.folds if self.by_folds else None)
         self._check_folds("nested", check_whole("nested", self.nested, 0) or None)
         for name, part in self.given.items():
             for measure in self.measures:
@@ -90,11 +93,22 @@ class Request(Value):
         if folds is None:
             return
         check_whole(name, folds, 2)
-        different = np.unique(query_contents(self.train)).size
+        different = np.unique(query_contents(self.data if self.by_folds else self.train)).size
         if different < folds:
             raise ValueError(
-                f"{name} is {folds}, but train has {different} different queries: each fold needs one"
+                f"{name} is {folds}, but there are {different} different queries: each fold needs one"
             )
+
+    def _check_split(self) -> bool:
+        """Whether queries may be in both parts; raise for another split than there are, or one without a part."""
+        if self.split not in (None, *get_args(Split)):
+            raise ValueError(f"split is {plain(repr(self.split))}, expected 'folds' or 'given'")
+        if self.split == "given" and self.valid is None:
+            raise ValueError("split is 'given' without valid: give valid, or leave split out")
+        check_part("train", self.train)
+        if self.valid is not None:
+            check_part("valid", self.valid)
+        return self.by_folds
 
     def _check_choice(self) -> None:
         if self.choose not in (None, *get_args(Choose)):
@@ -105,20 +119,17 @@ class Request(Value):
             raise ValueError(
                 "choose is 'balanced' with one measure: give several, or choose 'best' or 'simplest'"
             )
-        if not self.refit and self.valid is None:
+        if not self.refit and self.by_folds:
             raise ValueError(
-                "refit=False without valid: cross-validation has a model of each fold and none of all; leave refit "
-                "out, or give valid"
+                "refit=False in folds: cross-validation has a model of each fold and none of all; leave refit out, or "
+                "give valid and split='given'"
             )
 
     def _check_budget(self) -> None:
-        if self.trainings is None and self.minutes is None:
-            raise ValueError("trainings and minutes are both None: give a budget, such as trainings=40")
-        if self.trainings is not None and check_whole("trainings", self.trainings) < self.each:
-            raise ValueError(
-                f"trainings is {self.trainings}, too few for one trial, which trains on {self.each} folds: give "
-                f"{self.each} or more, fewer folds, or a validation part"
-            )
+        if self.settings is None and self.minutes is None:
+            raise ValueError("settings and minutes are both None: give a budget, such as settings=20")
+        if self.settings is not None:
+            check_whole("settings", self.settings)
         if self.minutes is not None:
             check_number("minutes", self.minutes, above=0, remedy="give a number above 0, such as 10")
 
@@ -145,30 +156,42 @@ class Request(Value):
         sources = [name for name in self.train.queries.labels if name != RELEVANCE]
         return standard(self.measures, self.engines, sources)
 
+    @property
+    def by_folds(self) -> bool:
+        """Whether settings are cross-validated over all queries; else the validation part is measured."""
+        n = sum(part.queries.n_queries for part in self.given.values())
+        return self.valid is None or self.split == "folds" or (self.split is None and n < AFFORDABLE)
+
+    @cached_property
+    def data(self) -> Collection:
+        """All queries, those of `train` first."""
+        return joined(self.train, self.valid)
+
     @cached_property
     def parts(self) -> tuple[Fold, ...]:
-        """The folds; one where a validation part is given."""
-        if self.valid is None:
-            return drawn_folds(self.train, self.folds, self.seed)
+        """The folds; one where the validation part is measured."""
+        if self.valid is None or self.by_folds:
+            return drawn_folds(self.data, self.folds, self.seed)
         # The documents of a query in random order, for files are often sorted by grade.
         train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
         return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
 
     @property
     def each(self) -> int:
-        """How many trainings a trial takes."""
-        return 1 if self.valid is not None else self.folds
+        """How many trainings a setting takes."""
+        return self.folds if self.by_folds else 1
 
     @property
     def documents(self) -> float:
         """The mean number of documents of a training."""
-        n = self.train.queries.n_documents
-        return n if self.valid is not None else n * (self.folds - 1) / self.folds
+        if self.by_folds:
+            return self.data.queries.n_documents * (self.folds - 1) / self.folds
+        return self.train.queries.n_documents
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
         """The weight of each measured query."""
-        measured = self.train if self.valid is None else self.valid
+        measured = self.data if self.valid is None or self.by_folds else self.valid
         return np.asarray(measured.queries.query_weight, dtype=np.float64)
 
     @cached_property
@@ -186,7 +209,7 @@ class Request(Value):
         """Number of processes: no more than there are processors, and trials in the budget."""
         import joblib
 
-        trials = 10_000 if self.trainings is None else self.trainings // self.each
+        trials = 10_000 if self.settings is None else self.settings
         worth = min(trials // TRIALS, int(1 + self.documents * trials // ROWS))
         return max(1, min(self.workers or worth, trials, joblib.cpu_count()))
 
@@ -214,20 +237,20 @@ class Request(Value):
 
         The search's parts are split in the proportion of the given ones.
         """
-        data, fold = self._outer_folds
+        data, fold = self.data, self._outer_folds
         train, valid = data.take(fold != at), None
-        if self.valid is not None:
+        if self.valid is not None and not self.by_folds:
             n_train, n_valid = (part.queries.n_queries for part in self.given.values())
             share = min(max(2, round((n_train + n_valid) / n_valid)), np.unique(query_contents(train)).size)
             inner = fold_of_query(train, share, self.seed + 2)
             train, valid = train.take(inner != 0), train.take(inner == 0)
-        request = replace(self, train=train, valid=valid, nested=0)
+        split: Split = "folds" if self.by_folds else "given"
+        request = replace(self, train=train, valid=valid, split=split, nested=0)
         return request, data.take(fold == at).shuffled(self.seed), fold == at
 
     @cached_property
-    def _outer_folds(self) -> tuple[Collection, NDArray[np.int64]]:
-        data = joined(self.train, self.valid)
-        return data, fold_of_query(data, self.nested, self.seed + 1)  # other folds than those of the search
+    def _outer_folds(self) -> NDArray[np.int64]:
+        return fold_of_query(self.data, self.nested, self.seed + 1)  # other folds than those of the search
 
 
 def checked_measures(measure: Any) -> tuple[Measure, ...]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lambdaboost._files import check_place
 from lambdaboost._installed import package
 from lambdaboost._threads import using_one
 from lambdaboost._warn import warn
+from lambdaboost._words import counted
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.named_columns import QID, NamedColumns
 from lambdaboost.engines.engine import engine_named
@@ -24,7 +22,15 @@ from lambdaboost.engines.traps import WITHOUT_SPLIT
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.tuning.candidates import given
 from lambdaboost.tuning.checks import check_part
-from lambdaboost.tuning.request import Choose, Request, checked_engines, checked_measures, checked_params
+from lambdaboost.tuning.progress import progress
+from lambdaboost.tuning.request import (
+    Choose,
+    Request,
+    Split,
+    checked_engines,
+    checked_measures,
+    checked_params,
+)
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.study import Study
 from lambdaboost.tuning.trial import Trial
@@ -54,8 +60,9 @@ def tune(
     objectives: Iterable[Any] | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
     params: Mapping[str, Any] | None = None,
-    trainings: int | None = 40,
+    settings: int | None = 20,
     minutes: float | None = None,
+    split: Split | None = None,
     folds: int = 5,
     rounds: int = 500,
     patience: int = 30,
@@ -68,11 +75,12 @@ def tune(
 ) -> Tuned:
     """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
 
-    Every candidate is trained first with a learning rate of 0.1 and up to 31 leaves, as far as half of the trainings
-    go. Then Optuna's TPE sampler, which shares what it learns about trees among objectives, chooses the settings; early
-    stopping gives the number of rounds. Half way, other candidates get the trees of the best one, so that none loses by
-    its trees alone. In cross-validation a trial is stopped if it is significantly worse than the best one after some
-    folds. The best trials of all candidates are then compared query by query.
+    Every candidate is trained first with a learning rate of 0.1 and up to 31 leaves, as far as half of the settings
+    go. Then Optuna's TPE sampler, which shares what it learns about trees among objectives, chooses the settings. Half
+    way, other candidates get the trees of the best one, so that none loses by its trees alone. Each setting is
+    cross-validated over all queries; Optuna's `WilcoxonPruner` leaves it after some folds if it is significantly worse
+    than the best one. Early stopping on the mean over the folds gives it one number of rounds. The best trials of all
+    candidates are then compared query by query.
 
     Parameters
     ----------
@@ -82,7 +90,7 @@ def tune(
     y : array of shape (n_rows,)
         Grades of `train`. After a Collection, which has its own, `valid` may stand here.
     valid : Collection or (X, y), optional
-        Validation part; a table with the columns of `train`. Without it, each trial is cross-validated.
+        Validation part; a table with the columns of `train`.
     query, sources, position
         Columns of a table, as of `LambdaRanker`; `sources` and `position` may also be arrays.
     group, qid, sample_weight
@@ -96,19 +104,25 @@ def tune(
         The engine. By default the own objectives of both, if both are installed, and all others on LightGBM.
     params : dict, optional
         Parameters of the engine that are fixed, and therefore not searched.
-    trainings, minutes : int, float, optional
-        The budget; the search ends when either is used up. In cross-validation each fold is a training.
+    settings, minutes : int, float, optional
+        The budget: how many settings are tried, each in all folds unless it is left after some. The search ends when
+        either is used up.
+    split : "folds" or "given", optional
+        ``"folds"``: settings are cross-validated over the queries of `train` and `valid` together. ``"given"``: they
+        are trained on `train` and measured on `valid`, such as a later time or another market. By default ``"folds"``
+        without `valid` or below 10,000 queries.
     folds : int
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
     rounds, patience : int
-        The most rounds of a training, and how many without a better value end it.
+        The most rounds of a training, and how many without a better mean over the folds so far end it; twice as many in
+        the first of several folds.
     choose : "best", "simplest" or "balanced", optional
         Which finalist becomes the model: the highest mean; the simplest within one standard error of it; or, of several
         measures, the highest second one without a significant loss of the first. By default "best", and "balanced" for
         several measures.
     refit : bool
         Train the chosen setting again on all data, with the rounds that more data need; otherwise on the training part,
-        which gives the model that was measured. Only with `valid`.
+        which gives the model that was measured. Only with ``split="given"``.
     nested : int
         Number of outer folds, ≥ 2, for an estimate on held-out queries: the search, with the same budget, is repeated
         without each of them. 0 leaves it out.
@@ -129,7 +143,7 @@ def tune(
     ------
     TypeError, ValueError
         Before anything is trained, for invalid arguments: validation queries that also train, no query with two grades,
-        a study of other data, a budget too small for one training.
+        a study of other data, fewer queries than folds.
     ModuleNotFoundError
         If Optuna or the engine is not installed.
     KeyboardInterrupt
@@ -140,7 +154,7 @@ def tune(
     --------
     >>> from lambdaboost.datasets import web_search_log
     >>> log = web_search_log(60, documents=20, seed=2)
-    >>> few = {"objectives": ["lambdarank"], "trainings": 2, "rounds": 20, "workers": 1}
+    >>> few = {"objectives": ["lambdarank"], "settings": 2, "rounds": 20, "workers": 1}
     >>> tuned = tune(log.take(range(40)), valid=log.take(range(40, 60)), **few)
     >>> len(tuned.trials), tuned.booster.num_trees() == tuned.rounds
     (2, True)
@@ -153,7 +167,7 @@ def tune(
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
     parts = _parts(train, y, valid, query, sample_weight, beside)
     request = Request(
-        *parts, checked_measures(measure), named, engines, fixed, trainings, minutes, folds, rounds, patience,
+        *parts, split, checked_measures(measure), named, engines, fixed, settings, minutes, folds, rounds, patience,
         choose, refit, nested, workers, seed,
     )  # fmt: skip
     path = None if study is None else Path(study)
@@ -228,9 +242,11 @@ def _tuned(request: Request, path: Path | None, name: str) -> Tuned:
 def _stopped(search: Search, path: Path | None) -> Stopped:
     """What Ctrl-C leaves: the best so far, which `finish` trains."""
     done, request = list(search.trials), search.request
-    quick = replace(request, refit=request.valid is None)
+    quick = replace(request, refit=request.by_folds)
     how = "with a study the same call would resume" if path is None else f"the same call resumes {path}"
-    return Stopped(f"stopped after {search.trainings} trainings; {how}", lambda: _chosen(quick, done, search))
+    return Stopped(
+        f"stopped after {counted(len(done), 'setting')}; {how}", lambda: _chosen(quick, done, search)
+    )
 
 
 def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
@@ -240,26 +256,3 @@ def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
         if not text.startswith(WITHOUT_SPLIT):
             warn(text)
     return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
-
-
-@contextmanager
-def progress(request: Request) -> Iterator[Callable[[Search], None]]:
-    """A bar of trainings, or of minutes, to be called after every trial; silent where standard error is no terminal."""
-    console = Console(stderr=True, highlight=False)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=16), TimeRemainingColumn()
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        bar = bars.add_task("tuning", total=1.0)
-
-        def advance(search: Search) -> None:
-            done, most, minutes = search.trainings, request.trainings, request.minutes
-            share = max(
-                done / most if most else 0.0,
-                (time.time() - search.begin) / (60 * minutes) if minutes else 0.0,
-            )
-            said = f"{done} of {most} trainings" if most else f"{done} trainings"
-            if (best := search.best) is not None:
-                name = request.candidates[best.candidate].name
-                said += f", best {request.measures[0]!r} {best.means[0]:.4f} of {name}"
-            bars.update(bar, completed=min(1.0, share), description=said)
-
-        yield advance

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from lambdaboost._installed import package
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.study import Study
+from lambdaboost.tuning.study import Study, quiet
 from lambdaboost.tuning.training import Submit, submitting
 from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
 
@@ -34,13 +32,16 @@ class Search:
     on_trial: Callable[[Search], None]
     trials: list[Trial] = field(default_factory=list)
     begin: float = field(default_factory=time.time)
+    seconds_each: float | None = (
+        None  # of a training: of the first fold, or with several workers of the first setting
+    )
     _begun: list[Asked] = field(default_factory=list)
     _half: int | None = None  # the number of the first trial of the second half
 
     def run(self) -> None:
         """Train until the budget is used up; `trials` are all that are finished, those of an earlier call included."""
         workers = self.request.n_workers
-        with quiet(), submitting(self.request, workers) as submit:
+        with quiet(), submitting(self.request, workers, self._time) as submit:
             self._resume()
             running: dict[Future[Trial], Any] = {}
             while self._affords(len(running)) or running:
@@ -53,14 +54,14 @@ class Search:
                     self.on_trial(self)
 
     @property
-    def trainings(self) -> int:
-        """How many trainings the finished trials took."""
-        return sum(len(trial.rounds) for trial in self.trials)
-
-    @property
     def best(self) -> Trial | None:
         """The best complete trial so far."""
         return next(iter(by_mean(self.trials)), None)
+
+    def _time(self, seconds: float) -> None:
+        if self.seconds_each is None:
+            self.seconds_each = seconds
+            self.on_trial(self)
 
     @property
     def _until(self) -> float:
@@ -68,8 +69,8 @@ class Search:
         return float("inf") if minutes is None else self.begin + 60 * minutes
 
     def _affords(self, running: int) -> bool:
-        each, budget = self.request.each, self.request.trainings
-        enough = budget is None or self.trainings + (running + 1) * each <= budget
+        budget = self.request.settings
+        enough = budget is None or len(self.trials) + running < budget
         return enough and time.time() < self._until
 
     def _resume(self) -> None:
@@ -83,9 +84,8 @@ class Search:
                 self.trials.append(trial)
                 self._begun.append(shown.params)
         self._next = 1 + max((trial.number for trial in self.trials), default=-1)
-        if self.request.trainings is not None:
-            trials = self.request.trainings // self.request.each
-            self._half = self._defaults + max(trials - self._defaults, 0) // 2
+        if self.request.settings is not None:
+            self._half = self._defaults + max(self.request.settings - self._defaults, 0) // 2
 
     def _ask(self, submit: Submit) -> tuple[Future[Trial], Any]:
         """Begin the next trial; the seed and its number determine what the sampler draws."""
@@ -127,9 +127,9 @@ class Search:
 
     @property
     def _defaults(self) -> int:
-        """How many candidates are tried with their first values: as many as half of the trainings are enough for."""
-        n, budget = len(self.request.candidates), self.request.trainings
-        return n if budget is None else min(n, max(budget // self.request.each // 2, 3))
+        """How many candidates are tried with their first values: as many as half of the budget is enough for."""
+        n, budget = len(self.request.candidates), self.request.settings
+        return n if budget is None else min(n, max(budget // 2, 3))
 
     def _with_best_trees(self, trials: list[Trial]) -> list[Asked]:
         """The trees of the best trial with the objectives of the other candidates, the best of these first."""
@@ -153,24 +153,11 @@ class Search:
         if trial.state == "late":
             self.study.tell(shown, state=states.FAIL)
             return
+        self._time(trial.seconds / trial.folds)
         self.trials.append(trial)
         if not trial.is_complete:
-            shown.report(trial.means[0], len(trial.rounds))
+            shown.report(trial.means[0], trial.folds)
         values = list(trial.means) if trial.is_complete else None
         done = self.study.tell(shown, values, state=states.PRUNED if values is None else states.COMPLETE)
         if self.file is not None:
             self.file.keep(self._file, trial, done)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
-    logging = package("optuna").logging
-    before = logging.get_verbosity()
-    logging.set_verbosity(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", package("optuna").exceptions.ExperimentalWarning)
-            yield
-    finally:
-        logging.set_verbosity(before)

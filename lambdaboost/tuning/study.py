@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +90,7 @@ class Study:
                 shown.user_attrs = {}
                 values = np.frombuffer(b64decode(record["values"]), dtype="<f8")
                 arrays = {"values": values.reshape(len(self.request.measures), -1)}
-                tuples = {name: tuple(record[name]) for name in ("means", "rounds", "warnings")}
+                tuples = {name: tuple(record[name]) for name in ("means", "warnings")}
                 kept[record["number"]] = Trial(**(record | arrays | tuples)), shown
         if len(kept) < len(every):
             left_out = counted(len(every) - len(kept), "trial")
@@ -111,3 +114,17 @@ class Study:
                 json.loads(content.partition(b"\n")[0])["op_code"]  # a line of a journal
             if not content.endswith(b"\n"):
                 file.truncate(content.rfind(b"\n") + 1)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
+    logging = package("optuna").logging
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", package("optuna").exceptions.ExperimentalWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import package
 from lambdaboost._threads import using_one
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.train import fit
-from lambdaboost.evaluation.comparison.significance import one_sided_p
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.rounds import Curve
+from lambdaboost.tuning.study import quiet
 from lambdaboost.tuning.trial import Trial, means_of
 
 # One thread for each training: the processors go to different trainings.
@@ -30,7 +32,7 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
-CLEARLY = 0.05  # the one-sided p-value at which a trial is left after some of its folds
+CLEARLY = 0.05  # the one-sided p-value at which a setting is left after some of its folds
 
 Values = NDArray[np.float64]
 # Hands a trial to a worker, with the best trial's values by query or None, and the time when the search ends.
@@ -47,59 +49,78 @@ class Trainings:
     """Runs the trials of a request in this process: data are binned once, settings change."""
 
     request: Request
+    on_fold: Callable[[float], None] = lambda _: (
+        None
+    )  # gets the mean seconds of the folds of a setting so far
     _data: dict[tuple[str, int], tuple[Any, Any]] = field(default_factory=dict)
 
     def run(self, trial: Trial, rival: Values | None = None, until: float = float("inf")) -> Trial:
-        """Train and measure a trial fold by fold, and leave it where it is clearly worse than its rival so far."""
+        """Train and measure a setting fold by fold, until it is clearly worse than its rival."""
         start = time.perf_counter()
         request = self.request
         engine = engine_named(request.candidates[trial.candidate].engine)
-        values = np.full((len(request.measures), request.weight.size), np.nan)
-        rounds: list[int] = []
+        values, curve = np.full((len(request.measures), request.weight.size), np.nan), Curve()
+        boosters: list[Any] = []
         state = "complete"
         with using_one(), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            for number, fold in enumerate(request.parts):
-                if number and clearly_worse(values[0], rival, request.weight):
+            for number in range(len(request.parts)):
+                if number and is_worse(values[0], rival, request.weight):
                     state = "pruned"
                     break
                 try:
-                    booster = self._trained(trial, number, until)
+                    booster, curve = self._trained(trial, number, curve, until)
                 except Late:
                     state = "late"
                     break
-                rounds.append(engine.n_rounds(booster))
-                scores = engine.scores(booster, fold.valid.features)
-                measured = (measure.per_query(scores, fold.valid.queries) for measure in request.measures)
-                values[:, fold.queries] = list(measured)
+                boosters.append(booster)
+                for model, fold in zip(boosters, request.parts, strict=False):
+                    scores = engine.scores(model, fold.valid.features, curve.best)
+                    measured = (measure.per_query(scores, fold.valid.queries) for measure in request.measures)
+                    values[:, fold.queries] = list(measured)
+                self.on_fold((time.perf_counter() - start) / len(boosters))
         said = dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, UserWarning))
         return replace(
             trial,
             state=state,
             values=values,
             means=means_of(values, request.weight),
-            rounds=tuple(rounds),
+            folds=len(boosters),
+            rounds=curve.best,
             seconds=time.perf_counter() - start,
             warnings=tuple(said),
         )
 
-    def _trained(self, trial: Trial, number: int, until: float) -> Any:
+    def _trained(self, trial: Trial, number: int, before: Curve, until: float) -> tuple[Any, Curve]:
+        """The booster of a fold, and the curve of this fold and those before."""
         request, candidate = self.request, self.request.candidates[trial.candidate]
         training = Training(
             candidate.objective_with(trial.knobs),
             candidate.leaves,
-            request.rounds,
+            len(before.values) or request.rounds,
             full_params(request, candidate, trial.knobs),
             request.measures[0],
-            request.patience,
         )
+        # The first fold ends by its own curve, and no other goes on beyond it.
+        patience = request.patience * (2 if request.each > 1 and not before.values else 1)
+        weight = self._weight(number)
+        own: list[float] = []
 
-        def on_round(_: float | None) -> None:
+        def on_round(value: float | None) -> bool:
             if time.time() > until:
                 raise Late
+            own.append(np.nan if value is None else value)
+            return not weight or before.joined(own, weight).stalls(patience)
 
         train, valid = self._engine_data(candidate.engine, number)
-        return fit(engine_named(candidate.engine), training, train, valid, on_round)
+        booster = fit(engine_named(candidate.engine), training, train, valid, on_round)
+        return booster, before.joined(own, weight)
+
+    def _weight(self, number: int) -> float:
+        """The weight of the queries of a fold that the first measure has a value for."""
+        q = self.request.parts[number].valid.queries
+        values = self.request.measures[0].per_query(np.zeros(q.n_documents), q)
+        return float(q.query_weight[~np.isnan(values)].sum())
 
     def _engine_data(self, engine: str, number: int) -> tuple[Any, Any]:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
@@ -117,10 +138,13 @@ class Trainings:
 
 
 @contextmanager
-def submitting(request: Request, workers: int) -> Iterator[Submit]:
-    """A function that hands a trial to a worker; an exception in the block ends the workers at once."""
+def submitting(request: Request, workers: int, on_fold: Callable[[float], None]) -> Iterator[Submit]:
+    """A function that hands a trial to a worker; an exception in the block ends the workers at once.
+
+    `on_fold` is called only in this process, where there is one worker.
+    """
     if workers == 1:
-        trainings = Trainings(request)
+        trainings = Trainings(request, on_fold)
 
         def at_once(*given: Any) -> Future[Trial]:
             done: Future[Trial] = Future()
@@ -169,10 +193,24 @@ def full_params(request: Request, candidate: Candidate, values: Mapping[str, flo
     return {"seed": request.seed, **always, **request.space.params(candidate, values), **request.params}
 
 
-def clearly_worse(values: Values, rival: Values | None, weight: Values) -> bool:
-    """Whether a trial is significantly worse than its rival on the queries that it has values of."""
+def is_worse(values: Values, rival: Values | None, weight: Values) -> bool:
+    """Whether Optuna's Wilcoxon pruner leaves a setting after some folds, by its values of their queries.
+
+    The signed-rank test takes no weights. Each value is multiplied by the weight of its query, so that a difference
+    counts by its weight: where settings are equal it is as often positive as negative, whatever the weight.
+    """
     if rival is None:
         return False
-    difference = values - rival
-    known = ~np.isnan(difference) & (weight > 0)
-    return bool(known.any() and one_sided_p(-difference[known], weight[known]) < CLEARLY)
+    optuna = package("optuna")
+    relative = weight / weight[weight > 0].mean()
+
+    def steps(given: Values) -> dict[int, float]:
+        known = np.flatnonzero(~np.isnan(given) & ~np.isnan(rival) & (weight > 0))
+        return dict(zip(known.tolist(), (relative * given)[known].tolist(), strict=True))
+
+    running = optuna.trial.TrialState.RUNNING
+    with quiet():
+        study = optuna.create_study(direction="maximize")
+        study.add_trial(optuna.trial.create_trial(value=0.0, intermediate_values=steps(rival)))
+        shown = optuna.trial.create_trial(state=running, intermediate_values=steps(values))
+        return bool(optuna.pruners.WilcoxonPruner(p_threshold=CLEARLY).prune(study, shown))

@@ -22,7 +22,8 @@ class Trial:
         default_factory=lambda: np.empty((0, 0))
     )  # by measure and query, or NaN
     means: tuple[float, ...] = ()  # of each measure, over the queries that have a value
-    rounds: tuple[int, ...] = ()  # the best number in each fold that was trained
+    folds: int = 0  # how many were trained
+    rounds: int = 0  # the best number for these folds together
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
 

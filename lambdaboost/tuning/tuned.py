@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._value import text_of
+from lambdaboost._words import counted
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.leaves import Leaves
@@ -125,7 +126,7 @@ class Tuned:
         if not request.trains_by_position:
             data = data.without_positions()
         # More documents need more rounds.
-        rounds = max(1, round(float(np.mean(chosen.rounds)) * data.queries.n_documents / request.documents))
+        rounds = max(1, round(chosen.rounds * data.queries.n_documents / request.documents))
         objective, leaves = candidate.objective_with(chosen.knobs), candidate.leaves
         params = full_params(request, candidate, chosen.knobs)
         booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
@@ -149,8 +150,19 @@ class Tuned:
 
     @property
     def verdict(self) -> str:
-        """How sure the choice is, in words, and whether a second label helps, if some candidates read one."""
-        return f"{self.choice.verdict} {self.second_label.verdict}".strip()
+        """How sure the choice is, whether a second label helps, if some candidates read one, and by which queries."""
+        said = self.choice.verdict, self.second_label.verdict, self.selection
+        return " ".join(filter(None, said))
+
+    @property
+    def selection(self) -> str:
+        """On which queries the settings were compared, in words."""
+        request, n = self.request, counted(self.request.weight.size, "query", "queries")
+        if not request.by_folds:
+            return f"Settings were compared on the {n} of valid."
+        return (
+            f"Settings were compared in {request.folds} folds of {n}, those of {' and '.join(request.given)}."
+        )
 
     @property
     def second_label(self) -> SecondLabel:
@@ -255,7 +267,7 @@ class Tuned:
             "caveat": self.choice.caveat,
             "validation": {repr(m): mean for m, mean in zip(self.measures, means, strict=True)},
             **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
-            "trainings": sum(len(trial.rounds) for trial in self.results),
+            "settings": len(self.results),
             "seconds": self.seconds,
             "refit": self.request.refit,
             "simplest": self.choice.name(self.choice.simplest),
@@ -280,8 +292,8 @@ def _frame(trials: Sequence[Trial], request: Request) -> Any:
                 "leaves": candidate.leaves,
                 "state": trial.state,
                 **{repr(m): mean for m, mean in zip(request.measures, means, strict=True)},
-                "rounds": round(float(np.mean(trial.rounds))),
-                "trainings": len(trial.rounds),
+                "folds": trial.folds,
+                "rounds": trial.rounds,
                 "seconds": trial.seconds,
                 **trial.knobs,
             }

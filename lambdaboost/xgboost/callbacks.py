@@ -60,7 +60,8 @@ class Callbacks(TrainingCallback):
         new = {key for key, length in _lengths(evals_log).items() if length > self.lengths.get(key, 0)}
         self.job.after_round([figure for figure in figures_of(evals_log) if figure[:2] in new])
         self.lengths = _lengths(evals_log)
-        stops = any(one.after_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
+        asked = any(one.after_iteration(model, self._round(one, epoch), evals_log) for one in self.user)
+        stops = asked or self.job.stops
         if not stops:
             self.job.end_round()
         return stops

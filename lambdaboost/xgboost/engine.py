@@ -157,11 +157,11 @@ class _XGBoost(Engine):
     def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
         return np.asarray(newton.first_column(booster.predict(data, output_margin=True)))
 
-    def scores(self, booster: Any, features: Any) -> NDArray[np.floating]:
-        # Up to the best round after early stopping, as XGBRanker predicts.
-        rounds = (0, self.best_round(booster) or 0)
+    def scores(self, booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
+        # By default up to the best round after early stopping, as XGBRanker predicts.
+        up_to = (0, rounds or self.best_round(booster) or 0)
         data = xgb.DMatrix(features, feature_names=booster.feature_names)
-        return np.asarray(booster.predict(data, output_margin=True, iteration_range=rounds))
+        return np.asarray(booster.predict(data, output_margin=True, iteration_range=up_to))
 
     def predict(self, booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
         # In place if XGBoost can, which rounds differently than with a DMatrix.

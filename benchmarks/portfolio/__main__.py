@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.portfolio.matrix import Matrix
+from benchmarks.portfolio.report import write_report
 from benchmarks.portfolio.sets import SETS
 from benchmarks.portfolio.settings import settings
 from benchmarks.portfolio.study import Run, Study
@@ -13,18 +16,23 @@ from experiments.common.script import at_least, note, run
 from experiments.common.workers import Outcome, Workers
 
 
-def main(arguments: Sequence[str] | None = None) -> dict[Run, Outcome]:
-    """Run the matrix."""
+def main(arguments: Sequence[str] | None = None) -> Matrix:
+    """Run the matrix and write report.md."""
     options = _parser().parse_args(arguments)
-    tasks = matrix(options.sets)
+    tasks = runs(options.sets, options.folds)
     options.out.mkdir(parents=True, exist_ok=True)
-    return outcomes(tasks, options.out / "matrix", options.workers)
+    matrix = Matrix(outcomes(tasks, options.out / "matrix", options.workers))
+    names = [] if options.sets == list(SETS) else ["--sets", *options.sets]
+    words = ["python", "-m", "benchmarks.portfolio", *names, "--folds", str(options.folds)]
+    write_report(matrix, options.out, shlex.join(words))
+    note(f"written: {options.out / 'report.md'}")
+    return matrix
 
 
-def matrix(sets: Sequence[str]) -> list[Run]:
+def runs(sets: Sequence[str], folds: int) -> list[Run]:
     """All runs, the first folds of all sets first."""
-    folds = [(fold, name) for fold in range(max(SETS.values())) for name in sets if fold < SETS[name]]
-    return [Run(name, fold, setting) for fold, name in folds for setting in settings()]
+    pairs = [(fold, name) for fold in range(folds) for name in sets if fold < SETS[name]]
+    return [Run(name, fold, setting) for fold, name in pairs for setting in settings()]
 
 
 def outcomes(tasks: Sequence[Run], folder: Path, workers: int) -> dict[Run, Outcome]:
@@ -47,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET", help="(default: all)"
     )
+    made.add_argument("--folds", type=at_least(1), default=5, help="the most folds of a set (default: 5)")
     made.add_argument("--workers", type=at_least(1), default=1, help="runs at a time (default: 1)")
     made.add_argument(
         "--out",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,7 +56,5 @@ def _log(queries: int, _: int, fold: int) -> Split:
     log = web_search_log(queries + TEST, DOCUMENTS, seed=queries + fold)
     bare = Collection(log.features, Queries(log.queries.relevance, log.queries.sizes))
     cuts = (0, queries * 3 // 4, queries, queries + TEST)
-    parts = (
-        bare.take(np.arange(low, high)).shuffled(fold) for low, high in zip(cuts, cuts[1:], strict=False)
-    )
+    parts = (bare.take(np.arange(low, high)).shuffled(fold) for low, high in pairwise(cuts))
     return Split(*map(graded_only, parts))

@@ -25,6 +25,8 @@ RANGES = {
     "least_hessian": (0.01, 10.0),
 }
 STEPS = (20.0, 200.0)  # documents in the smallest leaf of gradient steps
+# XGBoost's own trees.
+OWN = {"learning_rate": 0.3, "grow_policy": "depthwise", "max_depth": 6, "max_leaves": 0}
 CANDIDATES = {c.name: c for c in standard([NDCG(10)], ("lightgbm", "xgboost"), ())}
 CANDIDATES |= {"ListNet()": Candidate(ListNet(), "lightgbm")}
 
@@ -58,15 +60,18 @@ class Setting:
         said += [f"depth={self.depth}"] * bool(self.depth) + ["XGBoost's own trees"] * self.own
         return ", ".join([self.candidate, *said])
 
-    def trained_by(self, documents: int) -> tuple[Any, dict[str, Any]]:
-        """The objective and the engine's parameters on data of this size, each value within the range of `tune`."""
-        candidate, space = CANDIDATES[self.candidate], Space(documents)
-        values = {
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The engine's parameters that are no values of knobs."""
+        own = OWN if self.own else {}
+        return own | ({"max_depth": self.depth} if self.depth else {})
+
+    def values_on(self, space: Space) -> dict[str, float]:
+        """The values of all knobs, each within the range that `tune` has for the data."""
+        return {
             knob.name: knob.rounded(min(max(self.values.get(knob.name, knob.start), knob.low), knob.high))
-            for knob in space.knobs(candidate).values()
+            for knob in space.knobs(CANDIDATES[self.candidate]).values()
         }
-        params = {} if self.own else space.params(candidate, values)
-        return candidate.objective_with(values), params | ({"max_depth": self.depth} if self.depth else {})
 
 
 def settings() -> tuple[Setting, ...]:

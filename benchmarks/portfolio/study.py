@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.portfolio.settings import CANDIDATES, Setting
 from benchmarks.portfolio.sets import Split, split_of
+from benchmarks.portfolio.settings import CANDIDATES, Setting
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.train import fit
+from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.training import ALWAYS
 
 ROUNDS, PATIENCE = 300, 30
@@ -70,7 +71,9 @@ class Study:
 
 
 def _training(run: Run, documents: int, rounds: int, patience: int | None = None) -> Training:
-    candidate = CANDIDATES[run.setting.candidate]
-    objective, params = run.setting.trained_by(documents)
+    candidate, space = CANDIDATES[run.setting.candidate], Space(documents)
+    values = run.setting.values_on(space)
+    params = space.params(candidate, values) | run.setting.fixed
     params |= {"seed": run.fold, **ALWAYS[candidate.engine]}
-    return Training(objective, candidate.leaves, rounds, params, MEASURE if patience else None, patience)
+    objective, measure = candidate.objective_with(values), MEASURE if patience else None
+    return Training(objective, candidate.leaves, rounds, params, measure, patience)

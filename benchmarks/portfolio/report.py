@@ -8,6 +8,7 @@ import numpy as np
 
 import benchmarks.portfolio as protocol
 from benchmarks.portfolio.matrix import SIZE, Matrix
+from benchmarks.portfolio.rivals import TUNE, Rivals
 from benchmarks.portfolio.settings import Setting
 from experiments.common import report
 from experiments.common.report import table
@@ -99,3 +100,25 @@ def of_data(matrix: Matrix) -> str:
 
 def _seconds(matrix: Matrix, name: str) -> float:
     return float(np.mean([float(o["seconds"]) for run, o in matrix.found.items() if run.data == name]))
+
+
+def of_rivals(rivals: Rivals) -> str:
+    """Every row on the test queries, against `tune`."""
+    found = rivals.compared(TUNE)
+    rows = []
+    for row in rivals.rows:
+        mean = f"{100 * np.mean([rivals.mean(row, data) for data in rivals.sets]):.2f}"
+        cells = [mean, "", ""]
+        if row != TUNE:
+            test = found.significance[row, NDCG(10)]
+            cells = [marked(mean, test), f"{100 * test.difference:+.2f}", f"{test.p:.2g}"]
+        by_set = [f"{100 * rivals.mean(row, data):.2f}" for data in rivals.sets]
+        rows.append([row, f"{100 * rivals.regret(row):.2f}", *cells, *by_set])
+    folds = ", ".join(f"{name} {sum(f[0] == name for f in rivals.folds)}" for name in rivals.sets)
+    caption = (
+        f"Test NDCG@10 times 100, every model trained again on all that is seen. ▲ better, ▼ worse than {TUNE}; every "
+        f"set counts alike ({found.criterion}; p-values of single comparisons). Folds, each with its own "
+        f"seeds: {folds}."
+    )
+    header = ["", "regret", "mean", "difference", "p", *rivals.sets]
+    return "## Sets left out: tune against fixed objectives\n\n" + table(header, rows, caption)

@@ -53,9 +53,23 @@ class Trials:
         return {"seen": trial.values[0], "rounds": np.array(trial.rounds), "seconds": seconds, **tested}
 
     def _made(self, data: str, fold: int, fixed: tuple[tuple[str, object], ...]) -> Trainings:
-        every, engines = tuple(CANDIDATES.values()), ("lightgbm", "xgboost")
         request = Request(
-            self._split(data, fold).seen, None, None, (MEASURE,), every, engines, dict(fixed), 1, None,
-            5, 500, 30, None, True, 0, 1, fold,
-        )  # fmt: skip
+            train=self._split(data, fold).seen,
+            valid=None,
+            split=None,
+            measures=(MEASURE,),
+            named=tuple(CANDIDATES.values()),
+            engines=("lightgbm", "xgboost"),
+            params=dict(fixed),
+            settings=1,
+            minutes=None,
+            folds=5,
+            rounds=500,
+            patience=30,
+            choose=None,
+            refit=True,
+            nested=0,
+            workers=1,
+            seed=fold,
+        )
         return Trainings(request)

@@ -1,0 +1,128 @@
+"""`Rivals`: `tune` from portfolios of other sets, fixed objectives, tuned engines and FLAML, on test queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchmarks.portfolio.flaml import FLAML, Flaml
+from benchmarks.portfolio.matrix import Matrix
+from benchmarks.portfolio.settings import Setting
+from benchmarks.portfolio.trials import Tried
+from experiments.common.workers import Outcome
+from lambdaboost import NDCG
+from lambdaboost.evaluation import Comparison, Figures, compare
+
+SIZE = 10  # settings that tune tries
+TUNE = f"tune, {SIZE} settings"
+LIGHTGBM, XGBOOST = Setting("lambdarank"), Setting("rank:ndcg", own=True)
+FIXED = (
+    LIGHTGBM,
+    Setting("rank_xendcg"),
+    XGBOOST,
+    Setting("LambdaRank()"),
+    Setting("LambdaLoss()"),
+    Setting("RankNet()"),
+    Setting("GumbelRanks(LambdaRank()) by gradient steps"),
+)
+# Two learning rates × two sizes of leaves, those that are left out being 0.1 and 31.
+GRIDS = {
+    "lambdarank, best of 4": ("lambdarank", ({}, {"learning_rate": 0.05})),
+    "rank:ndcg, best of 4": ("rank:ndcg", ({}, {"learning_rate": 0.3})),
+}
+BEST = {
+    row: [Setting(name, rate | leaves) for rate in rates for leaves in ({}, {"max_leaves": 8})]
+    for row, (name, rates) in GRIDS.items()
+}
+
+Fold = tuple[str, int]
+
+
+def of_tune(matrix: Matrix, data: str) -> list[Setting]:
+    """What `tune` tries on a set that is left out: LightGBM's default, then the portfolio of the other sets."""
+    others = [matrix.settings[at] for at in matrix.portfolio(data)]
+    return [LIGHTGBM, *(setting for setting in others if setting != LIGHTGBM)][:SIZE]
+
+
+def trials(matrix: Matrix, data: str, fold: int) -> list[Tried]:
+    """All settings that any row tries on a fold, each once."""
+    settings = [*of_tune(matrix, data), *FIXED, *(one for several in BEST.values() for one in several)]
+    unique = [setting for at, setting in enumerate(settings) if setting not in settings[:at]]
+    return [Tried(data, fold, setting) for setting in unique]
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """What every row gives on the folds that were run, from the outcomes of trials and FLAML's."""
+
+    matrix: Matrix
+    found: Mapping[Tried, Outcome]
+    flaml: Mapping[Flaml, Outcome]
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        """The folds, in order."""
+        return list(dict.fromkeys((run.data, run.fold) for run in self.found))
+
+    @cached_property
+    def sets(self) -> list[str]:
+        """The sets."""
+        return list(dict.fromkeys(name for name, _ in self.folds))
+
+    @cached_property
+    def rows(self) -> dict[str, dict[Fold, Outcome]]:
+        """The outcome of what each row chose, by fold."""
+        rows = {TUNE: {f: self._shrunken(f, of_tune(self.matrix, f[0])) for f in self.folds}}
+        rows |= {setting.name: {f: self._best(f, [setting]) for f in self.folds} for setting in FIXED}
+        rows |= {row: {f: self._best(f, settings) for f in self.folds} for row, settings in BEST.items()}
+        if self.flaml:
+            rows[FLAML] = {(run.data, run.fold): outcome for run, outcome in self.flaml.items()}
+        return rows
+
+    def seconds(self, fold: Fold) -> float:
+        """What `tune` takes on a fold."""
+        return sum(float(self.found[Tried(*fold, s)]["seconds"]) for s in of_tune(self.matrix, fold[0]))
+
+    def _best(self, fold: Fold, settings: Sequence[Setting]) -> Outcome:
+        outcomes = [self.found[Tried(*fold, setting)] for setting in settings]
+        return max(outcomes, key=lambda outcome: float(np.nanmean(outcome["seen"])))
+
+    def _shrunken(self, fold: Fold, settings: Sequence[Setting]) -> Outcome:
+        return self._best(fold, settings)
+
+    def mean(self, row: str, data: str) -> float:
+        """The test mean of a row on a set."""
+        return float(
+            np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds if f[0] == data]).mean()
+        )
+
+    def regret(self, row: str) -> float:
+        """The highest mean of any row on a set less that of this one, mean over the sets."""
+        return float(
+            np.mean(
+                [
+                    max(self.mean(other, data) for other in self.rows) - self.mean(row, data)
+                    for data in self.sets
+                ]
+            )
+        )
+
+    def compared(self, baseline: str) -> Comparison:
+        """All other rows with one, query by query; every set counts as much as any other."""
+        n = {
+            data: sum(self.rows[TUNE][f]["NDCG@10"].size for f in self.folds if f[0] == data)
+            for data in self.sets
+        }
+        weight = np.concatenate(
+            [np.full(self.rows[TUNE][f]["NDCG@10"].size, 1 / n[f[0]]) for f in self.folds]
+        )
+        systems = [
+            Figures(
+                row, {NDCG(10): np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds])}, weight
+            )
+            for row in (baseline, *(row for row in self.rows if row != baseline))
+        ]
+        return compare(*systems, measures=[NDCG(10)])

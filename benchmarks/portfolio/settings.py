@@ -49,7 +49,7 @@ class Setting:
     """
 
     candidate: str
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict, hash=False)
     depth: int = 0
     own: bool = False
 

@@ -16,7 +16,8 @@ stops by NDCG@10 of the fourth after 30 rounds without a higher one, or after 30
 rounds in proportion to the documents, which is tested.
 
 The portfolio (`greedy`): the test means of each set are drawn towards what the setting gives on all sets, as far as
-their differences are noise by the queries' own variance. From the shrunken means, settings are chosen one after the
+their differences are noise by the queries' own variance (random effects; the sets were weighted by their noise
+after the figures of the first folds had been seen). From the shrunken means, settings are chosen one after the
 other, each the one that most lowers the mean over sets of the regret of the best chosen one, as FLAML does (Wang et al.
 2022, arXiv:2202.09927) without the shrinkage.
 

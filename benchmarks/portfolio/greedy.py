@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+TINY = 1e-12  # a variance above 0
 
 
 def shrunken(values: Sequence[Values]) -> Values:
     """The means (n_sets, n_settings) of values by setting and query, one array for each set, with less noise.
 
     A mean less the mean of all settings on its set is the effect of the setting, the same on all sets, plus its effect
-    on this set, plus noise, whose variance is known from the queries. The method of moments shrinks both effects.
+    on this set, plus noise, whose variance is known from the queries: random effects, with the method of moments of
+    DerSimonian and Laird (1986). Both effects are shrunken to their best linear predictions.
 
     >>> same = np.array([[0.5, 0.3], [0.3, 0.5]])
     >>> shrunken([same, same])
@@ -22,17 +24,23 @@ def shrunken(values: Sequence[Values]) -> Values:
            [0.4, 0.4]])
     """
     centred = [one - one.mean(axis=0) for one in values]
-    noise = np.array([one.var(axis=1, ddof=1).mean() / one.shape[1] for one in centred])
+    noise = np.array([max(one.var(axis=1, ddof=1).mean() / one.shape[1], TINY) for one in centred])
     found = np.array([one.mean(axis=1) for one in centred])
-    effect = found.mean(axis=0)
-    rest = found - effect
-    n_sets = len(values)
-    apart = max(0.0, rest.var(axis=1).mean() * n_sets / max(n_sets - 1, 1) - noise.mean())
-    shared = max(0.0, effect.var(ddof=1) - (apart + noise.mean()) / n_sets)
-    of_effect = shared / (shared + (apart + noise.mean()) / n_sets) if shared > 0 else 0.0
-    of_rest = (apart / (apart + noise))[:, None] if apart > 0 else np.zeros((n_sets, 1))
-    means = np.array([one.mean() for one in values])[:, None]
-    return means + effect * of_effect + (found - effect * of_effect) * of_rest
+    apart = _variance_between(found, noise)
+    precision = 1 / (apart + noise)
+    effect = precision @ found / precision.sum()
+    shared = max(0.0, effect.var(ddof=1) - 1 / precision.sum())
+    effect *= shared / (shared + 1 / precision.sum())
+    means = np.array([one.mean() for one in values])
+    return means[:, None] + effect + (apart * precision)[:, None] * (found - effect)
+
+
+def _variance_between(found: Values, noise: Values) -> float:
+    """The variance, between sets, of the effect of one setting."""
+    n_sets, n_settings = found.shape
+    weight = 1 / noise
+    spread = (weight @ np.square(found - weight @ found / weight.sum())).sum() / (n_settings - 1)
+    return max(0.0, (spread - (n_sets - 1)) / (weight.sum() - np.square(weight).sum() / weight.sum()))
 
 
 def greedy(means: Values, size: int) -> list[int]:

@@ -4,7 +4,7 @@ Protocol of the matrix and of the choice, settled before any test figure was see
 ----------------------------------------------------------------------------------
 Sets: five real ones, each of five parts with LETOR's five folds (as in `benchmarks.field`), and synthetic logs of 300,
 1,000 and 10,000 queries × 20 documents with 2,000 test queries each; the logs of 300 and of 1,000 queries are drawn
-three times, from seeds of their own. Queries without a relevant document are left out everywhere.
+twice, from seeds of their own. Queries without a relevant document are left out everywhere.
 
 Settings (`settings`): twelve objectives with default trees, which for LightGBM are the engine's own; XGBoost's
 objectives with XGBoost's own trees; six objectives with trees of 6 leaves; 30 draws, which deal out the objectives in

@@ -39,7 +39,8 @@ def folds(sets: Sequence[str], most: int) -> list[tuple[str, int]]:
 
 def rivals(matrix: Matrix, options: argparse.Namespace) -> Rivals:
     """`tune` and its rivals on the folds that are asked for."""
-    asked = folds(options.tune_sets or options.sets, options.tune)
+    names = options.tune_sets or options.sets
+    asked = [(name, fold) for fold in range(options.tune) for name in names]  # logs of any fold can be drawn
     tasks = [trial for fold in asked for trial in trials(matrix, *fold)]
     found = Rivals(matrix, outcomes(tasks, options, "trials", Trials), {})
     if options.flaml is None:

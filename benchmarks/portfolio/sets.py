@@ -14,7 +14,7 @@ from lambdaboost import Queries
 from lambdaboost.datasets import Collection, web_search_log
 
 REAL = tuple(name for name in AT_HAND if name != SYNTHETIC)
-LOGS = {"log of 300": (300, 3), "log of 1,000": (1000, 3), "log of 10,000": (10_000, 1)}  # queries, folds
+LOGS = {"log of 300": (300, 2), "log of 1,000": (1000, 2), "log of 10,000": (10_000, 1)}  # queries, folds
 TEST, DOCUMENTS = 2000, 20
 SETS = {**dict.fromkeys(REAL, 5), **{name: folds for name, (_, folds) in LOGS.items()}}  # numbers of folds
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ BOOSTING = ("boosting", "boosting_type", "boost")
 THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 # The attribute in which `Booster.update` records that it has removed the booster's own objective.
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
+# What a file of `Dataset.save_binary` begins with.
+BINARY = b"______LightGBM_Binary_File_Token______\n"
 # The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
 OBJECTIVE_VARIABLE = "fobj"
 
@@ -64,6 +67,24 @@ def is_constructed(data: Any) -> bool:
 def is_continued(data: Any) -> bool:
     """Whether the initial scores come from a model that LightGBM continues."""
     return data._predictor is not None
+
+
+class ScoredInBatches:
+    """A base of data sets: a model that is continued scores `Rows` batch by batch, where LightGBM would read them all."""
+
+    def _set_init_score_by_predictor(self, predictor: Any, data: Any, used_indices: Any) -> Any:
+        if predictor is None or not hasattr(data, "batches"):
+            return super()._set_init_score_by_predictor(predictor, data, used_indices)  # type: ignore[misc]
+        scores = [predictor.predict(batch, raw_score=True) for batch in data.batches()]
+        return self.set_init_score(np.concatenate(scores))  # type: ignore[attr-defined]
+
+
+def is_binary_file(data: Any) -> bool:
+    """Whether features are a file that `Dataset.save_binary` wrote: of bins, which no model can score."""
+    if not isinstance(data, str | Path) or not Path(data).is_file():
+        return False
+    with Path(data).open("rb") as file:
+        return file.read(len(BINARY)) == BINARY
 
 
 def rows_of_parent(data: Any) -> tuple[Any, Any]:

@@ -20,6 +20,7 @@ from lambdaboost.engines.traps import DATA, look_at
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.constrained import constraint_in
+from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
 Metrics = Metric | str | Sequence[Metric | str] | None
@@ -123,6 +124,8 @@ class Job:
         """Raise if data lack what the rule or a measure reads, or have an invalid label; warn of traps in them."""
         for number, data in enumerate(training):
             q = self._required(f"the training data, for {_short([self.rule])}", data, [self.rule])
+            if isinstance(self.rule, GradeModel):
+                self.rule.check(q.relevance, self.leaves)
             if (constraint := constraint_in(self.rule)) is not None:
                 constraint.check(q)
             if number == 0 and not isinstance(self.rule, NativeObjective):

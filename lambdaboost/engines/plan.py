@@ -57,9 +57,8 @@ def _check_grades(rule: Any, leaves: Leaves, data: Any) -> None:
     labels = (getattr(data, "sources", None) or {}).get(RELEVANCE)
     if labels is None:  # LightGBM's are read before it constructs the data set
         labels = data.label if is_lightgbm(data) else queries_of(data).relevance
-    labels = () if labels is None else labels
     if isinstance(rule, NativeObjective):
-        rule.check_labels(labels)
+        rule.check_labels(() if labels is None else labels)
     else:
         rule.check(labels, leaves)
 

@@ -10,24 +10,26 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaboost._lightgbm import is_constructed
+from lambdaboost._lightgbm import ScoredInBatches, is_constructed
 from lambdaboost.datasets.arrays import weights_of
 from lambdaboost.datasets.columns import check_features, row_weights, whole_queries
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.labels import Labels, beside, graded
+from lambdaboost.lightgbm.rows import features_of
 
 Sources = Mapping[str, ArrayLike]
 
 
-class Dataset(lgb.Dataset):
+class Dataset(ScoredInBatches, lgb.Dataset):
     """A `lightgbm.Dataset` with query ids, further label sources and positions, which subsets and folds keep.
 
     Parameters
     ----------
     data, label, reference, weight, group, init_score, feature_name, categorical_feature, params, free_raw_data
         As of `lightgbm.Dataset`. A NaN label is a missing label; LightGBM alone would make it grade 0. Weights are
-        one per row, or one per query.
+        one per row, or one per query. Rows of a `lightgbm.Sequence`, or of a list of them, are checked as they are
+        read, and may be any numbers.
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional
@@ -35,7 +37,7 @@ class Dataset(lgb.Dataset):
     position : array of shape (n_rows,), optional
         The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
         LightGBM's own position field is set to the same, with 0 for rows that were not shown; LightGBM numbers it
-        anew, and `save_binary` does not keep it.
+        anew. `save_binary` keeps neither positions, sources nor missing grades: give them beside the file.
 
     Attributes
     ----------
@@ -74,6 +76,7 @@ class Dataset(lgb.Dataset):
         position: Any = None,
         **fields: Any,
     ) -> None:
+        data = features_of(data)
         check_features("data", data, "LightGBM")
         columns = {"qid": qid, "group": group, "weight": weight, "sources": sources, "position": position}
         given = beside(data, label, **columns, weights=row_weights)

@@ -11,7 +11,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._lightgbm import is_constructed, machines_of, parameter_names, parameters_of
+from lambdaboost._lightgbm import is_binary_file, is_constructed, machines_of, parameter_names, parameters_of
 from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
@@ -96,6 +96,8 @@ class _LightGBM(Engine):
 
     def run(self, job: Job) -> Any:
         own, sets = job.own, [data for _, data in job.evaluated]
+        if job.model is not None:
+            _check_scorable([job.data, *sets])
         return lgb.train(
             **_arguments(job),
             valid_sets=sets or None,
@@ -194,6 +196,16 @@ def _arguments(job: Job) -> dict[str, Any]:
         "feval": metrics or None,
         "callbacks": Callbacks(job, user).all,
     }
+
+
+def _check_scorable(sets: Sequence[Any]) -> None:
+    """Raise for a file whose rows no model can score."""
+    for data in sets:
+        if is_binary_file(data.data):
+            raise ValueError(
+                f"init_model with data from {str(data.data)!r}: that file has bins in place of features, which no "
+                "model can score; give the features, or their scores as init_score="
+            )
 
 
 # Models of grades: LightGBM's classifiers, evaluated by the expected grade.

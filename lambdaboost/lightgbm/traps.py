@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaboost._lightgbm import BOOSTING, is_constructed, is_continued, is_true
+from lambdaboost._lightgbm import BOOSTING, is_binary_file, is_constructed, is_continued, is_true
 from lambdaboost.calls.traps import BAGGING_BY_QUERY, REFUSED, WARNED, Case, Found, Trap, given
 from lambdaboost.engines import traps
 from lambdaboost.engines.traps import MODEL, NEWTON, OBJECTIVE, RESUMED, SAVED, has_pair
@@ -122,6 +122,12 @@ TRAPS = (
         "checkpoint, or continue a model by init_model=",
         # LightGBM also stores the scores of a model that it continues as initial scores.
         lambda case: any(data.init_score is not None and not is_continued(data) for data in case.data),
+    ),
+    Trap(
+        "checkpoint and binary files", REFUSED, SAVED,
+        "checkpoint with a binary file: it has bins in place of features, which the model so far could not score; "
+        "train without checkpoint, or on the features",
+        lambda case: any(is_binary_file(data.data) for data in case.data),
     ),
     Trap(
         "checkpoint and boosting=dart", REFUSED, RESUMED,

@@ -43,12 +43,17 @@ class GradeModel(Value, registered=False):
         """The scores to rank by, from the model's probabilities (n_documents, outputs)."""
         raise NotImplementedError
 
-    def check(self, relevance: ArrayLike, leaves: str = "engine") -> None:
-        """Raise if a grade is missing, not whole or too high for the classes, or `leaves` is not "engine"."""
+    def check(self, relevance: ArrayLike | None, leaves: str = "engine") -> None:
+        """Raise if a grade is missing, not whole or too high for the classes, or `leaves` is not "engine".
+
+        Grades are None where they stand in a file that is not read yet.
+        """
         if leaves != "engine":
             raise ValueError(
                 f"leaves is {leaves!r}: {self!r} has leaves='engine' only, those of a classifier"
             )
+        if relevance is None:
+            return
         labels = Queries(relevance, sizes=[np.size(relevance)]).relevance
         bad = ~((labels == np.floor(labels)) & (labels < self.classes))
         remedy = (

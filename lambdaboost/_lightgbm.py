@@ -70,7 +70,7 @@ def is_continued(data: Any) -> bool:
 
 
 class ScoredInBatches:
-    """A base of data sets: a model that is continued scores `Rows` batch by batch, where LightGBM would read them all."""
+    """A base of data sets: a model that is continued scores `Rows` in batches; LightGBM would read them all at once."""
 
     def _set_init_score_by_predictor(self, predictor: Any, data: Any, used_indices: Any) -> Any:
         if predictor is None or not hasattr(data, "batches"):

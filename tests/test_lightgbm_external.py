@@ -76,7 +76,9 @@ def test_sequences_give_the_model_of_data_in_memory(read, case):
 def test_sequences_under_stock_training():
     params = {**PARAMS, "objective": LambdaRank()}
     stock = lgb.train(params, lgb.Dataset(one(X.astype(np.float64)), Q.relevance, group=Q.sizes), 3)
-    assert trees(stock) == trees(lgb.train(params, dataset(several(X)), 3)) == trees(train(PARAMS, dataset(), 3))
+    assert (
+        trees(stock) == trees(lgb.train(params, dataset(several(X)), 3)) == trees(train(PARAMS, dataset(), 3))
+    )
 
 
 @pytest.mark.parametrize("read", [one, several])
@@ -96,10 +98,14 @@ def test_validation_and_early_stopping(read):
 def test_folds_and_subsets_of_sequences():
     more = {"sources": {"clicks": CLICKS}, "position": POSITION}
     objective = PositionGAM(BY_CLICKS)
-    found, expected = (cv(PARAMS, dataset(X, **more), 2, objective=objective, nfold=3) for X in (several(X), X))
+    found, expected = (
+        cv(PARAMS, dataset(X, **more), 2, objective=objective, nfold=3) for X in (several(X), X)
+    )
     assert found == expected
     data = dataset(several(X), free_raw_data=False).construct()
-    np.testing.assert_array_equal(data.subset([0, *range(1, Q.sizes[0])]).construct().get_data(), X[: Q.sizes[0]])
+    np.testing.assert_array_equal(
+        data.subset([0, *range(1, Q.sizes[0])]).construct().get_data(), X[: Q.sizes[0]]
+    )
 
 
 @pytest.mark.parametrize("objective", [LambdaRank(), McRank()])
@@ -108,7 +114,9 @@ def test_continued_models_score_sequences_in_batches(objective):
 
     def continued(X):
         data = dataset(X)
-        return train(PARAMS, data, 2, objective=objective, init_model=begun, valid_sets=dataset(X, reference=data))
+        return train(
+            PARAMS, data, 2, objective=objective, init_model=begun, valid_sets=dataset(X, reference=data)
+        )
 
     assert trees(continued(narrow(X))) == trees(continued(X.astype(np.float32)))
 
@@ -158,7 +166,11 @@ def short(at, rows):
     [
         (Batches(X, cut), ValueError, r"data\[128:192\] has shape \(64, 15\), expected \(64, 16\)"),
         (Batches(X, short), ValueError, r"data\[128:192\] has shape \(63, 16\), expected \(64, 16\)"),
-        ([Batches(X[:9]), Batches(X[9:, :5])], ValueError, r"data\[1\]\[0\] has shape \(5,\), expected \(16,\)"),
+        (
+            [Batches(X[:9]), Batches(X[9:, :5])],
+            ValueError,
+            r"data\[1\]\[0\] has shape \(5,\), expected \(16,\)",
+        ),
         (Batches(X.astype(str)), TypeError, r"data\[0\] is <U\d+: give numbers"),
         ([Batches(X[:0])], ValueError, "data has no rows"),
         (Batches(X[1:]), ValueError, r"group sums to 566, data has 565 rows"),
@@ -179,5 +191,7 @@ def test_binary_files_that_do_not_fit(tmp_path):
         train(PARAMS, Dataset(path), 1, init_model=train(PARAMS, dataset(), 1))
     with pytest.raises(ValueError, match="checkpoint with a binary file: it has bins"):
         train(PARAMS, Dataset(path), 1, checkpoint=tmp_path / "at")
-    with pytest.raises(ValueError, match=r"relevance\[\d+\] is 4: OrdinalMcRank\(classes=4\) takes the grades 0 to 3"):
+    with pytest.raises(
+        ValueError, match=r"relevance\[\d+\] is 4: OrdinalMcRank\(classes=4\) takes the grades 0 to 3"
+    ):
         train(PARAMS, Dataset(path), 1, objective=OrdinalMcRank(classes=4))

@@ -81,7 +81,9 @@ class Rows(lgb.Sequence):
 def features_of(data: Any) -> Any:
     """A Sequence, or a list of them, as `Rows`; any other features themselves; raises for a file that is not there."""
     if isinstance(data, str | Path) and not Path(data).is_file() and "://" not in str(data):
-        raise ValueError(f"data is {str(data)!r}, where there is no file: give features, or the path of a file")
+        raise ValueError(
+            f"data is {str(data)!r}, where there is no file: give features, or the path of a file"
+        )
     parts = [data] if isinstance(data, lgb.Sequence) else data
     are_sequences = isinstance(parts, list) and parts and isinstance(parts[0], lgb.Sequence)
     return Rows(parts) if are_sequences and not isinstance(data, Rows) else data

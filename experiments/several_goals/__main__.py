@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from experiments.common.script import at_least, note, run
 from experiments.common.workers import Workers
+from experiments.several_goals.keeping import SPLITS
 from experiments.several_goals.report import write_report
 from experiments.several_goals.results import Results
 from experiments.several_goals.sets import Goals, known
-from experiments.several_goals.study import MO_LIGHTGBM, PARTS, Study, Task
+from experiments.several_goals.study import MO_LIGHTGBM, PARTS, SEQUENCE, Study, Task
 from experiments.several_goals.training import ROUNDS
 
 SEEDS = 3
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     options.out.mkdir(parents=True, exist_ok=True)
     scale, rounds, seeds = (0.02, 5, 1) if options.quick else (1.0, ROUNDS, SEEDS)
     tasks = {task.key: task for goals in sets.values() for task in tasks_of(goals, parts, seeds)}
+    if SEQUENCE in parts:
+        tasks |= {task.key: task for task in splits_of(sets.values(), 1 if options.quick else SPLITS)}
     note(f"{len(tasks)} runs; finished ones are kept in {options.out / 'runs'}")
     # Nothing of this module: a worker process cannot import it by its name.
     start = partial(Study, options.data, scale, rounds, options.mo_lightgbm)
@@ -46,8 +49,18 @@ def tasks_of(goals: Goals, parts: Sequence[str], seeds: int) -> list[Task]:
     return [
         Task(goals.name, seed, fold, part)
         for part in parts
+        if part != SEQUENCE
         for seed in range(1 if part == MO_LIGHTGBM else seeds)
         for fold in range(goals.folds)
+    ]
+
+
+def splits_of(sets: Iterable[Goals], splits: int) -> list[Task]:
+    """The runs of the sequence, split by split, so that an end before time leaves equally many of each data set."""
+    return [
+        Task(goals.name, split // goals.folds, split % goals.folds, SEQUENCE)
+        for split in range(splits)
+        for goals in sets
     ]
 
 

@@ -8,18 +8,19 @@ from pathlib import Path
 
 from experiments.common.workers import Outcome
 from experiments.several_goals import methods
+from experiments.several_goals.keeping import sequence
 from experiments.several_goals.mo_lightgbm import MOLightGBM
 from experiments.several_goals.sets import known
 from experiments.several_goals.training import ROUNDS, data_of, run
 
-MO_LIGHTGBM, CONDITIONED = "MO-LightGBM", "conditioned"
+MO_LIGHTGBM, CONDITIONED, SEQUENCE = "MO-LightGBM", "conditioned", "sequence"
 OBJECTIVES: Mapping[str, Callable[..., dict]] = {
     "alone": methods.alone,
     "weighted": methods.weighted,
     "combined": methods.combined,
     "constrained": methods.constrained,
 }
-PARTS = (*OBJECTIVES, CONDITIONED, MO_LIGHTGBM)
+PARTS = (*OBJECTIVES, CONDITIONED, SEQUENCE, MO_LIGHTGBM)
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Study:
         if task.systems == MO_LIGHTGBM:
             assert self.mo_lightgbm is not None
             return tested | MOLightGBM(self.mo_lightgbm, self.rounds)(goals, parts)
+        if task.systems == SEQUENCE:
+            return tested | sequence(goals, parts, task.seed, self.rounds)
         if task.systems == CONDITIONED:
             return tested | methods.conditioned(goals, parts, task.seed, self.rounds)
         systems = OBJECTIVES[task.systems](goals, task.seed)

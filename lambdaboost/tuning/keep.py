@@ -1,0 +1,179 @@
+"""`Kept`: a sequence of trade-offs between two measures, and how far along it the first one is proven to be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._words import counted
+from lambdaboost.evaluation import Measure
+from lambdaboost.evaluation.comparison.significance import LEVEL, WeightedMean, one_sided_p, weighted_mean
+from lambdaboost.tuning.trial import means_of
+
+# The weights of the second goal: close together where the loss of the first measure is small, and no more than half.
+WEIGHTS = (0.0, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+POWER = 0.8  # with which the number of queries that a proof takes would give it
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A trade-off against the first goal alone, query by query.
+
+    Attributes
+    ----------
+    weight : float
+        The weight of the second goal.
+    loss, gain : float
+        What the first measure loses and the second gains: differences of means over the queries with both values.
+    most : float
+        The upper end of the one-sided 95% interval of the loss.
+    p : float
+        The one-sided p-value of the hypothesis that the first measure loses the tolerance or more.
+
+    """
+
+    weight: float
+    loss: float
+    gain: float
+    most: float
+    p: float
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the loss is significantly smaller than the tolerance."""
+        return self.p < LEVEL
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    r"""Trade-offs from the first goal alone upwards, tested in this order until the first that is not proven.
+
+    With the value :math:`a_q` of the first measure on a held-out query by the first goal alone and :math:`b_q` by a
+    trade-off, a paired one-sided t-test of non-inferiority has the hypothesis
+
+    .. math:: H_0:\ \operatorname{mean}(a_q - b_q) \ge \text{keep}
+
+    at the level of 5%. As the order is fixed beforehand and the tests end with the first that does not reject,
+    the probability of any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). So the
+    trade-off with the highest second measure may be chosen among the proven ones, to which the first goal alone
+    belongs.
+
+    Attributes
+    ----------
+    measures : tuple of two Measures
+        The one to keep and the one to raise.
+    keep : float
+        The tolerance, in units of the first measure.
+    weights : tuple of floats
+        The weight of the second goal in each trade-off, rising from 0.
+    values : float64 (k, 2, n)
+        Both measures of each of k trade-offs by held-out query, NaN where a measure is undefined.
+    query_weight : float64 (n,)
+
+    Examples
+    --------
+    >>> from lambdaboost.evaluation import CNDCG, NDCG
+    >>> noise = np.random.default_rng(0).normal(0, 0.02, (3, 400))
+    >>> means = np.array([[0.8, 0.5], [0.799, 0.55], [0.79, 0.6]])
+    >>> kept = Kept((NDCG(10), CNDCG(10)), 0.005, (0.0, 0.1, 0.3), means[:, :, None] + noise[:, None], np.ones(400))
+    >>> kept.chosen, kept.steps[1].is_proven
+    (1, False)
+
+    """
+
+    measures: tuple[Measure, Measure]
+    keep: float
+    weights: tuple[float, ...]
+    values: Floats
+    query_weight: Floats
+
+    @cached_property
+    def means(self) -> tuple[tuple[float, ...], ...]:
+        """Both means of each trade-off."""
+        return tuple(means_of(of, self.query_weight) for of in self.values)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The tested trade-offs: those that are proven, and the first that is not."""
+        found: list[Step] = []
+        for at in range(1, len(self.weights)):
+            found.append(self._step(at))
+            if not found[-1].is_proven:
+                break
+        return tuple(found)
+
+    @cached_property
+    def chosen(self) -> int:
+        """The number of the trade-off with the highest second measure among the first goal alone and the proven ones."""
+        proven = 1 + sum(step.is_proven for step in self.steps)
+        return max(range(proven), key=lambda at: self.means[at][1])
+
+    @property
+    def queries_needed(self) -> float:
+        """The queries of a proof of the first step with a power of 80%, if nothing is lost; NaN if unknown.
+
+        From the observed variance of the paired differences: n (z₀.₉₅ + z₀.₈₀)² e² / keep², with the standard error e
+        of the mean difference over n queries.
+        """
+        from scipy.special import ndtri
+
+        x, weight = self._paired(1, 0)
+        error = weighted_mean(x, weight).error if x.size else np.inf
+        reach = (ndtri(1 - LEVEL) + ndtri(POWER)) * error / self.keep
+        return float(np.ceil(x.size * reach**2)) if np.isfinite(error) else float("nan")
+
+    @property
+    def verdict(self) -> str:
+        """What is proven, in one or two sentences."""
+        first, second = map(repr, self.measures)
+        if self.chosen:
+            step = self.steps[self.chosen - 1]
+            return (
+                f"{second} rises by {step.gain:.4f} with a weight of {step.weight:g}, and {first} is proven to lose "
+                f"less than {self.keep:g}: it loses {step.loss:.4f}, at most {step.most:.4f} (one-sided 95% interval, "
+                f"{self._counted})."
+            )
+        if self.steps[0].is_proven:
+            return (
+                f"No trade-off that keeps {first} within {self.keep:g} raises {second}: the first goal alone."
+            )
+        step = self.steps[0]
+        needed = self.queries_needed
+        take = "" if np.isnan(needed) else (
+            f" A proof would take about {counted(int(needed), 'query', 'queries')}, if nothing is lost (power {POWER:.0%})."
+        )  # fmt: skip
+        return (
+            f"No trade-off is proven to keep {first} within {self.keep:g}, so the model is the first goal alone: with a "
+            f"weight of {step.weight:g} it may lose up to {step.most:.4f} (one-sided 95% interval, {self._counted}).{take}"
+        )
+
+    @property
+    def _counted(self) -> str:
+        return counted(self._paired(1, 0)[0].size, "held-out query", "held-out queries")
+
+    def _step(self, at: int) -> Step:
+        x, weight = self._paired(at, 0)
+        if not x.size:
+            return Step(self.weights[at], np.nan, np.nan, np.nan, 1.0)
+        mean, most = _with_upper(weighted_mean(-x, weight))
+        gains, of = self._paired(at, 1)
+        gain = weighted_mean(gains, of).mean if gains.size else float("nan")
+        return Step(self.weights[at], mean, gain, most, one_sided_p(x + self.keep, weight))
+
+    def _paired(self, at: int, measure: int) -> tuple[Floats, Floats]:
+        """The difference of a measure from the first goal alone on each query with both values, and the weights."""
+        x = self.values[at, measure] - self.values[0, measure]
+        known = ~np.isnan(x) & (self.query_weight > 0)
+        return x[known], self.query_weight[known]
+
+
+def _with_upper(found: WeightedMean) -> tuple[float, float]:
+    """A mean and the upper end of its one-sided 95% interval."""
+    from scipy.special import stdtrit
+
+    return found.mean, found.mean + float(stdtrit(found.df, 1 - LEVEL)) * found.error

@@ -11,6 +11,7 @@ from pathlib import Path
 from experiments.common.script import at_least, note, run
 from experiments.common.workers import Workers
 from experiments.several_goals.keeping import SPLITS
+from experiments.several_goals.proof import write_proof
 from experiments.several_goals.report import write_report
 from experiments.several_goals.results import Results
 from experiments.several_goals.sets import Goals, known
@@ -41,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     if set(parts) >= set(PARTS) - {MO_LIGHTGBM}:
         write_report(results, options.out)
         note(f"written: {options.out / 'report.md'}")
+    if SEQUENCE in parts:
+        write_proof({name: results.of(name) for name in results.sets}, options.out / SEQUENCE)
+        note(f"written: {options.out / SEQUENCE / 'report.md'}")
     return results
 
 

@@ -33,7 +33,7 @@ def interval(held: int, of: int) -> tuple[float, float]:
     share, widening = held / of, z**2 / of
     middle = (share + widening / 2) / (1 + widening)
     reach = z / (1 + widening) * np.sqrt(share * (1 - share) / of + widening / (4 * of))
-    return float(middle - reach), float(middle + reach)
+    return max(0.0, float(middle - reach)), float(middle + reach)
 
 
 def by_fold(found: OfSet, system: str, part: str, keep: float) -> Promise:

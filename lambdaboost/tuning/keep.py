@@ -109,7 +109,7 @@ class Kept:
 
     @cached_property
     def chosen(self) -> int:
-        """The number of the trade-off with the highest second measure among the first goal alone and the proven ones."""
+        """The number of the trade-off with the highest second measure, of the first goal alone and the proven ones."""
         proven = 1 + sum(step.is_proven for step in self.steps)
         return max(range(proven), key=lambda at: self.means[at][1])
 
@@ -135,26 +135,29 @@ class Kept:
             step = self.steps[self.chosen - 1]
             return (
                 f"{second} rises by {step.gain:.4f} with a weight of {step.weight:g}, and {first} is proven to lose "
-                f"less than {self.keep:g}: it loses {step.loss:.4f}, at most {step.most:.4f} (one-sided 95% interval, "
-                f"{self._counted})."
+                f"less than {self.keep:g}: it loses {step.loss:.4f}, {self._at_most(step)}."
             )
         if self.steps[0].is_proven:
             return (
-                f"No trade-off that keeps {first} within {self.keep:g} raises {second}: the first goal alone."
+                f"No trade-off that is proven to keep {first} within {self.keep:g} raises {second}: the model is "
+                "that of the first goal alone."
             )
         step = self.steps[0]
-        needed = self.queries_needed
-        take = "" if np.isnan(needed) else (
-            f" A proof would take about {counted(int(needed), 'query', 'queries')}, if nothing is lost (power {POWER:.0%})."
-        )  # fmt: skip
         return (
-            f"No trade-off is proven to keep {first} within {self.keep:g}, so the model is the first goal alone: with a "
-            f"weight of {step.weight:g} it may lose up to {step.most:.4f} (one-sided 95% interval, {self._counted}).{take}"
+            f"No trade-off is proven to keep {first} within {self.keep:g}, so the model is that of the first goal "
+            f"alone. With a weight of {step.weight:g} it loses {step.loss:.4f}, {self._at_most(step)}.{self._needed}"
         )
 
     @property
-    def _counted(self) -> str:
-        return counted(self._paired(1, 0)[0].size, "held-out query", "held-out queries")
+    def _needed(self) -> str:
+        if np.isnan(self.queries_needed):
+            return ""
+        needed = counted(int(self.queries_needed), "query", "queries")
+        return f" A proof would take about {needed} if nothing is lost (power {POWER:.0%})."
+
+    def _at_most(self, step: Step) -> str:
+        n = self._paired(1, 0)[0].size
+        return f"at most {step.most:.4f} (one-sided 95% interval, {counted(n, 'held-out query', 'held-out queries')})"
 
     def _step(self, at: int) -> Step:
         x, weight = self._paired(at, 0)

@@ -157,8 +157,8 @@ def _stays(sets: Mapping[str, Splits]) -> str:
     said = "stays" if len(higher) >= 2 else "goes"
     caption = (
         "The second measure of `Constrained` above the front of the ten trade-offs at the same first measure, in "
-        f"points, with the 95 % interval over resampled test queries. Significantly above on {len(higher)} data sets: by the "
-        f"rule of the protocol it **{said}**."
+        f"points, with the 95 % interval over resampled test queries. Significantly above on {len(higher)} data sets: "
+        f"by the rule of the protocol it **{said}**."
     )
     return "## Constrained above the front\n\n" + table(["", "above", "95 % interval"], rows, caption)
 

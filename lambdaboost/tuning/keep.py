@@ -135,7 +135,7 @@ class Kept:
             step = self.steps[self.chosen - 1]
             return (
                 f"{second} rises by {step.gain:.4f} with a weight of {step.weight:g}, and {first} is proven to lose "
-                f"less than {self.keep:g}: it loses {step.loss:.4f}, {self._at_most(step)}."
+                f"less than {self.keep:g}: it changes {self._by(step)}."
             )
         if self.steps[0].is_proven:
             return (
@@ -145,7 +145,7 @@ class Kept:
         step = self.steps[0]
         return (
             f"No trade-off is proven to keep {first} within {self.keep:g}, so the model is that of the first goal "
-            f"alone. With a weight of {step.weight:g} it loses {step.loss:.4f}, {self._at_most(step)}.{self._needed}"
+            f"alone. With a weight of {step.weight:g} it changes {self._by(step)}.{self._needed}"
         )
 
     @property
@@ -155,9 +155,12 @@ class Kept:
         needed = counted(int(self.queries_needed), "query", "queries")
         return f" A proof would take about {needed} if nothing is lost (power {POWER:.0%})."
 
-    def _at_most(self, step: Step) -> str:
+    def _by(self, step: Step) -> str:
         n = self._paired(1, 0)[0].size
-        return f"at most {step.most:.4f} (one-sided 95% interval, {counted(n, 'held-out query', 'held-out queries')})"
+        if not np.isfinite(step.most):
+            return f"by an amount that {counted(n, 'held-out query', 'held-out queries')} cannot tell"
+        of = f"one-sided 95% interval, {counted(n, 'held-out query', 'held-out queries')}"
+        return f"by {-step.loss:+.4f}, at worst by {-step.most:+.4f} ({of})"
 
     def _step(self, at: int) -> Step:
         x, weight = self._paired(at, 0)

@@ -1,6 +1,7 @@
 """`experiments.several_goals` at tiny sizes, and what it says of what it found."""
 
 import itertools
+import re
 import stat
 import sys
 
@@ -10,14 +11,16 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import experiments.several_goals.__main__ as command
-from experiments.several_goals import methods, mo_lightgbm
+from experiments.several_goals import methods, mo_lightgbm, proof
 from experiments.several_goals.methods import CONSTRAINED, FIRST, SECOND_ALONE, SUM
 from experiments.several_goals.pictures import change, ringed
 from experiments.several_goals.promises import by_fold, by_seed, interval, p_of_keeping
+from experiments.several_goals.proof import Splits, above
 from experiments.several_goals.report import Volumes, findings
 from experiments.several_goals.results import OfSet, hypervolume
 from experiments.several_goals.sets import known
 from experiments.several_goals.study import PARTS, Task
+from lambdaboost.tuning.keep import WEIGHTS
 
 pytestmark = pytest.mark.slow
 
@@ -36,11 +39,24 @@ def made(out):
 
 
 def test_everything_is_written(made, out):
-    assert {path.name for path in out.iterdir()} == {"synthetic__position.svg", "report.md", "runs"}
+    assert {path.name for path in out.iterdir()} == {
+        "synthetic__position.svg",
+        "report.md",
+        "runs",
+        "sequence",
+    }
     text = (out / "report.md").read_text(encoding="utf-8")
     for expected in ("## Findings", "| Chebyshev |", f"| {KEPT} |", "settled before any result", "Wilson"):
         assert expected in text
     assert "MO-LightGBM linear_scalarization" not in text  # nobody gave it
+    text = (out / "sequence" / "report.md").read_text(encoding="utf-8")
+    for expected in (
+        "## Choices",
+        "## True losses",
+        "synthetic, position, Constrained",
+        "by the rule of the protocol",
+    ):
+        assert expected in text
 
 
 def test_finished_runs_are_not_repeated(made, out, monkeypatch):
@@ -193,6 +209,44 @@ def test_labels_of_mo_lightgbm_have_the_gains_of_both_measures():
     assert gains[:5].tolist() == [0, 1, 3, 7, 15] and gains[[5, 30]].tolist() == [0, 15]
     assert mo_lightgbm.label_gains(2, "linear")[:3].tolist() == [0, 1, 2]
     assert mo_lightgbm.levels(np.array([0.0, np.nan, 0.5, 1.0]), 4).tolist() == [5, 5, 17, 30]
+
+
+def of_sequence(changes, tolerated):
+    """Splits of a set whose held-out values prove the first trade-offs, with such changes on the test parts."""
+    found = invented({f"{w:g}": changes(w) for w in WEIGHTS} | {"Constrained": (0.0, 0.02)})
+    rng = np.random.default_rng(0)
+    held_out = rng.random((1, 2, 400)) + 0.001 * rng.standard_normal((len(WEIGHTS), 2, 400))
+    held_out += np.array([(-0.05 * (w > tolerated), 0.1 * w) for w in WEIGHTS])[:, :, None]
+    outcomes = {
+        Task(task.data_set, task.seed, task.fold, "sequence"): outcome | {"held out": held_out}
+        for task, outcome in found.outcomes.items()
+    }
+    return Splits(OfSet(found.goals, outcomes))
+
+
+def test_choices_are_judged_by_the_mean_loss_over_test_parts():
+    splits = of_sequence(lambda w: (-0.1 * w, 0.2 * w), tolerated=0.1)
+    assert splits.choices == ["0.1"] * 10 and splits.true_loss("0.1") == pytest.approx(0.01, abs=1e-4)
+    assert np.allclose(splits.of_choices, (-0.01, 0.02), atol=2e-4)
+    text = proof._promises({"made": splits})
+    assert "| made, sequence | -1.00 | +2.00 | 10 of 10 | 10 of 10 |" in text
+    assert re.search(r"\| made, Constrained \| [+-]0.0\d \| \+2.0\d \| 0 of 10 \| 0 of 10 \|", text)
+    assert "**10 of 10 (72–100 %)** are beyond" in text
+
+
+def test_what_is_above_the_front_has_an_interval():
+    splits = of_sequence(lambda w: (-0.1 * w, 0.2 * w), tolerated=0.1)
+    heights = splits.above_front()
+    assert heights[0] == pytest.approx(0.02, abs=2e-4) and (heights[1:] > 0).all()
+    assert "stays" in proof._stays({"one": splits, "another": splits}) and "goes" in proof._stays(
+        {"one": splits}
+    )
+
+
+def test_a_point_on_the_front_or_beyond_its_ends_is_measured_from_the_nearest():
+    front = [[0.0, 1.0], [1.0, 0.0], [-0.2, 0.3]]
+    for point, height in (([0.5, 0.5], 0.0), ([2.0, 0.1], 0.1), ([-1.0, 0.5], -0.5)):
+        assert above(np.array([*front, point])) == pytest.approx(height)
 
 
 def test_an_executable_that_fails_is_an_error(tmp_path, out):

@@ -38,12 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     start = partial(Study, options.data, scale, rounds, options.mo_lightgbm)
     with Workers(options.out / "runs", options.workers, start) as pool:
         found = pool.run(tasks, lambda: None)
-    results = Results(sets, {task: found[key] for key, task in tasks.items()})
-    if set(parts) >= set(PARTS) - {MO_LIGHTGBM}:
+    outcomes = {task: found[key] for key, task in tasks.items()}
+    sequences = Results(sets, {task: of for task, of in outcomes.items() if task.systems == SEQUENCE})
+    results = Results(sets, {task: of for task, of in outcomes.items() if task.systems != SEQUENCE})
+    if set(parts) >= set(PARTS) - {MO_LIGHTGBM, SEQUENCE}:
         write_report(results, options.out)
         note(f"written: {options.out / 'report.md'}")
     if SEQUENCE in parts:
-        write_proof({name: results.of(name) for name in results.sets}, options.out / SEQUENCE)
+        write_proof({name: sequences.of(name) for name in sets}, options.out / SEQUENCE)
         note(f"written: {options.out / SEQUENCE / 'report.md'}")
     return results
 

@@ -16,7 +16,6 @@ from experiments.common.report import table
 from experiments.several_goals.keeping import KEEP, chosen, kept
 from experiments.several_goals.promises import Promise
 from experiments.several_goals.results import RESAMPLES, OfSet, Values
-from experiments.several_goals.study import SEQUENCE
 from lambdaboost.evaluation import non_dominated
 from lambdaboost.tuning.keep import WEIGHTS
 
@@ -29,11 +28,6 @@ class Splits:
     """The splits of a data set."""
 
     found: OfSet
-
-    @classmethod
-    def of(cls, found: OfSet) -> Splits:
-        """Those of all outcomes of a data set."""
-        return cls(OfSet(found.goals, {t: o for t, o in found.outcomes.items() if t.systems == SEQUENCE}))
 
     @cached_property
     def choices(self) -> list[str]:
@@ -90,7 +84,7 @@ def _mean(outcome: Mapping[str, Values], system: str) -> Values:
 
 def write_proof(sets: Mapping[str, OfSet], out: Path) -> None:
     """Write report.md on the sequence."""
-    splits = {name: Splits.of(found) for name, found in sets.items()}
+    splits = {name: Splits(found) for name, found in sets.items()}
     about = (
         f"Made by `python -m experiments.several_goals DATA --parts sequence`; {report.versions('lightgbm')}."
     )

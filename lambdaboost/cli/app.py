@@ -178,6 +178,13 @@ def tune(
         list[str] | None,
         Option(help="What to optimise, such as ndcg@3; default ndcg@10. Several give a trade-off."),
     ] = None,
+    keep: Annotated[
+        float | None,
+        Option(
+            metavar="LOSS",
+            help="Of two measures, raise the second as far as the first is proven to lose less, such as 0.005.",
+        ),
+    ] = None,
     objective: Annotated[
         list[str] | None,
         Option(

@@ -96,6 +96,8 @@ def _tell(tuned: Tuned) -> None:
     if tuned.trade_off is not None:
         print_table(table_of(tuned.front[["candidate", *names, tuned.front.columns[-1]]]))
         tell(tuned.trade_off.loss)
+    if tuned.kept is not None:
+        print_table(table_of(tuned.kept.frame))
     tell(tuned.verdict)
     tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
     tell(tuned.choice.caveat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,11 @@ class Step:
     def is_proven(self) -> bool:
         """Whether the loss is significantly smaller than the tolerance."""
         return self.p < LEVEL
+
+    @property
+    def words(self) -> str:
+        """The result of the test in words."""
+        return "proven" if self.is_proven else "not proven"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +120,33 @@ class Kept:
         return max(range(proven), key=lambda at: self.means[at][1])
 
     @property
+    def frame(self) -> Any:
+        """All trade-offs: a pandas frame, with the tests of those that were tested, and the one that was chosen."""
+        import pandas as pd
+
+        rows = []
+        for at, (weight, means) in enumerate(zip(self.weights, self.means, strict=True)):
+            step = self.steps[at - 1] if 0 < at <= len(self.steps) else None
+            said = "first goal alone" if at == 0 else "not tested" if step is None else step.words
+            rows.append(
+                {
+                    "weight": weight,
+                    **{repr(measure): mean for measure, mean in zip(self.measures, means, strict=True)},
+                    "loss": np.nan if step is None else step.loss,
+                    "loss at most": np.nan if step is None else step.most,
+                    "p": np.nan if step is None else step.p,
+                    "tested": said,
+                    "chosen": at == self.chosen,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def about(self) -> dict[str, Any]:
+        """What was found, as JSON takes it."""
+        means = dict(zip(map(repr, self.measures), self.means[self.chosen], strict=True))
+        return {"keep": self.keep, "weight": self.weights[self.chosen], **means, "verdict": self.verdict}
+
+    @property
     def queries_needed(self) -> float:
         """The queries of a proof of the first step with a power of 80%, if nothing is lost; NaN if unknown.
 
@@ -150,10 +183,13 @@ class Kept:
 
     @property
     def _needed(self) -> str:
-        if np.isnan(self.queries_needed):
+        needed, there = self.queries_needed, self._paired(1, 0)[0].size
+        if np.isnan(needed):
             return ""
-        needed = counted(int(self.queries_needed), "query", "queries")
-        return f" A proof would take about {needed} if nothing is lost (power {POWER:.0%})."
+        if needed <= there:
+            return " The queries would be enough if nothing were lost."
+        said = counted(int(needed), "query", "queries")
+        return f" A proof would take about {said} if nothing is lost (power {POWER:.0%})."
 
     def _by(self, step: Step) -> str:
         n = self._paired(1, 0)[0].size

@@ -10,8 +10,9 @@ import numpy as np
 from lambdaboost._files import check_place
 from lambdaboost.evaluation.comparison.table import Table
 from lambdaboost.evaluation.reports.charts import trade_off
-from lambdaboost.evaluation.reports.page import Page
+from lambdaboost.evaluation.reports.page import COLOURS, Page, Picture, label, label_axes
 from lambdaboost.evaluation.reports.tables import data_facts, run_facts
+from lambdaboost.tuning.keep import Kept
 
 
 def write_page(path: str | Path, tuned: Any) -> Path:
@@ -19,6 +20,8 @@ def write_page(path: str | Path, tuned: Any) -> Path:
     path = Path(path)
     check_place("path", path)
     page = Page("Tuning report", tuned.verdict)
+    if tuned.kept is not None:
+        _kept(page, tuned.kept)
     _certainty(page, tuned)
     _trials(page, tuned)
     if tuned.trade_off is not None:
@@ -68,6 +71,48 @@ def _trade_off(page: Page, tuned: Any) -> None:
     )
     columns = ["trial", "candidate", *map(repr, tuned.measures), tuned.front.columns[-1]]
     page.table(table_of(tuned.front[columns], caption))
+
+
+def _kept(page: Page, kept: Kept) -> None:
+    first, second = map(repr, kept.measures)
+    page.section(f"{first} kept, {second} raised")
+    page.pictures([_front(kept)])
+    caption = (
+        f"The best setting of the search with a rising weight of LambdaRank of {second}: means over held-out queries, "
+        f"the loss of {first} from the first goal alone, the upper end of its one-sided 95% interval, and p of the "
+        f"paired t-test that it is {kept.keep:g} or more. The tests end with the first that is not proven."
+    )
+    page.table(table_of(kept.frame, caption))
+
+
+def _front(kept: Kept) -> Picture:
+    """The means of both measures by every trade-off."""
+    x, y = 100 * np.array(kept.means).T
+    first, second = map(repr, kept.measures)
+
+    def draw(axes: Any) -> None:
+        axes.plot(x, y, color=COLOURS[0], marker="o", markersize=4, linewidth=1, label="trade-offs")
+        tested = slice(1, 1 + len(kept.steps))
+        axes.plot(x[tested], y[tested], "s", color=COLOURS[0], markersize=8, fillstyle="none", label="tested")
+        axes.plot(
+            x[kept.chosen],
+            y[kept.chosen],
+            "o",
+            color="#1a1a1a",
+            markersize=15,
+            fillstyle="none",
+            label="chosen",
+        )
+        limit = x[0] - 100 * kept.keep
+        axes.axvline(limit, color=COLOURS[1], linewidth=0.8, linestyle="--", label="tolerance")
+        label_axes(axes, f"Mean {label(first)} × 100", f"Mean {label(second)} × 100")
+
+    caption = (
+        f"{first} against {second} by the weight of the second goal, from the first goal alone; squares were tested, "
+        "the ring is around the model. What counts is the test, not on which side of the tolerance a mean lies."
+    )
+    points = zip(kept.weights, x, y, strict=True)
+    return Picture(draw, caption, "; ".join(f"weight {w:g}: {a:.2f} and {b:.2f}" for w, a, b in points))
 
 
 def _model(page: Page, tuned: Any) -> None:

@@ -25,6 +25,7 @@ from lambdaboost.evaluation import Measure, parse
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit
 from lambdaboost.tuning.folds import Fold, drawn_folds, fold_of_query, joined, query_contents
+from lambdaboost.tuning.second_goal import check_goals, check_keep
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 
@@ -50,6 +51,7 @@ class Request(Value):
     valid: Collection | None
     split: Split | None
     measures: tuple[Measure, ...]
+    keep: float | None
     named: tuple[Candidate, ...] | None
     engines: tuple[str, ...]
     params: Mapping[str, Any]
@@ -77,6 +79,10 @@ class Request(Value):
                 check_measure(measure, name, part)
         self._check_choice()
         self._check_budget()
+        if self.keep is not None:
+            check_keep(self.keep, self.measures)
+            for part in self.given.values():
+                check_goals(self.measures, self.candidates, part)
         if self.left_out and (self.named is not None or not self.candidates):
             name, reason = next(iter(self.left_out.items()))
             raise ValueError(f"objective {name} cannot train on these data: {reason}")
@@ -115,6 +121,8 @@ class Request(Value):
             raise ValueError(
                 f"choose is {plain(repr(self.choose))}, expected 'best', 'simplest' or 'balanced'"
             )
+        if self.choose == "balanced" and self.keep is not None:
+            raise ValueError("choose is 'balanced' with keep, which chooses by proof: leave one of them out")
         if self.choose == "balanced" and len(self.measures) < 2:
             raise ValueError(
                 "choose is 'balanced' with one measure: give several, or choose 'best' or 'simplest'"
@@ -132,6 +140,11 @@ class Request(Value):
             check_whole("settings", self.settings)
         if self.minutes is not None:
             check_number("minutes", self.minutes, above=0, remedy="give a number above 0, such as 10")
+
+    @property
+    def first(self) -> Request:
+        """The search for the first measure alone."""
+        return replace(self, measures=self.measures[:1], keep=None)
 
     @property
     def given(self) -> dict[str, Collection]:

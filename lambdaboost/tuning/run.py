@@ -33,6 +33,7 @@ from lambdaboost.tuning.request import (
 )
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.study import Study
+from lambdaboost.tuning.trade_offs import request_of, trained
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import HeldOut, Tuned
 
@@ -57,6 +58,7 @@ def tune(
     qid: Any = None,
     sample_weight: Any = None,
     measure: Measure | str | Iterable[Measure | str] = NDCG(10),
+    keep: float | None = None,
     objectives: Iterable[Any] | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
     params: Mapping[str, Any] | None = None,
@@ -97,6 +99,11 @@ def tune(
         As of `LambdaRanker.fit`.
     measure : Measure, str or iterable of them
         What to optimise. Several measures give a front; the first one ends trainings early.
+    keep : float, optional
+        With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The search
+        is for the first measure. Its best setting is then trained in the folds with ten weights of LambdaRank of the
+        second, and the model is the trade-off with the highest second measure among those that are proven to lose less
+        (`Kept`).
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "GradientStep(graded(0.2))"]``, from simple to complex.
         By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them.
@@ -167,8 +174,8 @@ def tune(
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
     parts = _parts(train, y, valid, query, sample_weight, beside)
     request = Request(
-        *parts, split, checked_measures(measure), named, engines, fixed, settings, minutes, folds, rounds, patience,
-        choose, refit, nested, workers, seed,
+        *parts, split, checked_measures(measure), keep, named, engines, fixed, settings, minutes, folds, rounds,
+        patience, choose, refit, nested, workers, seed,
     )  # fmt: skip
     path = None if study is None else Path(study)
     if path is not None:
@@ -223,6 +230,25 @@ def _held_out(request: Request, path: Path | None) -> HeldOut:
 
 
 def _tuned(request: Request, path: Path | None, name: str) -> Tuned:
+    """Search, and with a second goal train the trade-offs of what was found."""
+    if request.keep is None:
+        return _searched(request, path, name)
+    begin = time.time()
+    found = _searched(request.first, path, name)
+    trade_offs = request_of(request.first, found.chosen, request.measures)
+    file = None if path is None else Study(path, f"{name}, trade-offs", trade_offs)
+    try:
+        trials = trained(trade_offs, found.chosen.knobs, file)
+        _pass_on(trials)
+        tuned = found.with_second(request.keep, trade_offs, trials)
+        return replace(tuned, seconds=time.time() - begin)
+    except KeyboardInterrupt:
+        raise Stopped(
+            "stopped before the last trade-off; the model is of the first goal alone", lambda: found
+        ) from None
+
+
+def _searched(request: Request, path: Path | None, name: str) -> Tuned:
     """Search, choose, and train the choice."""
     file = None if path is None else Study(path, name, request)
     with progress(request) as advance:
@@ -251,8 +277,13 @@ def _stopped(search: Search, path: Path | None) -> Stopped:
 
 def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
     trials = sorted(trials, key=lambda trial: trial.number)
+    _pass_on(trials)
+    return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
+
+
+def _pass_on(trials: Iterable[Trial]) -> None:
+    """Warn once of what the trainings warned of."""
     for text in dict.fromkeys(text for trial in trials for text in trial.warnings):
         # Settings without a split score badly, so the search avoids them by itself.
         if not text.startswith(WITHOUT_SPLIT):
             warn(text)
-    return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.significance import WeightedMean, weighted_mean
 from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.folds import joined
+from lambdaboost.tuning.keep import Kept
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.second_label import SecondLabel
+from lambdaboost.tuning.trade_offs import kept_of
 from lambdaboost.tuning.training import full_params, train_alone
 from lambdaboost.tuning.trial import Trial
 
@@ -94,6 +96,9 @@ class Tuned:
     held_out : HeldOut or None
         The estimate on held-out queries by nested cross-validation, if there is one. The best validation mean is
         optimistic, because it is the highest of several.
+    kept : Kept or None
+        With `keep`, the trade-offs of which the model is one, and what is proven of them. All other fields are of the
+        search for the first measure.
 
     """
 
@@ -110,6 +115,7 @@ class Tuned:
     study: Any
     seconds: float = 0.0
     held_out: HeldOut | None = None
+    kept: Kept | None = None
 
     @classmethod
     def of(cls, request: Request, trials: Sequence[Trial], study: Any) -> Tuned:
@@ -121,17 +127,17 @@ class Tuned:
             chosen = choice.simplest
         elif request.choose != "best" and len(request.measures) > 1:
             chosen = Front(request.measures, results, request.weight).balanced
-        candidate = request.candidates[chosen.candidate]
-        data = joined(request.train, request.valid if request.refit else None).shuffled(request.seed)
-        if not request.trains_by_position:
-            data = data.without_positions()
-        # More documents need more rounds.
-        rounds = max(1, round(chosen.rounds * data.queries.n_documents / request.documents))
-        objective, leaves = candidate.objective_with(chosen.knobs), candidate.leaves
-        params = full_params(request, candidate, chosen.knobs)
-        booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
-        model = booster, candidate.engine, objective, leaves, params, rounds
-        return cls(*model, choice, request, results, chosen, study)
+        return cls(*_model(request, chosen), choice, request, results, chosen, study)
+
+    def with_second(self, keep: float, request: Request, trials: Sequence[Trial]) -> Tuned:
+        """With the trade-offs of a request, of which the chosen one becomes the model."""
+        kept = kept_of(request, keep, trials)
+        if kept.chosen == 0:
+            return replace(self, kept=kept)
+        booster, _, objective, _, _, rounds = _model(
+            replace(request, seed=self.request.seed), trials[kept.chosen]
+        )
+        return replace(self, booster=booster, objective=objective, rounds=rounds, kept=kept)
 
     def __repr__(self) -> str:
         mean = self.chosen.means[0]
@@ -151,7 +157,8 @@ class Tuned:
     @property
     def verdict(self) -> str:
         """How sure the choice is, whether a second label helps, if some candidates read one, and by which queries."""
-        said = self.choice.verdict, self.second_label.verdict, self.selection
+        kept = "" if self.kept is None else self.kept.verdict
+        said = kept, self.choice.verdict, self.second_label.verdict, self.selection
         return " ".join(filter(None, said))
 
     @property
@@ -272,8 +279,23 @@ class Tuned:
             "refit": self.request.refit,
             "simplest": self.choice.name(self.choice.simplest),
             "left_out": self.left_out,
+            **({} if self.kept is None else {"kept": self.kept.about()}),
             "held_out": None if self.held_out is None else str(self.held_out),
         }
+
+
+def _model(request: Request, trial: Trial) -> tuple[Any, str, Any, Leaves, dict[str, Any], int]:
+    """A trial's setting trained on all data: the booster and what it was trained with."""
+    candidate = request.candidates[trial.candidate]
+    data = joined(request.train, request.valid if request.refit else None).shuffled(request.seed)
+    if not request.trains_by_position:
+        data = data.without_positions()
+    # More documents need more rounds.
+    rounds = max(1, round(trial.rounds * data.queries.n_documents / request.documents))
+    objective, leaves = candidate.objective_with(trial.knobs), candidate.leaves
+    params = full_params(request, candidate, trial.knobs)
+    booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
+    return booster, candidate.engine, objective, leaves, params, rounds
 
 
 def _frame(trials: Sequence[Trial], request: Request) -> Any:

@@ -51,7 +51,6 @@ class Request(Value):
     valid: Collection | None
     split: Split | None
     measures: tuple[Measure, ...]
-    keep: float | None
     named: tuple[Candidate, ...] | None
     engines: tuple[str, ...]
     params: Mapping[str, Any]
@@ -65,6 +64,7 @@ class Request(Value):
     nested: int
     workers: int | None
     seed: int
+    keep: float | None = None
 
     def __post_init__(self) -> None:
         check_data(self.train, self.valid, self._check_split())

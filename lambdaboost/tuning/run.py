@@ -174,8 +174,8 @@ def tune(
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
     parts = _parts(train, y, valid, query, sample_weight, beside)
     request = Request(
-        *parts, split, checked_measures(measure), keep, named, engines, fixed, settings, minutes, folds, rounds,
-        patience, choose, refit, nested, workers, seed,
+        *parts, split, checked_measures(measure), named, engines, fixed, settings, minutes, folds, rounds,
+        patience, choose, refit, nested, workers, seed, keep,
     )  # fmt: skip
     path = None if study is None else Path(study)
     if path is not None:

@@ -35,7 +35,9 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
-from lambdaboost.dask import Lasting, WorkerDied, _finish, train  # noqa: E402
+from lambdaboost.dask import evaluate, train  # noqa: E402
+from lambdaboost.dask.networks import Lasting  # noqa: E402
+from lambdaboost.dask.waiting import WorkerDied, finish  # noqa: E402
 
 SIZES = [20, 15, 30, 25] * 12
 CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
@@ -418,10 +420,10 @@ def test_a_worker_that_died_before_the_call(client):
         place: client.submit(int, workers=[place], allow_other_workers=False, pure=False)
         for place in (address, gone)
     }
-    _finish(client, {address: calls[address]})
+    finish(client, {address: calls[address]})
     assert calls[address].result() == 0
     with pytest.raises(WorkerDied, match=f"worker {gone} died during the call"):
-        _finish(client, calls)
+        finish(client, calls)
 
 
 @ENGINE

@@ -293,7 +293,7 @@ class Queries:
         return _rebuild(
             np.concatenate([[0], np.cumsum(np.concatenate([q.sizes for q in parts]))]),
             {name: np.concatenate([q.labels[name] for q in parts]) for name in parts[0].labels},
-            _concat_ids(ids) if ids else None,
+            concat_ids(ids) if ids else None,
             None if all(q.weight is None for q in parts) else np.concatenate(weights),
             Positions.concat(positions) if positions else None,
         )
@@ -361,7 +361,7 @@ def _positions(given: ArrayLike | Positions | None, n: int) -> Positions | None:
     return positions
 
 
-def _concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:
+def concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:
     """Ids one after the other, so that a number does not become a text."""
     return np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
 

@@ -124,12 +124,16 @@ class Measure(Value, ABC, registered=False):
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""
-        values, weight = self.per_query(scores, q), q.query_weight
-        if (missing := np.isnan(values)).any():
-            values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
-        total = weight.sum()
-        # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
-        return float((weight * values).sum() / total) if total > 0 else float("nan")
+        return mean_of(self.per_query(scores, q), q.query_weight)
+
+
+def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """The weighted mean of the values that are not NaN; NaN without any."""
+    if (missing := np.isnan(values)).any():
+        values, weight = np.where(missing, 0.0, values), np.where(missing, 0.0, weight)
+    total = weight.sum()
+    # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
+    return float((weight * values).sum() / total) if total > 0 else float("nan")
 
 
 class AtCutoff(Measure, registered=False):

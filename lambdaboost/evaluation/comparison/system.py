@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaboost._checks import check_scores
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import Measure, mean_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +126,16 @@ class Figures:
             known = ", ".join(map(repr, self.values))
             raise ValueError(f"{shown(self.name)} has no values of {measure!r}, only of {known}")
         return np.asarray(self.values[measure])
+
+    def mean(self, measure: Measure) -> float:
+        """The mean over the queries that are not NaN, as ``measure(scores, queries)``.
+
+        >>> from lambdaboost.evaluation import MRR
+        >>> Figures("published", {MRR(): [0.5, float("nan"), 1.0]}).mean(MRR())
+        0.75
+        """
+        weight = self.query_weight
+        return mean_of(self.per_query(measure), np.ones(self.n_queries) if weight is None else weight)
 
     @classmethod
     def concat(cls, name: str, *parts: Figures) -> Figures:

@@ -1,4 +1,4 @@
-"""Training over a cluster of two processes: the model of one machine, whole queries, and errors before any training."""
+"""Dask over two processes: model and measures of one machine, whole queries, errors before any training."""
 
 import os
 import re
@@ -30,6 +30,7 @@ from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
+from lambdaboost.evaluation import compare
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -49,6 +50,8 @@ CLICKS = np.where(RNG.random(N) < 0.3, np.round(RNG.random(N), 1), np.nan).astyp
 X = np.clip(np.round(RELEVANCE[:, None] + 2 * RNG.normal(size=(N, 6))), 0, 4)
 Q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS)
 QID = Q.query_of_row + 100
+WEIGHT = np.repeat(np.linspace(0.5, 2, len(SIZES)), SIZES).astype(np.float32)
+RANK = np.arange(N) % 7 + 1
 VALID = Collection(
     np.clip(np.round(RELEVANCE[::2, None] + 2 * RNG.normal(size=(N // 2, 6))), 0, 4),
     Queries(RELEVANCE[::2], sizes=[9] * (N // 18), clicks=CLICKS[::2]),
@@ -177,9 +180,8 @@ def test_features_of_many_values(client, engine):
 
 @ENGINE
 def test_weights(client, engine):
-    weight = np.repeat(np.linspace(0.5, 2, len(SIZES)), SIZES).astype(np.float32)
-    booster = on_cluster(client, engine, weight=spread(weight))
-    expected = scores(engine, on_one_machine(engine, weight=weight))
+    booster = on_cluster(client, engine, weight=spread(WEIGHT))
+    expected = scores(engine, on_one_machine(engine, weight=WEIGHT))
     np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
     assert np.abs(expected - scores(engine, on_one_machine(engine))).max() > 1e-3
 
@@ -224,6 +226,73 @@ def test_frames_shuffled_by_query(client, engine):
         expected = lb_xgboost.train(XGBOOST, data, rounds, objective=OBJECTIVE, verbose_eval=False)
     expected = scores(engine, expected, frame[names])
     np.testing.assert_allclose(scores(engine, booster, frame[names]), expected, rtol=1e-5, atol=1e-6)
+
+
+def from_shards(folder, shards=8, padding=60):
+    """The arguments of `train` as columns of Parquet files of whole queries, of which nothing is read here."""
+    dd = pytest.importorskip("dask.dataframe")
+    names = [f"f{i}" for i in range(6 + padding)]
+    features = pd.DataFrame(np.hstack([X, np.zeros((N, padding))]), columns=names)
+    rows = features.assign(grade=RELEVANCE, clicks=CLICKS, rank=RANK, weight=WEIGHT, qid=QID)
+    for shard, of_shard in rows.groupby(Q.query_of_row * shards // len(SIZES)):
+        of_shard.to_parquet(folder / f"part-{shard}.parquet", index=False)
+    frame = dd.read_parquet(folder)
+    columns = {"y": frame["grade"], "qid": frame["qid"], "weight": frame["weight"], "position": frame["rank"]}
+    return {"X": frame[names], "sources": frame[["clicks"]]} | columns
+
+
+def test_files_are_read_by_the_workers_alone(client, tmp_path, monkeypatch):
+    """Dask joins small files of which one column is read, but not those of many; no feature reaches the client."""
+    from dask.sizeof import sizeof
+
+    shards = from_shards(tmp_path)
+    assert len(shards["X"].to_delayed()) == 8 > len(shards["y"].to_delayed())
+    received, gather = [], client.gather
+    monkeypatch.setattr(client, "gather", lambda *a, **k: received.append(gather(*a, **k)) or received[-1])
+    booster = train(client, LIGHTGBM, objective=OBJECTIVE, rounds=3, **shards)
+    features = shards.pop("X")
+    there = features.map_partitions(booster.predict, meta=(None, float))
+    figures = evaluate(client, there, measures=[NDCG(10), CNDCG(5)], **shards)
+    assert (
+        0 < sum(map(sizeof, received)) < N * features.shape[1] < features.memory_usage().sum().compute() / 4
+    )
+
+    here = on_one_machine("lightgbm", rounds=3, weight=WEIGHT).predict(X)
+    np.testing.assert_allclose(booster.predict(features.compute()), here, rtol=1e-5, atol=1e-6)
+    q = Queries(RELEVANCE, ids=QID, weight=WEIGHT, clicks=CLICKS)
+    for measure in (NDCG(10), CNDCG(5)):
+        assert figures.mean(measure) == measure(booster.predict(features.compute()), q)
+
+
+def test_measures_are_those_of_one_process(client):
+    """To the bit, whatever the partitions, and NaN where a measure is undefined."""
+    there, here = RNG.normal(size=N), Queries(RELEVANCE, ids=QID, clicks=CLICKS, position=RANK)
+    given = {"qid": spread(QID), "sources": {"clicks": spread(CLICKS)}, "position": spread(RANK)}
+    measures = (NDCG(3), CNDCG(3, empty=float("nan")), ClickDCG(5))
+    figures = evaluate(client, spread(there), spread(RELEVANCE), measures=measures, name="first", **given)
+    for measure in measures:
+        np.testing.assert_array_equal(figures.per_query(measure), measure.per_query(there, here))
+        assert figures.mean(measure) == measure(there, here)
+    second = evaluate(client, spread(X[:, 0]), spread(RELEVANCE), measures="ndcg@3", name="second", **given)
+    np.testing.assert_array_equal(
+        compare(figures, second, measures="ndcg@3")["second", NDCG(3)].after, second.per_query(NDCG(3))
+    )
+
+
+def test_scores_that_cannot_be_evaluated(client):
+    broken = np.where(np.arange(N) == Q.offsets[12] + 2, np.nan, X[:, 0])
+    cut = np.where(np.arange(N) == Q.offsets[12], QID[0], QID)
+    for error, message, scores, more in (
+        (ValueError, r"partition 1: scores\[2\] is nan", spread(broken), {}),
+        (ValueError, "query 100 is split over partitions 0 and 1", spread(X[:, 0]), {"qid": spread(cut)}),
+        (ValueError, r"CNDCG\(k=3\) reads the source 'clicks': give it", spread(X[:, 0]), {"measures": CNDCG(3)}),
+        (ValueError, "y has 4 partitions, scores has 2", spread(X[:, 0], (0, 12, 48)), {}),
+        (ValueError, "scores has no rows", da.zeros(0), {"y": da.zeros(0), "qid": da.zeros(0)}),
+        (TypeError, "scores is ndarray, expected a Dask array", X[:, 0], {}),
+    ):
+        given = {"y": spread(RELEVANCE), "qid": spread(QID), "measures": NDCG(3)} | more
+        with pytest.raises(error, match=message):
+            evaluate(client, scores, **given)
 
 
 @ENGINE

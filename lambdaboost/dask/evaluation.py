@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask.rows import Rows, named, naming_partition, spread
+from lambdaboost.dask.rows import Rows, check_sources, named, naming_partition, spread
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Figures, Measure
 from lambdaboost.evaluation.naming import measures_in
@@ -60,7 +60,10 @@ def evaluate(
 
     """
     chosen = measures_in(measures)
-    parts = spread(client, {"scores": scores}, named(y, qid, weight, sources, position), _any)
+    given = named(y, qid, weight, sources, position)
+    for measure in chosen:
+        check_sources(measure, given)
+    parts = spread(client, {"scores": scores}, given, _any)
     rows, numbers = [part.rows for part in parts], [part.number for part in parts]
     found = client.gather(client.map(_figures, rows, numbers, measures=chosen, pure=False))
     values, weights = (np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True))

@@ -50,6 +50,13 @@ def named(y: Any, qid: Any, weight: Any, sources: Any, position: Any) -> dict[st
     return {name: values for name, values in columns.items() if values is not None}
 
 
+def check_sources(reader: Any, given: Mapping[str, Any]) -> None:
+    """Raise if an objective or a measure reads a source that is not given."""
+    for name in reader.sources:
+        if name not in given:
+            raise ValueError(f"{reader!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
+
+
 def spread(client: Any, features: Mapping[str, Any], columns: Mapping[str, Any], check: Check) -> list[Part]:
     """Compute collections on the workers, where every row and query is checked: the partitions that have rows.
 
@@ -111,8 +118,8 @@ def _partitions(given: Mapping[str, Any]) -> list[Any]:
     for name, collection in given.items():
         if not hasattr(collection, "to_delayed"):
             raise TypeError(
-                f"{_argument(name)} is {type(collection).__name__}, expected a Dask array, DataFrame or Series; on one "
-                "machine use lambdaboost.lightgbm.train or lambdaboost.xgboost.train"
+                f"{_argument(name)} is {type(collection).__name__}, expected a Dask array, DataFrame or Series; without "
+                "a cluster use lambdaboost.lightgbm, lambdaboost.xgboost and lambdaboost.evaluation"
             )
     first, *others = given.values()
     if all(hasattr(collection, "divisions") for collection in given.values()):

@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaboost._checks import check_whole
 from lambdaboost.dask.networks import ENGINES
-from lambdaboost.dask.rows import Rows, named, spread
+from lambdaboost.dask.rows import Rows, check_sources, named, spread
 from lambdaboost.dask.waiting import finish
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.engines.engine import Training, engine_named
@@ -87,9 +87,7 @@ def train(
     check_distributed(rule, leaves)
     held_out = _held_out(X, valid, measure, early_stopping)
     given = named(y, qid, weight, sources, position)
-    for name in rule.sources:
-        if name not in given:
-            raise ValueError(f"{rule!r} reads the source {name!r}: give it in sources={{{name!r}: …}}")
+    check_sources(rule, given)
     held: dict[str, list[Any]] = {}
     parts = spread(client, {"X": X}, given, partial(_try, rule))
     for part in parts:

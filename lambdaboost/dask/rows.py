@@ -118,8 +118,8 @@ def _partitions(given: Mapping[str, Any]) -> list[Any]:
     for name, collection in given.items():
         if not hasattr(collection, "to_delayed"):
             raise TypeError(
-                f"{_argument(name)} is {type(collection).__name__}, expected a Dask array, DataFrame or Series; without "
-                "a cluster use lambdaboost.lightgbm, lambdaboost.xgboost and lambdaboost.evaluation"
+                f"{_argument(name)} is {type(collection).__name__}, expected a Dask array, DataFrame or Series; "
+                "without a cluster use lambdaboost.lightgbm, lambdaboost.xgboost and lambdaboost.evaluation"
             )
     first, *others = given.values()
     if all(hasattr(collection, "divisions") for collection in given.values()):

@@ -285,7 +285,12 @@ def test_scores_that_cannot_be_evaluated(client):
     for error, message, scores, more in (
         (ValueError, r"partition 1: scores\[2\] is nan", spread(broken), {}),
         (ValueError, "query 100 is split over partitions 0 and 1", spread(X[:, 0]), {"qid": spread(cut)}),
-        (ValueError, r"CNDCG\(k=3\) reads the source 'clicks': give it", spread(X[:, 0]), {"measures": CNDCG(3)}),
+        (
+            ValueError,
+            r"CNDCG\(k=3\) reads the source 'clicks': give it",
+            spread(X[:, 0]),
+            {"measures": CNDCG(3)},
+        ),
         (ValueError, "y has 4 partitions, scores has 2", spread(X[:, 0], (0, 12, 48)), {}),
         (ValueError, "scores has no rows", da.zeros(0), {"y": da.zeros(0), "qid": da.zeros(0)}),
         (TypeError, "scores is ndarray, expected a Dask array", X[:, 0], {}),

@@ -1,4 +1,4 @@
-"""Train over the workers of Ray Train, on either engine: whole queries, label sources, early stopping, restarts.
+"""Train over the workers of Ray Train from Parquet files: whole queries, label sources, early stopping, restarts.
 
 python examples/ray_train.py --engine lightgbm
 """
@@ -8,7 +8,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import ray.train
+from pyarrow.dataset import dataset
 from ray.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig
 
 from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear
@@ -21,26 +23,37 @@ MODEL = {"lightgbm": "model.txt", "xgboost": "model.ubj"}
 def on_worker(config):
     """What each worker does: its own queries, all validation queries, the model so far if it was restarted."""
     worker = ray.train.get_context()
-    train, valid = config["read"]()
-    rows = rows_of_worker(train.queries.query_of_row, worker.get_world_rank(), worker.get_world_size())
+    rows = share(config["train"], worker.get_world_rank(), worker.get_world_size())
+    valid = dataset(config["valid"]).to_table().to_pandas()
     train_on = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[config["engine"]]
     so_far = ray.train.get_checkpoint()
     with tempfile.TemporaryDirectory() as folder:
         if so_far is not None:
             so_far.to_directory(folder)
-        train_on(config, columns(train, rows), columns(valid), Path(folder) / MODEL[config["engine"]])
+        train_on(config, columns(rows), columns(valid), Path(folder) / MODEL[config["engine"]])
 
 
-def read():
-    """Training and validation part of a search log; your script would read its files here."""
-    log = web_search_log(60, documents=20, seed=2).shuffled(0)
-    return log.take(np.arange(40)), log.take(np.arange(40, 60))
+def share(folder, worker, workers):
+    """The whole queries of a worker; of all others it reads the query column alone."""
+    files = dataset(folder)
+    qid = files.to_table(columns=["qid"])["qid"]
+    return files.take(rows_of_worker(qid, worker, workers)).to_pandas()
 
 
-def columns(log, rows=slice(None)):
-    """Features, grades, queries and clicks of some rows."""
+def columns(rows):
+    """Features, grades, queries and clicks."""
+    return rows.drop(columns=["qid", "grade", "clicks"]), rows["grade"], rows["qid"], rows[["clicks"]]
+
+
+def write(log, folder, files):
+    """A folder of Parquet files, in which queries may begin in one and end in the next."""
     q = log.queries
-    return log.features[rows], q.relevance[rows], q.query_of_row[rows], {"clicks": q.labels["clicks"][rows]}
+    rows = pd.DataFrame(log.features).rename(columns=str)
+    rows = rows.assign(qid=q.query_of_row, grade=q.relevance, clicks=q.labels["clicks"])
+    folder.mkdir()
+    for number, at in enumerate(np.array_split(np.arange(len(rows)), files)):
+        rows.iloc[at].to_parquet(folder / f"part-{number}.parquet", index=False)
+    return str(folder)
 
 
 def on_lightgbm(config, train, valid, path):
@@ -133,8 +146,8 @@ def fit(config, folder, workers=2, max_failures=1):
     ).fit()
 
 
-def config(engine):
-    """Settings of the example."""
+def config(engine, train, valid):
+    """Settings of the example, whose data are in two folders."""
     params = {
         "lightgbm": {"num_leaves": 7, "verbose": -1, "num_threads": 1},
         "xgboost": {"max_depth": 3, "nthread": 1},
@@ -142,7 +155,8 @@ def config(engine):
     return {
         "engine": engine,
         "params": params[engine],
-        "read": read,
+        "train": train,
+        "valid": valid,
         "objective": OBJECTIVE,
         "leaves": "engine",
         "rounds": 40,
@@ -156,8 +170,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", choices=MODEL, default="lightgbm")
     engine = parser.parse_args().engine
+    log = web_search_log(60, documents=20, seed=2).shuffled(0)
     with tempfile.TemporaryDirectory() as folder:
-        result = fit(config(engine), folder)
+        parts = {"train": (np.arange(40), 8), "valid": (np.arange(40, 60), 2)}
+        shards = [write(log.take(at), Path(folder) / name, files) for name, (at, files) in parts.items()]
+        result = fit(config(engine, *shards), folder)
         result.checkpoint.to_directory(".")
         print(f"{engine}: {result.metrics}, written to {MODEL[engine]}")
 

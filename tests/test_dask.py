@@ -436,6 +436,48 @@ def test_one_worker_fails(client, engine):
     assert on_cluster(client, engine, rounds=1) is not None
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a worker is killed by a signal")
+@ENGINE
+def test_four_workers_from_files(engine, tmp_path):
+    """Sources, positions, weights, validation and measures; a killed worker, and a training after it."""
+    import cloudpickle
+
+    shards = from_shards(tmp_path, padding=0)
+    stop = {"valid": VALID, "measure": NDCG(5), "early_stopping": 5, "rounds": 60}
+    faster = PARAMS[engine] | {"learning_rate": 1.0}
+    given = {"engine": engine, "objective": OBJECTIVE} | shards
+    cluster = distributed.LocalCluster(
+        n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+    )
+    cloudpickle.register_pickle_by_value(__import__(__name__))
+    try:
+        with cluster, distributed.Client(cluster) as client:
+            booster = train(client, faster, **given, **stop)
+            dies = Blend(RankNet(), LambdaRank(), Dies(tmp_path / "killed", False))
+            with pytest.raises(WorkerDied, match=r"died during the call: .*train again"):
+                train(client, faster, **given | {"objective": dies})
+            restart(client, 4)
+            again = train(client, faster, **given, **stop)
+    finally:
+        cloudpickle.unregister_pickle_by_value(__import__(__name__))
+    names = None if engine == "lightgbm" else booster.feature_names
+    rows = X if names is None else pd.DataFrame(X, columns=names)
+    first, second = scores(engine, booster, rows), scores(engine, again, rows)
+    np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
+    if engine == "xgboost":  # on three workers or more LightGBM may differ
+        data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=WEIGHT, sources={"clicks": CLICKS})
+        alone = lb_xgboost.train(
+            faster, data, 60, objective=OBJECTIVE, evals=[(held_out(engine, data), "valid")],
+            custom_metric=NDCG(5), early_stopping_rounds=5, verbose_eval=False,
+        )  # fmt: skip
+        assert booster.best_iteration == alone.best_iteration < 55
+        alone = alone[: alone.best_iteration + 1].predict(xgb.DMatrix(X))
+        np.testing.assert_allclose(first, alone, rtol=1e-4, atol=1e-4)
+    untrained, trained = NDCG(5)(np.zeros(N), Q), NDCG(5)(first, Q)
+    assert trained > untrained + 0.1
+
+
 class Dies:
     """A schedule in which the second worker is killed in round 3, as the kernel kills for want of memory.
 
@@ -476,16 +518,16 @@ def test_a_worker_that_dies_is_an_error_within_seconds(client, engine, waits, tm
     assert on_cluster(client, engine, rounds=1) is not None
 
 
-def restart(client):
-    """Wait for two workers; on a busy machine Dask may give up a killed one, so another is asked for."""
+def restart(client, workers=2):
+    """Wait for all workers; on a busy machine Dask may give up a killed one, so another is asked for."""
     deadline = time.monotonic() + 600
     while True:
         try:
-            return client.wait_for_workers(2, timeout=20)
+            return client.wait_for_workers(workers, timeout=20)
         except TimeoutError:
             if time.monotonic() > deadline:
                 raise
-            client.cluster.scale(2)
+            client.cluster.scale(workers)
 
 
 def test_a_worker_that_died_before_the_call(client):

@@ -47,8 +47,7 @@ def part(queries, seed):
     return Collection(X, Queries(grades, sizes=[20] * queries, clicks=clicks))
 
 
-def read():
-    return part(40, 1), part(20, 2)
+TRAIN, VALID = part(40, 1), part(20, 2)
 
 
 class Dies:
@@ -70,7 +69,7 @@ def example():
     module = importlib.import_module("ray_train")
     for of_driver in (module, sys.modules[__name__]):
         ray.cloudpickle.register_pickle_by_value(of_driver)
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=5, include_dashboard=False, log_to_driver=False)
     yield module
     ray.shutdown()
     sys.path.pop(0)
@@ -81,9 +80,9 @@ def on_one_machine(engine, config):
     adapter = importlib.import_module(f"lambdaboost.{engine}")
     labels = [
         {"label": q.relevance, "qid": q.query_of_row, "sources": {"clicks": q.labels["clicks"]}}
-        for q in (part.queries for part in read())
+        for q in (TRAIN.queries, VALID.queries)
     ]
-    X, X_valid = (part.features for part in read())
+    X, X_valid = TRAIN.features, VALID.features
     if engine == "lightgbm":
         import lightgbm as lgb
 
@@ -108,10 +107,11 @@ def predicted(engine, result, example):
         if engine == "lightgbm":
             import lightgbm as lgb
 
-            return lgb.Booster(model_file=path).predict(read()[1].features)
+            return lgb.Booster(model_file=path).predict(VALID.features)
         import xgboost as xgb
 
-        return xgb.Booster(model_file=path).predict(xgb.DMatrix(read()[1].features))
+        booster = xgb.Booster(model_file=path)
+        return booster.predict(xgb.DMatrix(VALID.features, feature_names=booster.feature_names))
 
 
 def assert_same_model(there, here):
@@ -120,12 +120,17 @@ def assert_same_model(there, here):
     assert np.ptp(here) > 0.5
 
 
+def configured(example, engine, folder, **more):
+    shards = [example.write(log, folder / name, 6) for name, log in (("train", TRAIN), ("valid", VALID))]
+    return example.config(engine, *shards) | {"params": PARAMS[engine]} | more
+
+
 @ENGINE
-def test_early_stopping_gives_the_model_of_one_machine(example, engine, tmp_path):
-    config = example.config(engine) | {"read": read, "rounds": 60, "early_stopping": 5}
-    config["params"] = PARAMS[engine] | {"learning_rate": 0.5}
-    config["objective"] = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
-    result = example.fit(config, tmp_path)
+@pytest.mark.parametrize("workers", [2, 4])
+def test_early_stopping_gives_the_model_of_one_machine(example, engine, workers, tmp_path):
+    faster = PARAMS[engine] | {"learning_rate": 0.5}
+    config = configured(example, engine, tmp_path, rounds=60, early_stopping=5, params=faster)
+    result = example.fit(config, tmp_path, workers)
     expected, best = on_one_machine(engine, config)
     assert result.metrics["best"] == best < 55
     assert_same_model(predicted(engine, result, example), expected)
@@ -134,10 +139,9 @@ def test_early_stopping_gives_the_model_of_one_machine(example, engine, tmp_path
 @ENGINE
 def test_a_killed_worker_restarts_the_training_from_the_checkpoint(example, engine, tmp_path):
     killed = tmp_path / "killed"
-    config = example.config(engine) | {"read": read, "rounds": 20, "early_stopping": 20, "every": 5}
-    config["params"] = PARAMS[engine]
+    config = configured(example, engine, tmp_path, rounds=20, early_stopping=20, every=5)
     config["objective"] = Blend(LambdaRank(), ClickTier(), Dies(killed))
-    result = example.fit(config, tmp_path)
+    result = example.fit(config, tmp_path, workers=4)
     assert killed.exists() and result.error is None and result.metrics["rounds"] == 20
     expected, _ = on_one_machine(
         engine, config | {"objective": Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))}

@@ -30,6 +30,24 @@ def move_handle(source: Any, target: Any) -> None:
     del source.handle  # otherwise both would free it
 
 
+def free(matrix: Any) -> None:
+    """Free a matrix, and so delete its cache on disk, while Python still refers to it."""
+    if hasattr(matrix, "handle"):
+        matrix.__del__()
+
+
+def iterator_settings(iterator: Any) -> dict[str, Any]:
+    """The arguments of `xgboost.DataIter` with which an iterator was made."""
+    stored = {"cache_prefix": "cache_prefix", "release_data": "_release", "on_host": "on_host"}
+    stored["min_cache_page_bytes"] = "min_cache_page_bytes"
+    own = vars(iterator)
+    if "cache_prefix" not in own:
+        raise TypeError(
+            f"{type(iterator).__name__}.__init__ does not call super().__init__(cache_prefix=…): call it"
+        )
+    return {name: own[attribute] for name, attribute in stored.items() if attribute in own}
+
+
 def settings(booster: Any) -> tuple[str | None, str | None, str | None]:
     """Threads, tree method and objective, None where it has none; reading them takes as long as a short gradient."""
     learner = json.loads(booster.save_config()).get("learner", {})

@@ -108,6 +108,7 @@ class Job:
             training.checked = True
         for step in self.steps:
             step.begin()
+        del self.replay  # which holds this job
 
     def after_round(self, figures: list[Figure]) -> None:
         """Before the user's callbacks."""
@@ -119,6 +120,11 @@ class Job:
         """After the user's callbacks, unless one of them stopped the training."""
         for step in self.steps:
             step.end_round()
+
+    def end(self) -> None:
+        """After the training: end the steps and drop them, which hold this job and so the data."""
+        while self.steps:
+            self.steps.pop(0).end()
 
     def check_data(self, training: Iterable[Any], evaluated: Iterable[tuple[str, Any]]) -> None:
         """Raise if data lack what the rule or a measure reads, or have an invalid label; warn of traps in them."""

@@ -37,8 +37,7 @@ def trained(job: Job, checkpoint: Any = None, steps: Sequence[Step] = ()) -> Any
         job.steps.append(Saved(job, checkpoint))
     warn_of_leaks(lambda: engine.features(job.data, job.sources))
     booster = engine.run(job)
-    for step in job.steps:
-        step.end()
+    job.end()
     if job.rounds > 0 and not engine.has_splits(booster):
         case = Case(engine, job.rule, job.params, job.data, queries_of(job.data, job.sources))
         look_at(MODEL, case)
@@ -49,8 +48,7 @@ def cross_validated(job: Job, nfold: int, seed: int, folds: Any) -> Any:
     """What the engine's own `cv` returns, over folds of whole queries."""
     job.steps += _kept(job)
     results = job.engine.run_cv(job, folds_of(job.data, nfold, seed, folds))
-    for step in job.steps:
-        step.end()
+    job.end()
     return results
 
 

@@ -16,8 +16,16 @@ from lambdaboost._installed import package
 package("xgboost")
 
 from lambdaboost.xgboost.callbacks import Progress
-from lambdaboost.xgboost.data import DMatrix
+from lambdaboost.xgboost.data import DMatrix, ExtMemQuantileDMatrix, QuantileDMatrix
 from lambdaboost.xgboost.ranker import LambdaRanker
 from lambdaboost.xgboost.training import cv, train
 
-__all__ = ["DMatrix", "LambdaRanker", "Progress", "cv", "train"]
+__all__ = [
+    "DMatrix",
+    "ExtMemQuantileDMatrix",
+    "LambdaRanker",
+    "Progress",
+    "QuantileDMatrix",
+    "cv",
+    "train",
+]

@@ -1,4 +1,4 @@
-"""`DMatrix`: XGBoost's matrix with any number of label sources."""
+"""`DMatrix`, `QuantileDMatrix` and `ExtMemQuantileDMatrix`: XGBoost's with any number of label sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import xgboost as xgb
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._xgboost import move_handle
 from lambdaboost.calls.data import positions_in
@@ -19,8 +19,15 @@ from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engines.labels import Labels, beside
+from lambdaboost.xgboost.batches import Batches
 
 BOUNDS = ("label_lower_bound", "label_upper_bound")
+# What each batch of an iterator has for itself.
+OF_BATCHES = (
+    *("label", "sources", "position", "qid", "group", "weight", "base_margin", *BOUNDS),
+    *("feature_names", "feature_types", "feature_weights"),
+)
+ROW_VALUE, BINS = 8, 256  # bytes of a value in XGBoost's cache of rows; the bins of a feature in one byte
 
 
 class DMatrix(xgb.DMatrix):
@@ -31,8 +38,10 @@ class DMatrix(xgb.DMatrix):
 
     Parameters
     ----------
-    data : array, DataFrame, sparse matrix, …
-        The features, as `xgboost.DMatrix` takes them.
+    data : array, DataFrame, sparse matrix, xgboost.DataIter, …
+        The features, as `xgboost.DMatrix` takes them. The batches of a `DataIter` are cached on disk under its
+        ``cache_prefix``; they have ``sources=`` and ``position=`` beside the fields of XGBoost, as in
+        ``input_data(data=X, label=y, qid=qid, sources={"clicks": rate})``, and a query may run over neighbouring ones.
     label : array of shape (n_documents,), optional
         Grades. XGBoost itself has no missing labels: if one is NaN, the grades are kept as source ``"relevance"``, and
         XGBoost's own metrics see 0 in its place.
@@ -55,7 +64,9 @@ class DMatrix(xgb.DMatrix):
     Raises
     ------
     TypeError, ValueError
-        As `lambdaboost.lightgbm.Dataset`, and if rows of one query have different weights.
+        As `lambdaboost.lightgbm.Dataset`, and if rows of one query have different weights. For a `DataIter`, if batches
+        differ in their columns or fields, a query is in batches that are not neighbours, a later pass gives other
+        batches, or the cache may not fit on its disk.
 
     Examples
     --------
@@ -79,6 +90,11 @@ class DMatrix(xgb.DMatrix):
         position: Any = None,
         **fields: Any,
     ) -> None:
+        if isinstance(data, xgb.DataIter):
+            _check_batches(fields | {"label": label, "sources": sources, "position": position})
+            batches = Batches(data, fields_of, self._value_bytes(fields))
+            self.sources, self.positions = batches.fill(self, partial(super().__init__, **fields))
+            return
         own, carried, positions = fields_of(data, label, sources, position, fields)
         further = [values for name, values in carried.items() if name != RELEVANCE]
         for bound, values in zip(BOUNDS, further, strict=False):
@@ -87,6 +103,10 @@ class DMatrix(xgb.DMatrix):
             own[bound] = values
         super().__init__(data, **fields | own)
         self.sources, self.positions = carried, positions
+
+    def _value_bytes(self, fields: dict[str, Any]) -> int:
+        """What the cache of an iterator takes for each value of a feature: in its rows, and in the bins of trees."""
+        return ROW_VALUE + _bin_bytes(fields)
 
     def slice(self, rindex: ArrayLike, allow_groups: bool = False) -> DMatrix:
         """The rows `rindex`, with sources, positions and query weights; queries must stay whole in any case.
@@ -98,6 +118,84 @@ class DMatrix(xgb.DMatrix):
 
         """
         return take(self, rindex)
+
+
+class QuantileDMatrix(DMatrix, xgb.QuantileDMatrix):
+    """An `xgboost.QuantileDMatrix` with label sources and positions, as `DMatrix`: features as bins, in memory.
+
+    It takes the arguments of `DMatrix` and ``max_bin=`` and ``ref=``, the training data of validation data. It has no
+    slices, and so no `cv`.
+
+    Examples
+    --------
+    >>> data = QuantileDMatrix([[0.1], [0.2]], [1, 0], group=[2], sources={"clicks": [0.5, 0.1]})
+    >>> data.sources["clicks"]
+    array([0.5, 0.1], dtype=float32)
+
+    """
+
+    def _value_bytes(self, fields: dict[str, Any]) -> int:
+        return 0
+
+
+class ExtMemQuantileDMatrix(DMatrix, getattr(xgb, "ExtMemQuantileDMatrix", object)):  # type: ignore[misc]
+    """An `xgboost.ExtMemQuantileDMatrix` with label sources and positions, as `DMatrix`: features as bins, on disk.
+
+    It takes an `xgboost.DataIter` alone, and ``max_bin=`` and ``ref=`` as `QuantileDMatrix`.
+
+    Raises
+    ------
+    NotImplementedError
+        If XGBoost is older than 3.0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import xgboost as xgb
+    >>> class Days(xgb.DataIter):  # 3 days of clicks
+    ...     def reset(self):
+    ...         self.day = 0
+    ...
+    ...     def next(self, input_data):
+    ...         if self.day == 3:
+    ...             return False
+    ...         X, clicks = np.eye(4) + self.day, [0, 1, float("nan"), 0]
+    ...         input_data(data=X, label=[0, 2, 1, 0], qid=[self.day] * 4, sources={"clicks": clicks})
+    ...         self.day += 1
+    ...         return True
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = ExtMemQuantileDMatrix(Days(cache_prefix=f"{folder}/cache"))
+    ...     print(data.num_row(), data.sources["clicks"][:4])
+    ...     del data  # and with it the cache
+    12 [ 0.  1. nan  0.]
+
+    """
+
+    def __init__(self, data: xgb.DataIter, **fields: Any) -> None:
+        if not hasattr(xgb, "ExtMemQuantileDMatrix"):
+            raise NotImplementedError(
+                f"ExtMemQuantileDMatrix needs xgboost ≥ 3.0, here is {xgb.__version__}: upgrade, or use DMatrix"
+            )
+        if not isinstance(data, xgb.DataIter):
+            raise TypeError(
+                f"data is {type(data).__name__}, expected an xgboost.DataIter: give arrays to QuantileDMatrix"
+            )
+        super().__init__(data, **fields)
+
+    def _value_bytes(self, fields: dict[str, Any]) -> int:
+        return _bin_bytes(fields)
+
+
+def _bin_bytes(fields: dict[str, Any]) -> int:
+    return 3 if (fields.get("max_bin") or BINS) <= BINS else 5
+
+
+def _check_batches(fields: dict[str, Any]) -> None:
+    for name in OF_BATCHES:
+        if fields.get(name) is not None:
+            raise ValueError(
+                f"{name} is given beside an iterator: give it in each batch, input_data(…, {name}=…)"
+            )
 
 
 def fields_of(
@@ -141,7 +239,7 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
         )
     pointer = data.get_uint_info("group_ptr").astype(np.int64)
     queries = whole_queries("rindex", rows, pointer) if pointer.size else None
-    taken = _adopt(xgb.DMatrix.slice(data, rows, allow_groups=True))
+    taken = _adopt(sliced(data, rows))
     sources = getattr(data, "sources", None) or {}
     taken.sources = {name: values[rows] for name, values in sources.items()}
     positions = positions_in(data)
@@ -152,6 +250,17 @@ def take(data: xgb.DMatrix, rindex: ArrayLike) -> DMatrix:
         if weight.size == pointer.size - 1:  # XGBoost's slice drops these
             taken.set_weight(weight[queries])
     return taken
+
+
+def sliced(data: xgb.DMatrix, rows: NDArray[np.integer]) -> xgb.DMatrix:
+    """Rows of a matrix by XGBoost; a ValueError for bins and external memory."""
+    try:
+        return xgb.DMatrix.slice(data, rows, allow_groups=True)
+    except xgb.core.XGBoostError:
+        raise ValueError(
+            "data are bins or in external memory, which XGBoost cannot slice into folds: give a DMatrix of arrays, or "
+            "make a matrix of each fold"
+        ) from None
 
 
 def _adopt(stock: xgb.DMatrix) -> DMatrix:

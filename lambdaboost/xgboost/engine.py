@@ -24,7 +24,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
-from lambdaboost.xgboost.data import DMatrix, take
+from lambdaboost.xgboost.data import DMatrix, sliced, take
 from lambdaboost.xgboost.traps import TRAPS
 
 # The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
@@ -131,6 +131,7 @@ class _XGBoost(Engine):
     def run_cv(self, job: Job, folds: Any) -> Any:
         data = job.data
         _check(job, [("data", data)])
+        sliced(data, np.zeros(1, dtype=np.int64))
         chosen = list(folds)
         job.data = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
         with _relabelled(job.rule, [job.data], job.sources):
@@ -220,7 +221,7 @@ class _Rows:
         self.data = data
 
     def __getitem__(self, rows: NDArray[np.int64]) -> Any:
-        return xgb.DMatrix.slice(self.data, rows, allow_groups=True).get_data()
+        return sliced(self.data, rows).get_data()
 
 
 def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:

@@ -38,14 +38,14 @@ def free(matrix: Any) -> None:
 
 def iterator_settings(iterator: Any) -> dict[str, Any]:
     """The arguments of `xgboost.DataIter` with which an iterator was made."""
-    stored = {"cache_prefix": "cache_prefix", "release_data": "_release", "on_host": "on_host"}
-    stored["min_cache_page_bytes"] = "min_cache_page_bytes"
-    own = vars(iterator)
-    if "cache_prefix" not in own:
+    names = {"cache_prefix": "cache_prefix", "release_data": "_release", "on_host": "on_host"}
+    names["min_cache_page_bytes"] = "min_cache_page_bytes"
+    kept = vars(iterator)
+    if "cache_prefix" not in kept:
         raise TypeError(
-            f"{type(iterator).__name__}.__init__ does not call super().__init__(cache_prefix=…): call it"
+            f"{type(iterator).__name__}.__init__ does not call super().__init__(cache_prefix=…): call it first"
         )
-    return {name: own[attribute] for name, attribute in stored.items() if attribute in own}
+    return {name: kept[attribute] for name, attribute in names.items() if attribute in kept}
 
 
 def settings(booster: Any) -> tuple[str | None, str | None, str | None]:

@@ -17,8 +17,9 @@ X = RNG.normal(size=(N, 3))
 Y = RNG.integers(0, 4, N).astype(np.float32)
 QID = np.repeat([5, 6, 9], SIZES)
 NAMES = ["a", "b", "c"]
-DATA = {"lightgbm": lb_lightgbm.Dataset, "xgboost": lb_xgboost.DMatrix}
+DATA = {"lightgbm": lb_lightgbm.Dataset, "xgboost": lb_xgboost.DMatrix, "bins": lb_xgboost.QuantileDMatrix}
 RANKER = {"lightgbm": lb_lightgbm.LambdaRanker, "xgboost": lb_xgboost.LambdaRanker}
+RANKER["bins"] = RANKER["xgboost"]
 ENGINE = pytest.mark.parametrize("engine", DATA)
 
 

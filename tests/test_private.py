@@ -129,6 +129,19 @@ def test_lightgbm_keeps_the_threads_among_the_parameters(name):
     assert stock_lightgbm.threads_given(booster) == 1, "mend threads_given of lambdaboost/_lightgbm.py"
 
 
+def test_xgboost_keeps_the_settings_of_an_iterator():
+    class Batches(xgb.DataIter):
+        def reset(self):
+            pass
+
+        def next(self, input_data):
+            return False
+
+    given = {"cache_prefix": "cache", "release_data": False}
+    given |= {} if version(xgb) < (3, 0) else {"on_host": False, "min_cache_page_bytes": 7}
+    assert stock_xgboost.iterator_settings(Batches(**given)) == given, "mend lambdaboost/_xgboost.py"
+
+
 def test_xgboost_writes_the_settings_that_are_read():
     data = xgb.DMatrix(X, Y, group=SIZES)
     seen = []

@@ -19,7 +19,7 @@ from lambdaboost.datasets.positions import Positions
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engines.labels import Labels, beside
-from lambdaboost.xgboost.batches import Batches
+from lambdaboost.xgboost.batches import fill
 
 BOUNDS = ("label_lower_bound", "label_upper_bound")
 # What each batch of an iterator has for itself.
@@ -92,8 +92,8 @@ class DMatrix(xgb.DMatrix):
     ) -> None:
         if isinstance(data, xgb.DataIter):
             _check_batches(fields | {"label": label, "sources": sources, "position": position})
-            batches = Batches(data, fields_of, self._value_bytes(fields))
-            self.sources, self.positions = batches.fill(self, partial(super().__init__, **fields))
+            build = partial(super().__init__, **fields)
+            self.sources, self.positions = fill(self, build, data, fields_of, self._value_bytes(fields))
             return
         own, carried, positions = fields_of(data, label, sources, position, fields)
         further = [values for name, values in carried.items() if name != RELEVANCE]

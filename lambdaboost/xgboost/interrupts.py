@@ -33,14 +33,14 @@ class Interrupts:
             yield
         finally:
             signal.signal(signal.SIGINT, handler)
-            self._handle()
+            self._deliver()
 
     @contextmanager
     def handled(self) -> Iterator[None]:
         """Handle Ctrl-C in this block, also what was kept back."""
         self._is_handled = True
         try:
-            self._handle()
+            self._deliver()
             yield
         finally:
             self._is_handled = False
@@ -48,9 +48,9 @@ class Interrupts:
     def _receive(self, *_: Any) -> None:
         self._came = True
         if self._is_handled:
-            self._handle()
+            self._deliver()
 
-    def _handle(self) -> None:
+    def _deliver(self) -> None:
         if self._came:
             self._came = False
             self._handler(signal.SIGINT, None)

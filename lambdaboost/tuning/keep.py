@@ -67,7 +67,8 @@ class Kept:
     at the level of 5%. As the order is fixed beforehand and the tests end with the first that does not reject,
     the probability of any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). So the
     trade-off with the highest second measure may be chosen among the proven ones, to which the first goal alone
-    belongs.
+    belongs. The proof is of models of the folds, on queries of the same kind; the one that `tune` returns is trained
+    on all of these queries.
 
     Attributes
     ----------

@@ -101,9 +101,9 @@ def tune(
         What to optimise. Several measures give a front; the first one ends trainings early.
     keep : float, optional
         With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The search
-        is for the first measure. Its best setting is then trained in the folds with ten weights of LambdaRank of the
-        second, and the model is the trade-off with the highest second measure among those that are proven to lose less
-        (`Kept`).
+        is for the first measure. Its best setting is then trained in other folds with ten weights of LambdaRank of the
+        second, beside the budget, and the model is the trade-off with the highest second measure among those that are
+        proven to lose less (`Kept`).
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "GradientStep(graded(0.2))"]``, from simple to complex.
         By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them.

@@ -437,10 +437,8 @@ def naive_query_contents(X, q):
     return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
 
 
-def naive_simplest(values):
-    """The first row whose mean is within one standard error of the paired difference of the highest mean."""
-    means = [statistics.fmean(row) for row in values]
-    best = values[means.index(max(means))]
+def naive_simplest(values, best):
+    """The first row whose mean is at most one standard error of the paired difference below the best row's."""
     for at, row in enumerate(values):
         differences = [float(b - x) for b, x in zip(best, row, strict=True)]
         if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
@@ -486,3 +484,38 @@ def _relative(t, costs):
     with np.errstate(over="ignore"):
         given = [min(t[k] / t[known[0]], 1e6) for k in known]
     return [max(float(x), 1e-6) for x in np.interp(range(len(t)), known, given)]
+
+
+def naive_shrunken(values, weight, candidate):
+    """Best linear predictions of a nested random model by its covariance matrix, moments by loops over candidates."""
+    known = [i for i in range(weight.size) if weight[i] > 0 and not np.isnan(values[:, i]).any()]
+    x, w = values[:, known], weight[known]
+    s, h = len(x), w / w.sum()
+    y = np.array([sum(h * row) for row in x])
+    noise = []
+    for row in x:
+        d = row - sum(x) / s
+        terms = h**2 * (d - sum(h * d)) ** 2 / (1 - 2 * h + sum(h**2))
+        noise.append(max(sum(terms) * s / (s - 1), 1e-24))
+    noise = np.array(noise)
+    groups = [np.flatnonzero(candidate == c) for c in sorted(set(candidate.tolist()))]
+    a = naive_excess([(y[g], noise[g]) for g in groups])
+    centres = [np.average(y[g], weights=1 / (a + noise[g])) for g in groups]
+    variances = [1 / sum(1 / (a + noise[g])) for g in groups]
+    b = naive_excess([(np.array(centres), np.array(variances))])
+    same = np.equal.outer(candidate, candidate)
+    effects = b * same + a * np.eye(s)
+    inverse = np.linalg.inv(effects + np.diag(noise))
+    mu = inverse.sum(axis=0) @ y / inverse.sum()
+    return mu + effects @ inverse @ (y - mu)
+
+
+def naive_excess(groups):
+    """The variance of means within groups beyond their noise, by DerSimonian and Laird's moments."""
+    found = free = scale = 0.0
+    for means, noise in groups:
+        w = 1 / noise
+        found += sum(w * (means - np.average(means, weights=w)) ** 2)
+        free += means.size - 1
+        scale += sum(w) - sum(w**2) / sum(w)
+    return max(0.0, (found - free) / scale) if free else 0.0

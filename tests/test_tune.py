@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from naive import naive_query_contents, naive_simplest
+from naive import naive_query_contents, naive_shrunken, naive_simplest
 from scipy import stats
 
 from lambdaboost import CNDCG, MAP, NDCG, ClickDCG, LambdaRank, Propensities, Queries, Tuned, load, tune
@@ -27,6 +27,7 @@ from lambdaboost.tuning.progress import expected
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.rounds import Curve
 from lambdaboost.tuning.second_label import SecondLabel
+from lambdaboost.tuning.shrunken import shrunken
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 from lambdaboost.tuning.training import Trainings, is_worse, train_alone
@@ -57,8 +58,8 @@ def scores(tuned, data):
 def test_a_search_tries_the_defaults_first_and_keeps_its_budget(tuned):
     trials = tuned.trials
     assert list(trials.trial) == list(range(6))
-    assert set(trials.candidate[:3]) == {"lambdarank", "LambdaRank()", "rank:ndcg"}
-    assert (trials.learning_rate[:3] == 0.1).all() and (trials.learning_rate[3:] != 0.1).any()
+    assert trials.candidate[0] == "lambdarank" and tuned.results[0].own and np.isnan(trials.learning_rate[0])
+    assert set(trials.candidate) == {"lambdarank", "LambdaRank()", "rank:ndcg"}
     assert (trials.folds == 1).all()
 
 
@@ -68,7 +69,7 @@ def test_the_result_is_a_plain_model_with_its_setting(tuned):
     assert engine_named(tuned.engine).n_rounds(tuned.booster) == tuned.rounds
     assert repr(tuned).startswith(f"Tuned({tuned.objective!r}")
     row = tuned.finalists.iloc[0]
-    assert row["NDCG(k=10)"] == tuned.trials["NDCG(k=10)"].max()
+    assert row["shrunken mean"] == max(tuned.choice.shrunken.values())
     # More data need more rounds.
     documents = TRAIN.queries.n_documents + VALID.queries.n_documents
     assert tuned.rounds == max(1, round(row["rounds"] * documents / TRAIN.queries.n_documents))
@@ -450,8 +451,9 @@ def test_the_simplest_is_within_one_standard_error_of_the_paired_difference():
         values = base + np.array([[0.0], [0.01], [0.02], [0.03]]) + spread * rng.standard_normal((4, 200))
         trials = [trial(at, at, of_one) for at, of_one in enumerate(values)]
         choice = Choice(NDCG(10), candidates, trials, np.ones(200))
-        assert choice.best.candidate == values.mean(axis=1).argmax()
-        assert choice.simplest.candidate == naive_simplest(values)
+        order = np.argsort(-naive_shrunken(values, np.ones(200), np.arange(4)), kind="stable")
+        assert choice.best.candidate == order[0]
+        assert choice.simplest.candidate == naive_simplest(values, values[order[0]])
 
 
 OBJECTIVES = given(["RankNet", "LambdaRank", "ListNet", "XENDCG", "LambdaLoss"], ["lightgbm"])
@@ -484,12 +486,15 @@ def naive_verdict(trials):
     """The verdict by scipy's paired t-tests and a loop for Holm's method."""
     names = [candidate.name for candidate in OBJECTIVES]
     done = [t for t in trials if t.is_complete]
+    values, of = np.stack([t.values[0] for t in done]), np.array([t.candidate for t in done])
+    means = dict(zip([t.number for t in done], shrunken(values, np.ones(values.shape[1]), of), strict=True))
     bests = {}
     for at in range(5):
         own = [t for t in done if t.candidate == at]
         if own:
-            bests[names[at]] = max(own, key=lambda t: (t.values.mean(), -t.number)).values[0]
-    order = sorted(bests, key=lambda name: -bests[name].mean())
+            bests[names[at]] = max(own, key=lambda t: (means[t.number], -t.number))
+    order = sorted(bests, key=lambda name: (-means[bests[name].number], bests[name].number))
+    bests = {name: trial.values[0] for name, trial in bests.items()}
     missing = [name for name in names if name not in bests]
     best, *others = order
     if not others:
@@ -503,9 +508,11 @@ def naive_verdict(trials):
     for at, name in enumerate(sorted(p, key=p.__getitem__)):
         highest = adjusted[name] = max(highest, min(1.0, (len(p) - at) * p[name]))
     tried = {name: sum(names[t.candidate] == name for t in trials) for name in others}
-    worse = [name for name in others if adjusted[name] < 0.05]
+    worse = [name for name in others if adjusted[name] < 0.05 and tests[name].statistic < 0]
     equal = [name for name in others if name not in worse]
-    loss = {name: -tests[name].confidence_interval(0.95).low / abs(bests[best].mean()) for name in equal}
+    loss = {
+        name: max(0.0, -tests[name].confidence_interval(0.95).low / abs(bests[best].mean())) for name in equal
+    }
     will_do = [name for name in equal if loss[name] <= 0.01]
     unclear = [name for name in equal if loss[name] > 0.01]
     said = []
@@ -586,7 +593,10 @@ def test_every_phrase_about_a_second_label_is_true(seed):
 
 
 def test_without_a_candidate_of_two_labels_nothing_is_said_of_them(tuned):
-    assert tuned.second_label.pair is None and tuned.verdict == f"{tuned.choice.verdict} {tuned.selection}"
+    assert (
+        tuned.second_label.pair is None
+        and tuned.verdict == f"{tuned.choice.verdict} {tuned.worth} {tuned.selection}"
+    )
     assert tuned.selection == "Settings were compared on the 25 queries of valid."
     found = tune(
         TRAIN, VALID, measure=[NDCG(10), CNDCG(10)], **(QUICK | {"objectives": ["LambdaRank", "graded"]})

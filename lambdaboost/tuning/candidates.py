@@ -65,8 +65,9 @@ class Candidate:
     engine: str
     leaves: Leaves = "engine"
     knobs: tuple[Knob, ...] = ()
-    turn: int = 0  # among the first trials, the lowest first, where half of the budget is too small for all
     label: str = ""  # its name in tables; by default the objective
+    of_ndcg: str = ""  # its name where the measure is NDCG, if it has another here
+    of_data: bool = False  # whether only these data have it, by their measures or label sources
 
     @property
     def name(self) -> str:
@@ -75,15 +76,20 @@ class Candidate:
         return self.label or f"{self.objective!r}{steps}"
 
     @property
+    def key(self) -> str:
+        """Its name in the portfolio."""
+        return self.of_ndcg or self.name
+
+    @property
     def steps(self) -> bool:
         """Whether its trees are grown by gradient steps, so that the smallest leaf counts documents."""
         return self.leaves == "gradient" or isinstance(self.objective, GradientStep)
 
     def objective_with(self, values: Mapping[str, float]) -> Any:
-        """The objective with these values of its knobs."""
+        """The objective with these values of its knobs; others stay as they are."""
         found = self.objective
         for knob in self.knobs:
-            if knob.field:
+            if knob.field and knob.name in values:
                 found = _with_field(found, knob.field, values[knob.name])
         return found
 
@@ -93,9 +99,9 @@ def _with_field(value: Any, field: str, new: float) -> Any:
     return replace(value, **{name: _with_field(getattr(value, name), rest, new) if rest else new})
 
 
-def native(name: str, turn: int = 0) -> Candidate:
+def native(name: str) -> Candidate:
     """The candidate of an engine's own objective."""
-    return Candidate(NativeObjective(name), ENGINE_OF[name], knobs=NATIVE_KNOBS.get(name, ()), turn=turn)
+    return Candidate(NativeObjective(name), ENGINE_OF[name], knobs=NATIVE_KNOBS.get(name, ()))
 
 
 def given(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:

@@ -16,7 +16,8 @@ from lambdaboost.evaluation.comparison.paired import Comparison
 from lambdaboost.evaluation.comparison.significance import within_one_error
 from lambdaboost.evaluation.comparison.trade_off import loss_of, without_loss
 from lambdaboost.tuning.candidates import Candidate
-from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
+from lambdaboost.tuning.shrunken import shrunken
+from lambdaboost.tuning.trial import Trial, by_mean
 
 OPTIMISM = (
     "The best validation mean is optimistic, because it is the highest of several: expect less on new queries. The "
@@ -32,6 +33,7 @@ class Finalist(NamedTuple):
     trial: Trial
     name: str  # of the candidate
     tried: int  # trials of the candidate
+    shrunken: float  # its mean, drawn towards those of the others
     difference: float = 0.0
     low: float = np.nan  # of the 95% confidence interval
     high: float = np.nan
@@ -53,7 +55,7 @@ def compared(
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The best trial of each candidate, compared query by query on the validation queries.
+    """The best trial of each candidate by shrunken means, compared query by query on the validation queries.
 
     Attributes
     ----------
@@ -74,16 +76,32 @@ class Choice:
     weight: NDArray[np.float64]
 
     @cached_property
+    def shrunken(self) -> dict[int, float]:
+        """The shrunken mean of each complete trial, by number, the highest first and the earliest of equal ones.
+
+        Trials that were left after some folds have no part: those that are worse for sure say nothing about the others.
+        """
+        complete = sorted(
+            (trial for trial in self.trials if trial.is_complete), key=lambda trial: trial.number
+        )
+        if not complete:
+            raise ValueError("no training is complete within the budget of minutes: give more")
+        values = np.stack([trial.values[0] for trial in complete])
+        means = shrunken(values, self.weight, np.array([trial.candidate for trial in complete]))
+        order = np.argsort(-means, kind="stable")
+        return {complete[at].number: float(means[at]) for at in order}
+
+    @cached_property
     def _bests(self) -> tuple[Trial, ...]:
         """The best trial of each candidate that has a complete one, the best of all first; there is at least one."""
-        bests = tuple(best_of_each(self.trials).values())
-        if not bests:
-            raise ValueError("no training is complete within the budget of minutes: give more")
-        return bests
+        trials, bests = {trial.number: trial for trial in self.trials}, dict[int, Trial]()
+        for number in self.shrunken:
+            bests.setdefault(trials[number].candidate, trials[number])
+        return tuple(bests.values())
 
     @property
     def best(self) -> Trial:
-        """The finalist with the highest mean."""
+        """The finalist with the highest shrunken mean."""
         return self._bests[0]
 
     @cached_property
@@ -97,12 +115,12 @@ class Choice:
         found = []
         for trial in self._bests:
             tried = sum(other.candidate == trial.candidate for other in self.trials)
-            one = Finalist(trial, self.name(trial), tried)
+            one = Finalist(trial, self.name(trial), tried, self.shrunken[trial.number])
             if trial is not self.best and self.comparison is not None:
                 test = self.comparison.significance[one.name, self.measure]
                 low, high = self.comparison[one.name, self.measure].interval()
                 near = within_one_error(self.best.values[0], trial.values[0], self.weight)
-                one = Finalist(*one[:3], test.difference, low, high, test.adjusted, test.is_worse, near)
+                one = Finalist(*one[:4], test.difference, low, high, test.adjusted, test.is_worse, near)
             found.append(one)
         return tuple(found)
 
@@ -112,7 +130,7 @@ class Choice:
 
     @property
     def simplest(self) -> Trial:
-        """The simplest finalist whose mean is within one standard error of the difference of the best's mean.
+        """The simplest finalist whose mean is at most one standard error of the difference below the best's mean.
 
         The one-standard-error rule (Breiman et al. 1984), with the error of the paired difference.
         """

@@ -38,12 +38,14 @@ def _certainty(page: Page, tuned: Any) -> None:
         f"The simplest within one standard error of the best is {choice.name(choice.simplest)}. The model is "
         f"{choice.name(tuned.chosen)}. {choice.caveat}"
     )
+    if tuned.worth is not None:
+        page.text(f"{tuned.worth} For each of some groups of queries a setting was chosen by the others.")
     n = int((~np.isnan(choice.best.values[0])).sum())
     caption = (
-        f"The best trial of each candidate, from best to worst: means over {n} validation queries, differences "
+        f"The best trial of each candidate, by shrunken means: means over {n} validation queries, differences "
         "from the best with 95% intervals, p-values of paired t-tests, adjusted by Holm's method; intervals are not."
     )
-    columns = ["candidate", "trials", repr(choice.measure), "difference", "low", "high", "p"]
+    columns = ["candidate", "trials", repr(choice.measure), "shrunken mean", "difference", "low", "high", "p"]
     page.table(table_of(tuned.finalists[[*columns, "within one standard error"]], caption))
     if tuned.held_out is not None:
         page.text(f"Nested cross-validation of the whole search gives {tuned.held_out}.")

@@ -28,6 +28,7 @@ from lambdaboost.tuning.folds import Fold, drawn_folds, fold_of_query, joined, q
 from lambdaboost.tuning.second_goal import check_goals, check_keep
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
+from lambdaboost.tuning.worth import GROUPS
 
 Choose = Literal["best", "simplest", "balanced"]
 Split = Literal["folds", "given"]
@@ -188,6 +189,16 @@ class Request(Value):
         # The documents of a query in random order, for files are often sorted by grade.
         train, valid = self.train.shuffled(self.seed), self.valid.shuffled(self.seed)
         return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """Five groups of measured queries, of whole folds; fewer if there are fewer folds."""
+        if not self.by_folds:
+            return np.random.default_rng(self.seed).permutation(self.weight.size) % GROUPS
+        group = np.empty(self.weight.size, dtype=np.int64)
+        for at, fold in enumerate(self.parts):
+            group[fold.queries] = at % GROUPS
+        return group
 
     @property
     def each(self) -> int:

@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from lambdaboost._installed import package
+from lambdaboost.tuning.portfolio import Planned, planned
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.study import Study, quiet
 from lambdaboost.tuning.training import Submit, submitting
-from lambdaboost.tuning.trial import Trial, best_of_each, by_mean
+from lambdaboost.tuning.trial import Trial, by_mean
 
-SHARED = 6  # candidates that the best trees are given to
 OBJECTIVE = "objective"
 
 Asked = dict[str, Any]  # what the sampler sets, by its names in the search, the candidate among it
@@ -36,7 +37,6 @@ class Search:
         None  # of a training: of the first fold, or with several workers of the first setting
     )
     _begun: list[Asked] = field(default_factory=list)
-    _half: int | None = None  # the number of the first trial of the second half
 
     def run(self) -> None:
         """Train until the budget is used up; `trials` are all that are finished, those of an earlier call included."""
@@ -84,17 +84,14 @@ class Search:
                 self.trials.append(trial)
                 self._begun.append(shown.params)
         self._next = 1 + max((trial.number for trial in self.trials), default=-1)
-        if self.request.settings is not None:
-            self._half = self._defaults + max(self.request.settings - self._defaults, 0) // 2
 
     def _ask(self, submit: Submit) -> tuple[Future[Trial], Any]:
         """Begin the next trial; the seed and its number determine what the sampler draws."""
         request, number = self.request, self._next
         self._next += 1
-        if self._half is None and time.time() > (self.begin + self._until) / 2:
-            self._half = number
-        if (planned := self._planned(number)) is not None:
-            self.study.enqueue_trial(planned)
+        first = next((one for one in self._planned if self._name(one) not in self._begun), None)
+        if first is not None:
+            self.study.enqueue_trial(self._name(first))
         self.study.sampler = package("optuna").samplers.TPESampler(
             n_startup_trials=min(10, len(request.candidates)),
             seed=(request.seed * 1_000_003 + number) % 2**32,
@@ -107,46 +104,26 @@ class Search:
         at = names.index(shown.suggest_categorical(OBJECTIVE, names))
         candidate = request.candidates[at]
         asked = {name: knob.asked(shown, name) for name, knob in request.space.knobs(candidate).items()}
-        rival = None
-        if asked != request.space.start(candidate) and len(request.measures) == 1 and self.best is not None:
-            rival = self.best.values[0]  # each candidate has one full trial
+        rival = None if self._goes_to_its_end(at, first) or self.best is None else self.best.values[0]
         self._begun.append({OBJECTIVE: candidate.name, **asked})
-        trial = Trial(number, at, asked, request.space.values(candidate, asked))
+        knobs = request.space.values(candidate, asked) if first is None else first.knobs
+        trial = Trial(number, at, asked, knobs, own=first is not None and first.own)
         return submit(trial, rival, self._until), shown
 
-    def _planned(self, number: int) -> Asked | None:
-        """What is tried before the sampler chooses: all first values, and half way the best trees for all others.
+    def _name(self, setting: Planned) -> Asked:
+        return {OBJECTIVE: self.request.candidates[setting.candidate].name, **setting.asked}
 
-        Otherwise a candidate that the sampler left early would lose by its trees, and not by its objective.
-        """
-        order = sorted(self.request.candidates, key=lambda candidate: candidate.turn)
-        wanted = [{OBJECTIVE: c.name, **self.request.space.start(c)} for c in order[: self._defaults]]
-        if self._half is not None and number >= self._half:
-            wanted += self._with_best_trees([trial for trial in self.trials if trial.number < self._half])
-        return next((asked for asked in wanted if asked not in self._begun), None)
+    def _goes_to_its_end(self, at: int, first: Planned | None) -> bool:
+        """Whether a setting is trained on all folds: the default, any for a front, each named objective once."""
+        request = self.request
+        is_first = self.request.candidates[at].name not in [begun[OBJECTIVE] for begun in self._begun]
+        is_base = first is not None and first is self._planned[0]
+        return is_base or len(request.measures) > 1 or (request.named is not None and is_first)
 
-    @property
-    def _defaults(self) -> int:
-        """How many candidates are tried with their first values: as many as half of the budget is enough for."""
-        n, budget = len(self.request.candidates), self.request.settings
-        return n if budget is None else min(n, max(budget // 2, 3))
-
-    def _with_best_trees(self, trials: list[Trial]) -> list[Asked]:
-        """The trees of the best trial with the objectives of the other candidates, the best of these first."""
-        candidates, space = self.request.candidates, self.request.space
-        bests = best_of_each(trials)
-        if not bests:
-            return []
-        turns = sorted(range(len(candidates)), key=lambda at: candidates[at].turn)
-        first, *others = [*bests, *(at for at in turns if at not in bests)]
-        trees = space.trees(candidates[first])
-        best = {name: value for name, value in bests[first].asked.items() if name in trees}
-        found = []
-        for at in others[:SHARED]:
-            own = bests[at].asked if at in bests else space.start(candidates[at])
-            shared = {name: value for name, value in best.items() if name in own}
-            found.append({OBJECTIVE: candidates[at].name, **own, **shared})
-        return found
+    @cached_property
+    def _planned(self) -> tuple[Planned, ...]:
+        r = self.request
+        return planned(r.candidates, r.engines[0], r.space, r.named is not None)
 
     def _tell(self, shown: Any, trial: Trial) -> None:
         states = package("optuna").trial.TrialState

@@ -58,10 +58,10 @@ class Space:
 
     def _trees(self, candidate: Candidate) -> dict[str, Knob]:
         """The knobs of trees, from moderate first values."""
-        most = min(max(self.documents // 20, 8), 128)
+        most = min(max(self.documents // 20, 31), 128)
         knobs = [
             Knob(RATE, 0.02, 0.3, 0.1, log=True),
-            Knob("max_leaves", 4, most, min(31, most), log=True, whole=True),
+            Knob("max_leaves", 4, most, 31, log=True, whole=True),
             Knob("feature_fraction", 0.4, 1.0, 1.0),
             Knob("row_fraction", 0.5, 1.0, 1.0),
             Knob("l2", NO_L2, 100.0, 1.0 if candidate.engine == "xgboost" else NO_L2, log=True),
@@ -85,16 +85,12 @@ class Space:
         """The first values of a candidate, by their names in the search."""
         return {name: knob.start for name, knob in self.knobs(candidate).items()}
 
-    def trees(self, candidate: Candidate) -> set[str]:
-        """The names in the search of the knobs of its trees."""
-        return set(self._trees(candidate)) & set(self.knobs(candidate))
-
     def values(self, candidate: Candidate, asked: Mapping[str, float]) -> dict[str, float]:
         """The values by the names of the knobs, rounded; `asked` has them by their names in the search."""
         return {knob.name: knob.rounded(asked[name]) for name, knob in self.knobs(candidate).items()}
 
     def params(self, candidate: Candidate, values: Mapping[str, float]) -> dict[str, Any]:
-        """The engine's parameters for these values of the knobs.
+        """The engine's parameters for these values of the knobs, and of the largest depth of the trees.
 
         >>> from lambdaboost.tuning.candidates import native
         >>> Space(1000).params(native("rank_xendcg"), {"max_leaves": 15, "l2": 0.001, "row_fraction": 0.5})
@@ -109,4 +105,6 @@ class Space:
             params["bagging_freq"] = 1
         if "max_leaves" in params:  # grown leaf by leaf, as in LightGBM
             params |= {"grow_policy": "lossguide", "max_depth": 0}
+        if "depth" in values:
+            params["max_depth"] = values["depth"]
         return params

@@ -15,6 +15,7 @@ from lambdaboost.objectives import (
     LambdaLoss,
     LambdaRank,
     Linear,
+    ListNet,
     RankNet,
     SigmoidLocal,
     graded,
@@ -35,8 +36,7 @@ def standard(
 ) -> tuple[Candidate, ...]:
     """The standard candidates, from simple to complex.
 
-    The engines' own objectives train on their engine, all others on the first of `engines`. Their turns, by
-    judgement, matter only where half of the budget is too small to try all of them.
+    The engines' own objectives train on their engine, all others on the first of `engines`.
 
     >>> [c.name for c in standard([NDCG(3)], ["xgboost"], ["clicks"])][:4]
     ['rank:ndcg', 'rank:pairwise', 'RankNet()', 'LambdaRank()']
@@ -45,48 +45,55 @@ def standard(
     ndcg = next((replace(m, k=None, empty=0.0) for m in measures if isinstance(m, NDCG)), NDCG())
     rule, shown = LambdaRank(ndcg), "" if ndcg == NDCG() else repr(ndcg)
 
-    def of(objective: Any, turn: int, *knobs: Knob, label: str = "", leaves: Leaves = "engine") -> Candidate:
-        return Candidate(objective, engine, leaves, knobs, turn, label)
+    def of(
+        objective: Any, *knobs: Knob, label: str = "", leaves: Leaves = "engine", **more: Any
+    ) -> Candidate:
+        return Candidate(objective, engine, leaves, knobs, label, **more)
 
-    def by_steps(objective: Any, turn: int, *knobs: Knob, label: str = "") -> Candidate:
-        return of(objective, turn, *knobs, label=label and f"{label} {STEPS}", leaves="gradient")
+    def by_steps(objective: Any, *knobs: Knob, label: str = "", of_ndcg: str = "") -> Candidate:
+        labels = {"label": label and f"{label} {STEPS}", "of_ndcg": of_ndcg and f"{of_ndcg} {STEPS}"}
+        return of(objective, *knobs, leaves="gradient", **labels)
 
+    cut, cutoff = _with_cutoff(ndcg, measures)
+    noisy = GumbelRanks(rule, beta=NOISE.start)
+    blend = Blend(rule, SigmoidLocal(ndcg), Linear(START.start, RATE.start))
     table = [
-        native("lambdarank", turn=4),
-        native("rank_xendcg", turn=0),
-        native("rank:ndcg", turn=5),
-        native("rank:pairwise", turn=11),
-        of(RankNet(), 10, SIGMA),
-        of(rule, 1, SIGMA),
-        of(*_with_cutoff(ndcg, measures), SIGMA, label=f"LambdaRank({shown}) with a cutoff"),
-        *(of(LambdaRank(m), 2, SIGMA) for m in _other_measures(measures)),
-        # LightGBM's own XE-NDCG grows the same trees.
-        *([of(XENDCG(ndcg), 0)] if engine != "lightgbm" else []),
-        of(LambdaLoss(ndcg, mu=BOUND.start), 3, BOUND, label=f"LambdaLoss({shown})"),
-        by_steps(rule, 7, SIGMA),
-        by_steps(
-            Blend(rule, SigmoidLocal(ndcg), Linear(START.start, RATE.start)),
-            6,
-            START,
-            RATE,
-            label="iteration_dependent()",
+        native("lambdarank"),
+        native("rank_xendcg"),
+        native("rank:ndcg"),
+        native("rank:pairwise"),
+        of(RankNet(), SIGMA),
+        of(ListNet()),
+        of(rule, SIGMA, of_ndcg="LambdaRank()"),
+        of(
+            cut,
+            cutoff,
+            SIGMA,
+            label=f"LambdaRank({shown}) with a cutoff",
+            of_ndcg="LambdaRank() with a cutoff",
         ),
-        by_steps(GumbelRanks(rule, beta=NOISE.start), 2, NOISE, label=f"GumbelRanks(LambdaRank({shown}))"),
+        *(of(LambdaRank(m), SIGMA, of_data=True) for m in _other_measures(measures)),
+        # LightGBM's own XE-NDCG grows the same trees.
+        *([of(XENDCG(ndcg), of_ndcg="XENDCG()")] if engine != "lightgbm" else []),
+        of(LambdaLoss(ndcg, mu=BOUND.start), BOUND, label=f"LambdaLoss({shown})", of_ndcg="LambdaLoss()"),
+        by_steps(rule, SIGMA, of_ndcg="LambdaRank()"),
+        by_steps(blend, START, RATE, label="iteration_dependent()"),
+        by_steps(
+            noisy, NOISE, label=f"GumbelRanks(LambdaRank({shown}))", of_ndcg="GumbelRanks(LambdaRank())"
+        ),
     ]
-    read = {source for measure in measures for source in measure.sources}
-    for source in sources:  # the first to try where a measure reads it
-        blend, label = graded(WEIGHT.start, source=source, metric=ndcg), f"graded(source={source!r})"
-        turn = -1 if source in read else 9
-        table += [of(blend, turn, WEIGHT, label=label), by_steps(blend, turn, WEIGHT, label=label)]
+    for source in sources:
+        second, label = graded(WEIGHT.start, source=source, metric=ndcg), f"graded(source={source!r})"
+        table += [of(second, WEIGHT, label=label, of_data=True), by_steps(second, WEIGHT, label=label)]
     return tuple(candidate for candidate in table if candidate.engine in engines)
 
 
-def _with_cutoff(ndcg: NDCG, measures: Sequence[Measure]) -> tuple[Any, int, Knob]:
-    """LambdaRank with a cutoff, which is searched from the measure's upwards; its turn and its knob."""
+def _with_cutoff(ndcg: NDCG, measures: Sequence[Measure]) -> tuple[Any, Knob]:
+    """LambdaRank with a cutoff, which is searched from the measure's upwards, and its knob."""
     k = next((k for m in measures if (k := getattr(m, "k", None)) is not None), None)
     low, start = (3, 10) if k is None else (k, k)
     knob = replace(CUTOFF, field="metric.k", low=low, start=start, high=max(30, 5 * start))
-    return LambdaRank(replace(ndcg, k=start)), 8, knob
+    return LambdaRank(replace(ndcg, k=start)), knob
 
 
 def _other_measures(measures: Sequence[Measure]) -> list[Any]:

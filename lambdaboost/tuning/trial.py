@@ -26,6 +26,7 @@ class Trial:
     rounds: int = 0  # the best number for these folds together
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    own: bool = False  # whether its parameters are the engine's own, in place of knobs
 
     @property
     def is_complete(self) -> bool:
@@ -46,11 +47,3 @@ def by_mean(trials: Iterable[Trial]) -> list[Trial]:
     """The complete trials, the highest first measure first, the simplest and earliest of equal ones."""
     complete = (trial for trial in trials if trial.is_complete)
     return sorted(complete, key=lambda trial: (-trial.means[0], trial.candidate, trial.number))
-
-
-def best_of_each(trials: Iterable[Trial]) -> dict[int, Trial]:
-    """The best complete trial of each candidate, the best of all first."""
-    bests: dict[int, Trial] = {}
-    for trial in by_mean(trials):
-        bests.setdefault(trial.candidate, trial)
-    return bests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from lambdaboost.tuning.second_label import SecondLabel
 from lambdaboost.tuning.trade_offs import kept_of
 from lambdaboost.tuning.training import full_params, train_alone
 from lambdaboost.tuning.trial import Trial
+from lambdaboost.tuning.worth import Worth
 
 MATRIX = {"lightgbm": ("Dataset", "txt"), "xgboost": ("DMatrix", "ubj")}
+FEW = 10  # queries below which nothing is said of the worth of a choice
 GIVEN = "# `train` and `valid` are the data that were given to lambdaboost.tune, as collections.\n"
 
 
@@ -122,11 +125,7 @@ class Tuned:
         """Choose among the trials, and train the choice."""
         results = tuple(trials)
         choice = Choice(request.measures[0], request.candidates, results, request.weight)
-        chosen = choice.best
-        if request.choose == "simplest":
-            chosen = choice.simplest
-        elif request.choose != "best" and len(request.measures) > 1:
-            chosen = Front(request.measures, results, request.weight).balanced
+        chosen = _chosen(request, results, request.weight)
         return cls(*_model(request, chosen), choice, request, results, chosen, study)
 
     def with_second(self, keep: float, request: Request, trials: Sequence[Trial]) -> Tuned:
@@ -158,8 +157,25 @@ class Tuned:
     def verdict(self) -> str:
         """How sure the choice is, whether a second label helps, if some candidates read one, and by which queries."""
         kept = "" if self.kept is None else self.kept.verdict
-        said = kept, self.choice.verdict, self.second_label.verdict, self.selection
+        worth = "" if self.worth is None else str(self.worth)
+        said = kept, self.choice.verdict, worth, self.second_label.verdict, self.selection
         return " ".join(filter(None, said))
+
+    @cached_property
+    def worth(self) -> Worth | None:
+        """What the choice is worth over the engine's default; None for fewer than 10 queries, or without a default."""
+        request = self.request
+        default = next((trial for trial in self.results if trial.own and trial.is_complete), None)
+        if default is None or request.weight.size < FEW:
+            return None
+        candidate = request.candidates[default.candidate]
+        engine = engine_named(candidate.engine)
+        base = f"{engine.title}'s default"
+        if candidate.name != engine.native:
+            base = f"{candidate.name} with {engine.title}'s own parameters"
+        choose = partial(_chosen, request)
+        given = default, self.results, request.weight, request.groups, choose
+        return Worth.of(request.measures[0], base, *given)
 
     @property
     def selection(self) -> str:
@@ -187,6 +203,7 @@ class Tuned:
         finalists = self.choice.finalists
         frame = _frame([one.trial for one in finalists], self.request)
         frame["trials"] = [one.tried for one in finalists]
+        frame["shrunken mean"] = [one.shrunken for one in finalists]
         for column in ("difference", "low", "high", "p"):
             frame[column] = [getattr(one, column) for one in finalists]
         frame["within one standard error"] = [one.within_one_error for one in finalists]
@@ -272,6 +289,7 @@ class Tuned:
         return {
             "verdict": self.verdict,
             "caveat": self.choice.caveat,
+            "worth": None if self.worth is None else str(self.worth),
             "validation": {repr(m): mean for m, mean in zip(self.measures, means, strict=True)},
             **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
             "settings": len(self.results),
@@ -296,6 +314,16 @@ def _model(request: Request, trial: Trial) -> tuple[Any, str, Any, Leaves, dict[
     params = full_params(request, candidate, trial.knobs)
     booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
     return booster, candidate.engine, objective, leaves, params, rounds
+
+
+def _chosen(request: Request, trials: Sequence[Trial], weight: NDArray[np.float64]) -> Trial:
+    """The trial whose setting becomes the model, by values of some queries or all."""
+    choice = Choice(request.measures[0], request.candidates, tuple(trials), weight)
+    best = choice.best  # raises where no trial is complete
+    if request.choose == "simplest":
+        return choice.simplest
+    several = request.choose != "best" and len(request.measures) > 1
+    return Front(request.measures, tuple(trials), weight).balanced if several else best
 
 
 def _frame(trials: Sequence[Trial], request: Request) -> Any:

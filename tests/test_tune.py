@@ -656,7 +656,9 @@ def test_frames_of_every_kind_are_searched_alike(engine, tmp_path):
     assert np.array_equal(
         engine_named(engine).scores(made["booster"], codes_of(TEST, pandas).features), scored[0]
     )
-    with pytest.raises(ValueError, match="'market' is 'xx' in row 3, none of its categories in training"):
+    with pytest.raises(
+        ValueError, match="valid: column 'market' is 'xx' in row 3, none of its categories in training"
+    ):
         bad = pandas.assign(market=np.where(np.arange(len(pandas)) == 3, "xx", pandas.market))
         tune(train, grades[0], valid=(bad, TEST.queries.relevance), **named, **few)
 
@@ -682,6 +684,7 @@ def test_arrays_are_searched_with_their_queries_beside():
         kind=TypeError,
     )
     refused("train is a DataFrame, expected a Collection, or a table and its", pd.DataFrame(), kind=TypeError)
+    refused("train has no rows: give", pd.DataFrame(), [])
     refused("train is a ndarray, expected", TRAIN.features, group=q.sizes, kind=TypeError)
     refused("train has no column 'query' \\(did you", pd.DataFrame({"qeury": [1]}), [1], query="query")
     refused("valid is a DataFrame, expected", TRAIN, valid=pd.DataFrame(), kind=TypeError)

@@ -190,6 +190,8 @@ class NamedColumns:
 
         Validation data have the features and the categories of the training data, `like`.
         """
+        if getattr(X, "shape", (1,))[0] == 0:
+            raise ValueError(f"{name} has no rows: give those of one query at least")
         order = None if like is None else like.feature_names
         rows = self.split(name, X, *beside, needed=self._labels if like is None else (), order=order)
         q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
@@ -200,7 +202,10 @@ class NamedColumns:
             return Collection(check_array(rows.features, **kinds), q)
         table = Table.of(rows.features)
         categories = table.categories(table.names) if like is None else like.categories
-        features = table.matrix(table.names, "drop it", categories)
+        try:
+            features = table.matrix(table.names, "drop it", categories)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
         return Collection(features, q, feature_names=table.names, categories=categories)
 
     def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:

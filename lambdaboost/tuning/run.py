@@ -77,12 +77,13 @@ def tune(
 ) -> Tuned:
     """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
 
-    Every candidate is trained first with a learning rate of 0.1 and up to 31 leaves, as far as half of the settings
-    go. Then Optuna's TPE sampler, which shares what it learns about trees among objectives, chooses the settings. Half
-    way, other candidates get the trees of the best one, so that none loses by its trees alone. Each setting is
-    cross-validated over all queries; Optuna's `WilcoxonPruner` leaves it after some folds if it is significantly worse
-    than the best one. Early stopping on the mean over the folds gives it one number of rounds. The best trials of all
-    candidates are then compared query by query.
+    The first setting is the engine's default: its own objective with its own parameters. Then come `graded` of each
+    further label source and a portfolio of settings, in order; then Optuna's TPE sampler searches around the best,
+    and shares what it learns about trees among objectives. Each setting is cross-validated over all queries; Optuna's
+    `WilcoxonPruner` leaves it after some folds if it is significantly worse than the best one. Early stopping on the
+    mean over the folds gives it one number of rounds. The choice is the highest mean after all are drawn towards each
+    other as far as their differences are noise; the verdict says what it is worth over the default. The best trials of
+    all candidates are compared query by query.
 
     Parameters
     ----------
@@ -106,7 +107,9 @@ def tune(
         proven to lose less (`Kept`).
     objectives : iterable of Objective or str, optional
         The candidates, such as ``["lambdarank", "LambdaRank", "GradientStep(graded(0.2))"]``, from simple to complex.
-        By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them.
+        By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them. No
+        other is tried: where the engine's own is not named, the default is the first one, or `LambdaRank`, with the
+        engine's own parameters.
     engine : "lightgbm" or "xgboost", optional
         The engine. By default the own objectives of both, if both are installed, and all others on LightGBM.
     params : dict, optional
@@ -124,9 +127,9 @@ def tune(
         The most rounds of a training, and how many without a better mean over the folds so far end it; twice as many in
         the first of several folds.
     choose : "best", "simplest" or "balanced", optional
-        Which finalist becomes the model: the highest mean; the simplest within one standard error of it; or, of several
-        measures, the highest second one without a significant loss of the first. By default "best", and "balanced" for
-        several measures.
+        Which finalist becomes the model: the highest shrunken mean; the simplest within one standard error of it; or,
+        of several measures, the highest second one without a significant loss of the first. By default "best", and
+        "balanced" for several measures.
     refit : bool
         Train the chosen setting again on all data, with the rounds that more data need; otherwise on the training part,
         which gives the model that was measured. Only with ``split="given"``.

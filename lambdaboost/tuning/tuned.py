@@ -31,7 +31,7 @@ from lambdaboost.tuning.worth import Worth
 
 MATRIX = {"lightgbm": ("Dataset", "txt"), "xgboost": ("DMatrix", "ubj")}
 FEW = 10  # queries below which nothing is said of the worth of a choice
-GIVEN = "# `train` and `valid` are the data that were given to lambdaboost.tune, as collections.\n"
+GIVEN = "# `train` and `valid` are the collections given to tune, or of its tables: tuned.request.train and .valid.\n"
 
 
 @dataclass(frozen=True, eq=False)

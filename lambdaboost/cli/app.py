@@ -206,8 +206,8 @@ def tune(
     choose: Annotated[
         Choose | None,
         Option(
-            help="The finalist that becomes the model: the best mean (shrunken), the simplest within one standard error "
-            "of it, or of several measures the highest second one without a significant loss of the first."
+            help="The finalist that becomes the model: the best shrunken mean, the simplest within one standard "
+            "error of it, or of several measures the highest second one without a significant loss of the first."
         ),
     ] = None,
     refit: Annotated[

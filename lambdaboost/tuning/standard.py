@@ -39,7 +39,7 @@ def standard(
     The engines' own objectives train on their engine, all others on the first of `engines`.
 
     >>> [c.name for c in standard([NDCG(3)], ["xgboost"], ["clicks"])][:4]
-    ['rank:ndcg', 'rank:pairwise', 'RankNet()', 'LambdaRank()']
+    ['rank:ndcg', 'rank:pairwise', 'RankNet()', 'ListNet()']
     """
     engine = engines[0]
     ndcg = next((replace(m, k=None, empty=0.0) for m in measures if isinstance(m, NDCG)), NDCG())

@@ -23,7 +23,7 @@ def weighted(rule: Any, measures: Sequence[Measure], weight: float) -> Any:
 
     >>> from lambdaboost.evaluation import CNDCG, NDCG
     >>> weighted(LambdaRank(), (NDCG(10), CNDCG(10)), 0.25)
-    Scorecard((LambdaRank(), LambdaRank(CNDCG(k=10))), (0.75, 0.25))
+    Scorecard(objectives=(LambdaRank(), LambdaRank(metric=CNDCG(k=10))), weights=(0.75, 0.25))
     """
     if weight == 0:
         return rule

@@ -7,8 +7,8 @@ from rules import RULES
 
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
 from lambdaboost.objectives.kernels import lanes, ways
-from lambdaboost.objectives.kernels.levels import gain_of_level, levels_of
-from lambdaboost.objectives.swaps.registry import pair_weights
+from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives.swaps.registry import level_gains
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
 BY_PAIRS = [
@@ -119,7 +119,7 @@ def test_lists_far_apart_leave_the_bits_of_all_other_lists():
 def test_batches_hold_every_short_list_once_and_are_made_once():
     _, q = drawn.make(6, SIZES * 30)
     of_query = levels_of(q, "relevance")
-    gain = gain_of_level(q, of_query, pair_weights(NDCG(), q).gains)
+    gain = level_gains(NDCG(), q, of_query)
     batches = lanes.in_batches(q, of_query, gain)
     held = batches.query[batches.query >= 0]
     np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST_IN_LANES))

@@ -120,17 +120,21 @@ def _cached(owner: Any, parts: Parts) -> Queries:
     known = _made.get(id(owner))
     if known is not None and known[0]() is owner and _same(known[1], parts):
         return known[2]
-    # Copy views of an engine's memory, which the engine may free or overwrite.
-    kept: Parts = {
-        name: part if isinstance(part, Positions) else np.array(part) for name, part in parts.items()
-    }
-    labels = dict(kept)
+    labels = dict(parts)
     grades, sizes = labels.pop(RELEVANCE), np.diff(labels.pop(OFFSETS).astype(np.int64))
     weight, position = labels.pop(WEIGHT, None), labels.pop(POSITIONS, None)
     made = Queries(grades, sizes, weight=weight, position=position, **labels)
+    kept: Parts = {name: _kept(part, made.labels.get(name)) for name, part in parts.items()}
     key = id(owner)
     _made[key] = weakref.ref(owner, lambda _: _made.pop(key, None)), kept, made
     return made
+
+
+def _kept(part: Any, labels: NDArray[np.float32] | None) -> Any:
+    """A copy of an engine's memory, which the engine may free or overwrite; of float32 labels that of the queries."""
+    if isinstance(part, Positions):
+        return part
+    return labels if labels is not None and part.dtype == np.float32 else np.array(part)
 
 
 def _same(old: Parts, new: Parts) -> bool:

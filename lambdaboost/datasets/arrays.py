@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import refuse_labels
 from lambdaboost._words import shown
 
+FINITE = "labels must be finite, or NaN if missing"
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -69,10 +70,14 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
 
 def labels_of(name: str, values: Any) -> NDArray[np.float32]:
     """Labels as a new float32 array: finite, or NaN if missing."""
-    a = numbers(name, values)
+    given = array_of(values)
+    if given.dtype == np.float32 and given.ndim == 1:
+        refuse_labels(name, given, np.isinf(given), FINITE)
+        return given.copy()
+    a = numbers(name, given)
     with np.errstate(over="ignore"):
         narrow = a.astype(np.float32)
-    refuse_labels(name, a, np.isinf(a), "labels must be finite, or NaN if missing")
+    refuse_labels(name, a, np.isinf(a), FINITE)
     refuse_labels(name, a, np.isinf(narrow), "labels are kept as float32, from -3.4e38 to 3.4e38")
     return narrow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
 PARTS = ("offsets", "labels", "ids", "weight", "positions")
+PART = 1 << 18  # documents of a part: its temporary arrays are small beside the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 
@@ -245,6 +246,25 @@ class Queries:
             None if self.ids is None else self.ids[queries],
             None if self.weight is None else self.weight[rows],
             None if self.positions is None else self.positions.take(rows),
+        )
+
+    def parts(self, documents: int = PART) -> Iterator[tuple[int, int, Queries]]:
+        """All queries in parts of about so many documents, which are not copied: first and last query, and the part."""
+        first = 0
+        while first < self.n_queries:
+            start = int(self.offsets[first])
+            last = max(first + 1, int(np.searchsorted(self.offsets, start + documents, side="right")) - 1)
+            rows, queries = slice(start, int(self.offsets[last])), slice(first, last)
+            yield first, last, self._sliced(rows, queries)
+            first = last
+
+    def _sliced(self, rows: slice, queries: slice) -> Queries:
+        return _rebuild(
+            self.offsets[queries.start : queries.stop + 1] - self.offsets[queries.start],
+            {name: a[rows] for name, a in self.labels.items()},
+            None if self.ids is None else self.ids[queries],
+            None if self.weight is None else self.weight[rows],
+            None if self.positions is None else Positions(self.positions.codes[rows], self.positions.names),
         )
 
     def with_source(self, name: str, labels: ArrayLike) -> Queries:

@@ -18,6 +18,7 @@ from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
 from lambdaboost.objectives.swaps.dcg import check_dcg, dcg_weights
 from lambdaboost.objectives.swaps.rank_distance import rank_distance
+from lambdaboost.objectives.swaps.registry import level_gains
 
 Scheme = Literal["1", "2", "2++"]
 
@@ -102,7 +103,8 @@ class LambdaLoss(Objective):
             cutoff=q.n_documents,
         )
         levels, loss = levels_of(q, self.metric.source), Loss(Logistic(), ByRatio(float(self.sigma)))
-        return pair_gradient(scores, q, Pairs(levels, weights, loss))
+        gain = level_gains(self.metric, q, levels)
+        return pair_gradient(scores, q, Pairs(levels, gain, weights, loss))
 
 
 @kernel

@@ -11,7 +11,7 @@ from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss
 from lambdaboost.objectives.kernels.pair_rule import Pairs, pair_gradient
-from lambdaboost.objectives.swaps.registry import check_swap, pair_weights
+from lambdaboost.objectives.swaps.registry import check_swap, level_gains, pair_weights
 
 
 class NormalizedPairs(Objective):
@@ -58,4 +58,5 @@ class NormalizedPairs(Objective):
 
     def _pairs(self, scores: Floats, q: Queries, sigma: float) -> LambdaMu:
         levels, weights = levels_of(q, self.metric.source), pair_weights(self.metric, q)
-        return pair_gradient(scores, q, Pairs(levels, weights, Loss(Logistic(), ByRatio(sigma))))
+        gain = level_gains(self.metric, q, levels)
+        return pair_gradient(scores, q, Pairs(levels, gain, weights, Loss(Logistic(), ByRatio(sigma))))

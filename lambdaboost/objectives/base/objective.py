@@ -119,8 +119,10 @@ class Objective(Value, registered=False):
         # Its identity names the objective as long as it lives, and what is kept holds it.
         q.memo(("readable", id(self)), lambda: self._check_readable(q))
         lam, mu = self.lambdas(s, q, int(iteration))
-        # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0.
-        grad, hess = (0.0 - lam).astype(np.float32, copy=False), mu.astype(np.float32, copy=False)
+        # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0. The sums of
+        # a rule are new arrays, where −λ takes the place of λ.
+        grad = np.subtract(0.0, lam, out=lam if self.rule is not None else None).astype(np.float32, copy=False)
+        hess = mu.astype(np.float32, copy=False)
         weights = self.row_weights(q)
         if weights is not None:
             grad = (grad * weights).astype(np.float32, copy=False)

@@ -40,6 +40,7 @@ from lambdaboost.objectives.kernels.tiles import DOWN, GAIN, LAM, MU, UP, D, E, 
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
+SOME = 64  # batches that are laid out at a time: what that needs is small beside the scores of large data
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
@@ -66,7 +67,21 @@ def in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches
 
 
 def _in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches:
-    documents, first, query = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
+    lanes = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
+    slots = int(lanes.first[-1]), LANES
+    position, level, reach = (np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1))
+    batches = Batches(*lanes, position, level, reach, np.zeros(slots, dtype=np.float32))
+    for batch in range(0, lanes.first.size - 1, SOME):
+        _lay_out(q, levels, gain, batches, slice(batch, min(batch + SOME, lanes.first.size - 1)))
+    return batches
+
+
+def _lay_out(
+    q: Queries, levels: Levels, gain: NDArray[np.float32], batches: Batches, which: slice
+) -> None:
+    """Fill the slots of some batches."""
+    first, query = batches.first[which.start : which.stop + 1], batches.query[which]
+    rows, first = slice(first[0], first[-1]), first - first[0]
     short = query[query >= 0]
     of_short = q.sizes[short]
     lane = np.repeat(np.arange(short.size), of_short)
@@ -79,22 +94,14 @@ def _in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batche
     paired = level >= 0
     own = (levels.first[short[lane]] + level)[paired]
     at = first[lane // LANES] + position, lane % LANES
-    slots = (int(first[-1]), LANES)
     # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
     batch = np.repeat(np.arange(first.size - 1), np.diff(first))
-    position_of_slot = np.repeat(np.arange(slots[0]) - first[batch], LANES).reshape(slots).astype(np.int8)
-    position_of_slot[at] = position[order]
-
-    def by_slot(figures: NDArray[Any], otherwise: int, dtype: Any) -> NDArray[Any]:
-        filled, of_document = np.full(slots, otherwise, dtype), np.full(level.size, otherwise, dtype)
-        of_document[paired] = figures
-        filled[at] = of_document
-        return filled
-
-    return Batches(
-        documents, first, query, position_of_slot,
-        by_slot(level[paired], -1, np.int8), by_slot(levels.reach[own], -1, np.int8), by_slot(gain[own], 0, np.float32),
-    )  # fmt: skip
+    batches.position[rows] = (np.arange(first[-1]) - first[batch])[:, None]
+    batches.position[rows][at] = position[order]
+    of_paired = at[0][paired], at[1][paired]
+    batches.level[rows][of_paired] = level[paired]
+    batches.reach[rows][of_paired] = levels.reach[own]
+    batches.gain[rows][of_paired] = gain[own]
 
 
 class Work(NamedTuple):

@@ -48,6 +48,21 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
 
 
 def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
+    """The levels of parts, one after the other: sorting needs many times the memory of what it gives."""
+    of_document = np.empty(q.n_documents, dtype=np.int32)
+    first, sizes, reaches, rows, n_levels = [np.zeros(1, dtype=np.int64)], [], [], [], 0
+    for query, _, part in q.parts():
+        found, start = _levels_of_part(part, source, within, skip_zero), q.offsets[query]
+        of_document[start : start + part.n_documents] = found.of_document
+        first.append(found.first[1:] + n_levels)
+        sizes.append(found.size)
+        reaches.append(found.reach)
+        rows.append(found.row + start)
+        n_levels += found.size.size
+    return Levels(q.offsets, of_document, *map(np.concatenate, (first, sizes, reaches, rows)))
+
+
+def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
     value = q.source(source, allow_negative=True)
     outer = [_tied_where_unlabelled(q, q.source(name, allow_negative=True)) for name in within]
     has = ~np.isnan(value)
@@ -89,21 +104,6 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
         (reach - first[level_query]).astype(np.int32),
         rows[order[level_start]],
     )
-
-
-def gain_of_level(q: Queries, levels: Levels, gains: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The gain of each level less that of the worst level of its run, (n_levels,); cached in `q`.
-
-    Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
-    """
-
-    def build() -> Any:
-        worst = levels.first[levels.query()] + levels.reach - 1
-        return (gains[levels.row] - gains[levels.row[worst]]).astype(np.float32), levels, gains
-
-    # Their identities name the levels and the gains as long as they live, and what is kept holds them.
-    found: NDArray[np.float32] = q.memo(("gain of level", id(levels.of_document), id(gains)), build)[0]
-    return found
 
 
 def _tied_where_unlabelled(q: Queries, labels: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.rankings import sort_queries
 from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_batches
-from lambdaboost.objectives.kernels.levels import Levels, gain_of_level, levels_of
+from lambdaboost.objectives.kernels.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
 from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles, pair_costs
@@ -31,7 +31,7 @@ from lambdaboost.objectives.kernels.ways import (
     brought_near,
     ways_of,
 )
-from lambdaboost.objectives.swaps.registry import pair_weights, unweighted
+from lambdaboost.objectives.swaps.registry import level_gains, pair_weights, unweighted
 
 Floats = NDArray[np.float64]
 Derivatives = NDArray[np.floating]  # λ or μ of every document; float32 where kernels give them
@@ -41,6 +41,7 @@ class Pairs(NamedTuple):
     """The pairs of some queries: between which levels, what weighs them, and how hard they are pushed."""
 
     levels: Levels
+    gain: NDArray[np.float32]  # of each level
     weights: PairWeights
     loss: Loss
 
@@ -110,7 +111,7 @@ class PairRule:
     def costs(self, scores: Floats, q: Queries, place: NDArray[np.int32], n_places: int) -> Floats:
         """The cost of pairs, w log(1 + e^{−σ(s_i − s_j)}), summed by the places of i and j, (n_places, n_places)."""
         levels, weights, order = self.levels(q), self.weights(scores, q), _order(scores, q)
-        every, gain = np.ones(q.n_queries, dtype=bool), gain_of_level(q, levels, weights.gains)
+        every, gain = np.ones(q.n_queries, dtype=bool), level_gains(self.metric, q, levels)
         lists = Lists(every, levels, weights, gain, scores, order, order)
         return pair_costs(lists, float(self.sigma), q.query_weight, (place, n_places))
 
@@ -124,7 +125,8 @@ class PairRule:
         return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
 
     def _pairs(self, scores: Floats, q: Queries) -> Pairs:
-        return Pairs(self.levels(q), self.weights(scores, q), self.loss)
+        levels = self.levels(q)
+        return Pairs(levels, level_gains(self.metric, q, levels), self.weights(scores, q), self.loss)
 
 
 def no_order(q: Queries) -> NDArray[np.int32]:
@@ -153,14 +155,13 @@ def pair_gradient(
     Pairs of two documents past the cutoff do not count. `weighed_at` is the ranking that weighs pairs if
     it is not that by score.
     """
-    levels, weights, loss = pairs
+    levels, gain, weights, loss = pairs
     out = np.empty((2, q.n_documents), np.float32)
     known = order is not None and bool(order[0] >= 0)
     ways = ways_of(q, levels, weights)
     if weighed_at is not None:  # lanes and the tree know only that by score
         ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     near, ways = brought_near(scores, q, ways, loss)
-    gain = gain_of_level(q, levels, weights.gains)
     by_lanes = ways == BY_LANES
     if by_lanes.any():
         to_fill = np.empty(0, dtype=np.int32) if order is None or known else order

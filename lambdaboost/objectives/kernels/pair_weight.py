@@ -68,7 +68,7 @@ class PairWeights(NamedTuple):
     """A swap and what it reads of documents and ranks."""
 
     swap: Any
-    gains: NDArray[np.float64]  # (n_documents,)
+    gains: NDArray[np.float64]  # (n_documents,); of no length where the swap does not read them
     discounts: NDArray[
         np.float64
     ]  # by rank, as long as the longest query; of no length where the swap makes its own

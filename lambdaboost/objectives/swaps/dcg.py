@@ -14,7 +14,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG, WTA, Precision
 from lambdaboost.objectives.kernels.lanes import LONGEST_IN_LANES
 from lambdaboost.objectives.kernels.pair_weight import Dcg, PairWeights
-from lambdaboost.objectives.swaps.registry import swap_gains, swap_of
+from lambdaboost.objectives.swaps.registry import swap_of
 
 
 def check_dcg(name: str, metric: object) -> None:
@@ -39,14 +39,14 @@ def _discounts(q: Queries, k: int | None) -> NDArray[np.float64]:
 
 @swap_of(NDCG, CNDCG)
 def dcg_weights(metric: Any, q: Queries) -> PairWeights:
-    """Gains divided by the ideal DCG, discounts by rank, and the cutoff of a measure of the DCG family."""
-    return PairWeights(Dcg(), swap_gains(metric, q), _discounts(q, metric.k), metric.k or q.n_documents)
+    """Discounts by rank and the cutoff of a measure of the DCG family; gains are divided by the ideal DCG."""
+    return PairWeights(Dcg(), np.zeros(0), _discounts(q, metric.k), metric.k or q.n_documents)
 
 
 def _first_ranks(k: int, metric: Any, q: Queries) -> PairWeights:
     """A document counts its gain in the first k ranks, and nothing below."""
     counts = q.memo(("first ranks", k), lambda: (np.arange(max(q.sizes.max(), LONGEST_IN_LANES)) < k) * 1.0)
-    return PairWeights(Dcg(), swap_gains(metric, q), counts, k)
+    return PairWeights(Dcg(), np.zeros(0), counts, k)
 
 
 @swap_of(WTA)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lambdaboost._words import plain
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.kernels.levels import Levels
 from lambdaboost.objectives.kernels.pair_weight import PairWeights, Unit
 
 Weigh = Callable[[Any, Queries], PairWeights]
@@ -54,6 +55,43 @@ def unweighted(q: Queries) -> PairWeights:
     """Every pair weighs 1."""
     none = q.memo("no gains", lambda: np.zeros(q.n_documents))
     return PairWeights(Unit(), none, none, q.n_documents)
+
+
+def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
+    """The gain of each level less that of the worst level of its run, (n_levels,); cached in `q`.
+
+    Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
+    """
+    value = None if metric is None else replace(metric, empty=0.0)
+
+    def build() -> Any:
+        gains = np.zeros(levels.row.size) if metric is None else _gains_of_rows(metric, q, levels)
+        worst = levels.first[levels.query()] + levels.reach - 1
+        return (gains - gains[worst]).astype(np.float32), levels
+
+    # Identities name the levels and the measure as long as they live, and what is kept holds them.
+    of_levels = id(levels.of_document)
+    key = ("gain of level", of_levels, id(metric))
+    found: NDArray[np.float32] = q.memo(
+        key, lambda: (q.memo(("gain of level", of_levels, value), build), metric)
+    )[0][0]
+    return found
+
+
+def _gains_of_rows(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float64]:
+    """The gain of a document of each level; those of all documents are kept only where a swap reads them."""
+    gains = pair_weights(metric, q).gains
+    if gains.size:
+        return gains[levels.row]
+    found = []
+    for first, last, part in q.parts():
+        rows = levels.row[levels.first[first] : levels.first[last]] - q.offsets[first]
+        try:
+            found.append(metric.swap_gains(part)[rows])
+        except ValueError:
+            metric.swap_gains(q)  # names the row among all
+            raise
+    return np.concatenate(found)
 
 
 def swap_gains(metric: Any, q: Queries) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
 PARTS = ("offsets", "labels", "ids", "weight", "positions")
-PART = 1 << 18  # documents of a part: its temporary arrays are small beside the labels of large data
+PART = 1 << 17  # documents of a part: its temporary arrays are small beside the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
 
 

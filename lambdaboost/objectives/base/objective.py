@@ -121,7 +121,9 @@ class Objective(Value, registered=False):
         lam, mu = self.lambdas(s, q, int(iteration))
         # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0. The sums of
         # a rule are new arrays, where −λ takes the place of λ.
-        grad = np.subtract(0.0, lam, out=lam if self.rule is not None else None).astype(np.float32, copy=False)
+        grad = np.subtract(0.0, lam, out=lam if self.rule is not None else None).astype(
+            np.float32, copy=False
+        )
         hess = mu.astype(np.float32, copy=False)
         weights = self.row_weights(q)
         if weights is not None:

@@ -76,9 +76,7 @@ def _in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batche
     return batches
 
 
-def _lay_out(
-    q: Queries, levels: Levels, gain: NDArray[np.float32], batches: Batches, which: slice
-) -> None:
+def _lay_out(q: Queries, levels: Levels, gain: NDArray[np.float32], batches: Batches, which: slice) -> None:
     """Fill the slots of some batches."""
     first, query = batches.first[which.start : which.stop + 1], batches.query[which]
     rows, first = slice(first[0], first[-1]), first - first[0]

@@ -59,7 +59,8 @@ def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -
         reaches.append(found.reach)
         rows.append(found.row + start)
         n_levels += found.size.size
-    return Levels(q.offsets, of_document, *map(np.concatenate, (first, sizes, reaches, rows)))
+    joined = [np.concatenate(figures) for figures in (first, sizes, reaches, rows)]
+    return Levels(q.offsets, of_document, *joined)
 
 
 def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:

@@ -1,0 +1,71 @@
+"""What a training holds of each document beside the engine."""
+
+import tracemalloc
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+from lambdaboost import MAP, NDCG, LambdaRank, Queries
+
+LENGTH, DOCUMENTS = 25, 400_000
+
+
+@pytest.fixture
+def trained():
+    """Bytes a document that a LightGBM training holds before its rounds end, and at most, beside the data set."""
+    rng = np.random.default_rng(0)
+
+    def run(n):
+        sizes, grades = np.full(n // LENGTH, LENGTH), rng.integers(0, 5, n)
+        params = {"verbose": -1, "num_threads": 1, "metric": "None", "objective": LambdaRank()}
+        data = lgb.Dataset(rng.random((n, 1)), grades, group=sizes, params={"verbose": -1}).construct()
+        tracemalloc.start()
+        try:
+            held = []
+            lgb.train(params, data, 2, callbacks=[lambda env: held.append(tracemalloc.get_traced_memory())])
+        finally:
+            tracemalloc.stop()
+        return np.array(held) / n
+
+    run(1000)
+    return run(DOCUMENTS)
+
+
+def test_a_training_holds_little_of_each_document(trained):
+    # LightGBM's own Python holds the scores: 8.
+    (first, highest), (second, _) = trained
+    assert first - 8 < 22 and second == pytest.approx(first, abs=0.2)
+    assert highest - 8 < 52
+
+
+@pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), MAP()])
+def test_parts_change_no_bit(metric, monkeypatch):
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 60, 50)
+    scores, grades = rng.normal(size=sizes.sum()), rng.integers(0, 4, sizes.sum())
+    expected = LambdaRank(metric).gradient(scores, Queries(grades, sizes=sizes))
+    monkeypatch.setattr(Queries.parts, "__defaults__", (70,))
+    q = Queries(grades, sizes=sizes)
+    assert [first for first, _, _ in q.parts()][-1] > 20
+    np.testing.assert_array_equal(LambdaRank(metric).gradient(scores, q), expected)
+
+
+def test_parts_hold_all_queries_whole():
+    q = Queries(
+        [1, 0, 2, 1, 0], sizes=[1, 3, 1], clicks=[0, 1, 0, 1, 0], weight=[1, 2, 3], position=[1, 1, 2, 3, 1]
+    )
+    for documents in (1, 2, 4, 5, 9):
+        parts = [part for _, _, part in q.parts(documents)]
+        joined = Queries.concat(parts)
+        np.testing.assert_array_equal(joined.offsets, q.offsets)
+        for name in ("weight", "position"):
+            np.testing.assert_array_equal(getattr(joined, name), getattr(q, name))
+        np.testing.assert_array_equal(joined.labels["clicks"], q.labels["clicks"])
+        assert all(np.shares_memory(part.relevance, q.relevance) for part in parts)
+
+
+def test_a_label_that_no_gain_knows_is_named_by_its_row(monkeypatch):
+    monkeypatch.setattr(Queries.parts, "__defaults__", (2,))
+    with pytest.raises(ValueError, match=r"relevance\[5\] is 3: gain lists 3 gains"):
+        LambdaRank(NDCG(gain=(0, 1, 3))).gradient(np.zeros(6), Queries([0, 1, 0, 1, 0, 3], sizes=[2, 2, 2]))

@@ -12,8 +12,9 @@ from benchmarks.portfolio import sets, study
 from benchmarks.portfolio.greedy import greedy, shrunken
 from benchmarks.portfolio.matrix import Matrix
 from benchmarks.portfolio.rivals import LIGHTGBM, SIZE, of_tune
-from benchmarks.portfolio.settings import CANDIDATES, Setting, settings
+from benchmarks.portfolio.settings import CANDIDATES, knobs_of, name_of, settings
 from benchmarks.portfolio.study import Run
+from lambdaboost.tuning.portfolio import PORTFOLIO, Setting
 from lambdaboost.tuning.space import Space
 
 THREE = ("mq2008", "clueweb09", "log of 300")
@@ -27,7 +28,7 @@ def rng():
 
 def test_settings_are_distinct_and_the_same_at_every_call():
     assert settings() == settings()
-    assert len({setting.name for setting in settings()}) == len(settings())
+    assert len({name_of(setting) for setting in settings()}) == len(settings())
     assert {setting.candidate for setting in settings()} == set(CANDIDATES)
 
 
@@ -37,8 +38,8 @@ def test_values_are_within_the_ranges_of_tune(documents):
     for setting in settings():
         knobs = {knob.name: knob for knob in space.knobs(CANDIDATES[setting.candidate]).values()}
         assert set(setting.values) <= set(knobs)
-        for name, value in setting.values_on(space).items():
-            assert knobs[name].low <= value <= knobs[name].high
+        for name, value in knobs_of(setting, space).items():
+            assert name == "depth" or knobs[name].low <= value <= knobs[name].high
 
 
 def test_greedy_takes_the_setting_that_leaves_the_least_regret(rng):
@@ -97,7 +98,7 @@ def test_a_portfolio_knows_nothing_of_the_set_that_is_left_out(made, rng):
     assert before.portfolio("mq2008") != Matrix(other).portfolio("mq2008")
     tried = of_tune(before, "clueweb09")
     assert tried[0] == LIGHTGBM
-    assert len(tried) == len({setting.name for setting in tried}) == SIZE
+    assert len(tried) == len({name_of(setting) for setting in tried}) == SIZE
 
 
 def test_a_choice_reads_validation_queries_only(made):
@@ -132,3 +133,7 @@ def test_the_command_writes_all_sections(tmp_path, monkeypatch):
         "Data",
     ):
         assert f"{title}\n" in text
+
+
+def test_the_portfolio_of_tune_is_of_these_settings():
+    assert set(map(name_of, PORTFOLIO)) <= set(map(name_of, settings()))

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from benchmarks.portfolio.greedy import greedy, shrunken
 from benchmarks.portfolio.sets import family
-from benchmarks.portfolio.settings import Setting
+from benchmarks.portfolio.settings import name_of
 from benchmarks.portfolio.study import Run
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.evaluation import Comparison, Figures, compare
+from lambdaboost.tuning.portfolio import Setting
 
 SIZE = 16
 Values = NDArray[np.float64]
@@ -91,7 +92,7 @@ class Matrix:
         weight = np.concatenate([np.full(one.shape[1], 1 / one.shape[1]) for one in tested.values()])
         systems = [
             Figures(
-                self.settings[at].name,
+                name_of(self.settings[at]),
                 {NDCG(k): np.concatenate([one[at] for one in tested.values()])},
                 weight,
             )

@@ -9,11 +9,12 @@ import numpy as np
 import benchmarks.portfolio as protocol
 from benchmarks.portfolio.matrix import SIZE, Matrix
 from benchmarks.portfolio.rivals import TUNE, Rivals
-from benchmarks.portfolio.settings import Setting
+from benchmarks.portfolio.settings import name_of
 from experiments.common import report
 from experiments.common.report import table
 from experiments.common.verdicts import marked
 from lambdaboost import NDCG
+from lambdaboost.tuning.portfolio import Setting
 
 SIZES = (1, 2, 4, 8, SIZE)
 DEFAULT = Setting("LambdaRank()")  # what `LambdaRanker` trains where nothing is given
@@ -34,7 +35,7 @@ def of_portfolio(matrix: Matrix) -> str:
     rows = []
     for n, at in enumerate(chosen, 1):
         left = (means.max(axis=1) - means[:, chosen[:n]].max(axis=1)).mean()
-        rows.append([matrix.settings[at].name, f"{100 * means[:, at].mean():.2f}", f"{100 * left:.2f}"])
+        rows.append([name_of(matrix.settings[at]), f"{100 * means[:, at].mean():.2f}", f"{100 * left:.2f}"])
     caption = "Shrunken NDCG@10, mean over the sets, times 100; regret of the best of the settings so far."
     return "## The portfolio\n\n" + table(["", "alone", "regret left"], rows, caption)
 
@@ -53,7 +54,7 @@ def of_check(matrix: Matrix) -> str:
     for setting in (DEFAULT, Setting("lambdarank"), Setting("rank:ndcg", own=True)):
         at = matrix.settings.index(setting)
         found = {name: matrix.regret(name, matrix.tested(name)[at]) for name in matrix.folds}
-        rows.append([setting.name, *_cells(found)])
+        rows.append([name_of(setting), *_cells(found)])
     caption = "Regret, points of NDCG@10, of settings chosen on the other sets; the lower rows are the same everywhere."
     return "## Check on sets left out\n\n" + table(["", *matrix.folds, "mean"], rows, caption)
 
@@ -71,7 +72,7 @@ def of_settings(matrix: Matrix) -> str:
     found = matrix.compared(base, others)
     rows = []
     for at in map(int, order):
-        name = matrix.settings[at].name
+        name = name_of(matrix.settings[at])
         means = [matrix.tested(data)[at].mean() for data in matrix.folds]
         mean = f"{100 * np.mean(means):.2f}"
         test = None if at == base else found.significance[name, NDCG(10)]
@@ -82,7 +83,7 @@ def of_settings(matrix: Matrix) -> str:
         )
         rows.append([name, *cells, *(f"{100 * value:.2f}" for value in means)])
     caption = (
-        f"NDCG@10 times 100, by shrunken mean. ▲ better, ▼ worse than {DEFAULT.name}, LambdaRanker's defaults with "
+        f"NDCG@10 times 100, by shrunken mean. ▲ better, ▼ worse than {name_of(DEFAULT)}, LambdaRanker's defaults with "
         f"early stopping; every set counts alike ({found.criterion}; p-values of single comparisons)."
     )
     return "## All settings\n\n" + table(["", "mean", "difference", "p", *matrix.folds], rows, caption)
@@ -116,9 +117,9 @@ def of_rivals(rivals: Rivals) -> str:
         rows.append([row, f"{100 * rivals.regret(row):.2f}", *cells, *by_set])
     folds = ", ".join(f"{name} {sum(f[0] == name for f in rivals.folds)}" for name in rivals.sets)
     caption = (
-        f"Test NDCG@10 times 100, every model trained again on all that is seen. ▲ better, ▼ worse than {TUNE}; every "
-        f"set counts alike ({found.criterion}; p-values of single comparisons). Folds, each with its own "
-        f"seeds: {folds}."
+        "Test NDCG@10 times 100, every model trained again on all that is seen; regret and mean: every set counts "
+        f"alike. Difference: of all queries pooled; ▲ better, ▼ worse than {TUNE} ({found.criterion}; p-values of "
+        f"single comparisons). Folds, each with its own seeds: {folds}."
     )
     header = ["", "regret", "mean", "difference", "p", *rivals.sets]
     return "## Sets left out: tune against fixed objectives\n\n" + table(header, rows, caption)

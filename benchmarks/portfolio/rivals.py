@@ -10,11 +10,13 @@ import numpy as np
 
 from benchmarks.portfolio.flaml import FLAML, Flaml
 from benchmarks.portfolio.matrix import Matrix
-from benchmarks.portfolio.settings import Setting
+from benchmarks.portfolio.settings import CANDIDATES, name_of
 from benchmarks.portfolio.trials import Tried
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.evaluation import Comparison, Figures, compare
+from lambdaboost.tuning.portfolio import Setting
+from lambdaboost.tuning.shrunken import shrunken
 
 SIZE = 10  # settings that tune tries
 TUNE = f"tune, {SIZE} settings"
@@ -75,8 +77,8 @@ class Rivals:
     @cached_property
     def rows(self) -> dict[str, dict[Fold, Outcome]]:
         """The outcome of what each row chose, by fold."""
-        rows = {TUNE: {f: self._shrunken(f, of_tune(self.matrix, f[0])) for f in self.folds}}
-        rows |= {setting.name: {f: self._best(f, [setting]) for f in self.folds} for setting in FIXED}
+        rows = {TUNE: {f: self._by_shrunken_means(f, of_tune(self.matrix, f[0])) for f in self.folds}}
+        rows |= {name_of(setting): {f: self._best(f, [setting]) for f in self.folds} for setting in FIXED}
         rows |= {row: {f: self._best(f, settings) for f in self.folds} for row, settings in BEST.items()}
         if self.flaml:
             rows[FLAML] = {(run.data, run.fold): outcome for run, outcome in self.flaml.items()}
@@ -90,8 +92,12 @@ class Rivals:
         outcomes = [self.found[Tried(*fold, setting)] for setting in settings]
         return max(outcomes, key=lambda outcome: float(np.nanmean(outcome["seen"])))
 
-    def _shrunken(self, fold: Fold, settings: Sequence[Setting]) -> Outcome:
-        return self._best(fold, settings)
+    def _by_shrunken_means(self, fold: Fold, settings: Sequence[Setting]) -> Outcome:
+        """As `tune` chooses; of equal settings the first."""
+        outcomes = [self.found[Tried(*fold, setting)] for setting in settings]
+        values = np.stack([outcome["seen"] for outcome in outcomes])
+        candidates = np.array([list(CANDIDATES).index(setting.candidate) for setting in settings])
+        return outcomes[int(np.argmax(shrunken(values, np.ones(values.shape[1]), candidates)))]
 
     def mean(self, row: str, data: str) -> float:
         """The test mean of a row on a set."""
@@ -111,18 +117,9 @@ class Rivals:
         )
 
     def compared(self, baseline: str) -> Comparison:
-        """All other rows with one, query by query; every set counts as much as any other."""
-        n = {
-            data: sum(self.rows[TUNE][f]["NDCG@10"].size for f in self.folds if f[0] == data)
-            for data in self.sets
-        }
-        weight = np.concatenate(
-            [np.full(self.rows[TUNE][f]["NDCG@10"].size, 1 / n[f[0]]) for f in self.folds]
-        )
+        """All other rows with one, query by query, every query counting once."""
         systems = [
-            Figures(
-                row, {NDCG(10): np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds])}, weight
-            )
+            Figures(row, {NDCG(10): np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds])})
             for row in (baseline, *(row for row in self.rows if row != baseline))
         ]
         return compare(*systems, measures=[NDCG(10)])

@@ -1,17 +1,14 @@
-"""`Setting`: an objective with its own numbers and those of its trees, in the terms of `lambdaboost.tune`."""
+"""The settings of the matrix: objectives with their own numbers and those of their trees, as `tune` has them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from benchmarks.field.settings import between
-from lambdaboost import NDCG, ListNet
-from lambdaboost.tuning.candidates import Candidate
+from lambdaboost import NDCG
+from lambdaboost.tuning.portfolio import Setting
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.standard import standard
 
@@ -25,53 +22,40 @@ RANGES = {
     "least_hessian": (0.01, 10.0),
 }
 STEPS = (20.0, 200.0)  # documents in the smallest leaf of gradient steps
-# XGBoost's own trees.
-OWN = {"learning_rate": 0.3, "grow_policy": "depthwise", "max_depth": 6, "max_leaves": 0}
-CANDIDATES = {c.name: c for c in standard([NDCG(10)], ("lightgbm", "xgboost"), ())}
-CANDIDATES |= {"ListNet()": Candidate(ListNet(), "lightgbm")}
+OBJECTIVES = (
+    "lambdarank",
+    "rank_xendcg",
+    "rank:ndcg",
+    "rank:pairwise",
+    "RankNet()",
+    "LambdaRank()",
+    "LambdaRank() with a cutoff",
+    "LambdaLoss()",
+    "LambdaRank() by gradient steps",
+    "iteration_dependent() by gradient steps",
+    "GumbelRanks(LambdaRank()) by gradient steps",
+    "ListNet()",
+)
+KNOWN = {c.name: c for c in standard([NDCG(10)], ("lightgbm", "xgboost"), ())}
+CANDIDATES = {name: KNOWN[name] for name in OBJECTIVES}
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A candidate of `tune`, by name, with values of its knobs; others keep the first values of `tune`.
+def name_of(setting: Setting) -> str:
+    """The name of a setting in tables."""
+    said = [f"{name}={value:g}" for name, value in setting.values.items()]
+    said += [f"depth={setting.depth}"] * bool(setting.depth) + ["XGBoost's own trees"] * setting.own
+    return ", ".join([setting.candidate, *said])
 
-    Attributes
-    ----------
-    candidate : str
-        Its name.
-    values : dict
-        Values by the names of knobs.
-    depth : int
-        Largest depth of a tree; 0 sets none.
-    own : bool
-        Whether the trees are the engine's own defaults, whatever `tune` begins with.
 
-    """
-
-    candidate: str
-    values: Mapping[str, float] = field(default_factory=dict, hash=False)
-    depth: int = 0
-    own: bool = False
-
-    @property
-    def name(self) -> str:
-        """Its name in tables."""
-        said = [f"{name}={value:g}" for name, value in self.values.items()]
-        said += [f"depth={self.depth}"] * bool(self.depth) + ["XGBoost's own trees"] * self.own
-        return ", ".join([self.candidate, *said])
-
-    @property
-    def fixed(self) -> dict[str, Any]:
-        """The engine's parameters that are no values of knobs."""
-        own = OWN if self.own else {}
-        return own | ({"max_depth": self.depth} if self.depth else {})
-
-    def values_on(self, space: Space) -> dict[str, float]:
-        """The values of all knobs, each within the range that `tune` has for the data."""
-        return {
-            knob.name: knob.rounded(min(max(self.values.get(knob.name, knob.start), knob.low), knob.high))
-            for knob in space.knobs(CANDIDATES[self.candidate]).values()
-        }
+def knobs_of(setting: Setting, space: Space) -> dict[str, float]:
+    """The values of all knobs, each within the range that `tune` has for the data; none where all are the engine's."""
+    if setting.own:
+        return {}
+    values = {
+        knob.name: knob.rounded(min(max(setting.values.get(knob.name, knob.start), knob.low), knob.high))
+        for knob in space.knobs(CANDIDATES[setting.candidate]).values()
+    }
+    return values | ({"depth": setting.depth} if setting.depth else {})
 
 
 def settings() -> tuple[Setting, ...]:

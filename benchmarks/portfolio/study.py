@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.portfolio.sets import Split, split_of
-from benchmarks.portfolio.settings import CANDIDATES, Setting
+from benchmarks.portfolio.settings import CANDIDATES, knobs_of, name_of
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.train import fit
+from lambdaboost.tuning.portfolio import Setting
 from lambdaboost.tuning.space import Space
 from lambdaboost.tuning.training import ALWAYS
 
@@ -35,7 +36,7 @@ class Run:
     @property
     def key(self) -> str:
         """The name of the file that keeps its outcome."""
-        text = hashlib.sha256(self.setting.name.encode()).hexdigest()[:12]
+        text = hashlib.sha256(name_of(self.setting).encode()).hexdigest()[:12]
         return f"{self.data.replace(' ', '_')}-{self.fold}-{text}"
 
 
@@ -72,8 +73,7 @@ class Study:
 
 def _training(run: Run, documents: int, rounds: int, patience: int | None = None) -> Training:
     candidate, space = CANDIDATES[run.setting.candidate], Space(documents)
-    values = run.setting.values_on(space)
-    params = space.params(candidate, values) | run.setting.fixed
-    params |= {"seed": run.fold, **ALWAYS[candidate.engine]}
+    values = knobs_of(run.setting, space)
+    params = {"seed": run.fold, **ALWAYS[candidate.engine], **space.params(candidate, values)}
     objective, measure = candidate.objective_with(values), MEASURE if patience else None
     return Training(objective, candidate.leaves, rounds, params, measure, patience)

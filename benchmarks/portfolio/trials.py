@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from benchmarks.portfolio.sets import split_of
-from benchmarks.portfolio.settings import CANDIDATES
+from benchmarks.portfolio.settings import CANDIDATES, knobs_of
 from benchmarks.portfolio.study import CUTOFFS, MEASURE, Run
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
@@ -34,15 +34,15 @@ class Trials:
 
     def __init__(self) -> None:
         self._split = lru_cache(1)(split_of)
-        self._trainings = lru_cache(2)(self._made)
+        self._trainings = lru_cache(1)(self._made)
 
     def __call__(self, run: Tried) -> Outcome:
         """NDCG@10 of every seen query, by cross-validation; NDCG of every test query; rounds and processor seconds."""
         begin, split = time.process_time(), self._split(run.data, run.fold)
-        trainings = self._trainings(run.data, run.fold, tuple(run.setting.fixed.items()))
+        trainings = self._trainings(run.data, run.fold)
         request, at = trainings.request, list(CANDIDATES).index(run.setting.candidate)
-        knobs = run.setting.values_on(request.space)
-        trial = trainings.run(Trial(0, at, knobs, knobs))
+        knobs = knobs_of(run.setting, request.space)
+        trial = trainings.run(Trial(0, at, knobs, knobs, own=run.setting.own))
         candidate, seen = request.candidates[at], request.train.shuffled(request.seed)
         rounds = max(1, round(trial.rounds * seen.queries.n_documents / request.documents))
         objective, params = candidate.objective_with(knobs), full_params(request, candidate, knobs)
@@ -52,7 +52,7 @@ class Trials:
         seconds = np.array(time.process_time() - begin)
         return {"seen": trial.values[0], "rounds": np.array(trial.rounds), "seconds": seconds, **tested}
 
-    def _made(self, data: str, fold: int, fixed: tuple[tuple[str, object], ...]) -> Trainings:
+    def _made(self, data: str, fold: int) -> Trainings:
         request = Request(
             train=self._split(data, fold).seen,
             valid=None,
@@ -60,7 +60,7 @@ class Trials:
             measures=(MEASURE,),
             named=tuple(CANDIDATES.values()),
             engines=("lightgbm", "xgboost"),
-            params=dict(fixed),
+            params={},
             settings=1,
             minutes=None,
             folds=5,

@@ -84,9 +84,14 @@ class Rivals:
             rows[FLAML] = {(run.data, run.fold): outcome for run, outcome in self.flaml.items()}
         return rows
 
-    def seconds(self, fold: Fold) -> float:
-        """What `tune` takes on a fold."""
-        return sum(float(self.found[Tried(*fold, s)]["seconds"]) for s in of_tune(self.matrix, fold[0]))
+    def seconds(self, data: str) -> float:
+        """Processor seconds of `tune` on a fold of a set, the median over its folds."""
+        each = [
+            sum(float(self.found[Tried(*fold, setting)]["seconds"]) for setting in of_tune(self.matrix, data))
+            for fold in self.folds
+            if fold[0] == data
+        ]
+        return float(np.median(each))
 
     def _best(self, fold: Fold, settings: Sequence[Setting]) -> Outcome:
         outcomes = [self.found[Tried(*fold, setting)] for setting in settings]

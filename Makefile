@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraint
 CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py lightgbm.py xgboost.py save.py \
 	checkpoint.py threads.py)
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
-	xgboost_ranker.py save.py kernel_cache.py)
+	xgboost_external.py xgboost_ranker.py save.py kernel_cache.py)
 
 .PHONY: demo test test-slow test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 

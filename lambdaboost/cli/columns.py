@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._words import listed, plain, shown
-from lambdaboost.cli.data_file import DataFile, LetorFile, open_data
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets.categories import Categories
+from lambdaboost.datasets.data_file import LetorFile
+from lambdaboost.datasets.folder import DataFile, Folder, opened
+from lambdaboost.datasets.shards import Shards
+from lambdaboost.datasets.tables import Table
 
 QUERY, LABEL = "qid", "label"  # default columns of a table
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
@@ -118,28 +121,32 @@ class Columns:
         return {f"--source {plain(source)}": source.column for source in self.sources} | found
 
     def opened(self, path: Path, text: Sequence[str | None] = ()) -> DataFile:
-        """Open a file with its rows grouped by query; further columns may be `text`."""
-        file = open_data(path, [*self.text, *text])
+        """Open a file with its rows grouped by query, or a folder of shards; further columns may be `text`."""
+        file = opened(path, [*self.text, *text])
         query, _ = self._labels(file)
-        return file if isinstance(file, LetorFile) or query is None else file.grouped(query)
+        return file if query is None else file.grouped(query)  # type: ignore[union-attr]
 
-    def read(self, path: str) -> Collection:
-        """Features, queries and label sources of the file at a path."""
+    def read(self, path: str) -> Collection | Shards:
+        """Features, queries and label sources of the file or the folder at a path."""
         return self.collection(self.opened(Path(path)))
 
-    def collection(self, file: DataFile) -> Collection:
-        """Features, queries and label sources of a file."""
+    def collection(self, file: DataFile) -> Collection | Shards:
+        """Features, queries and label sources of a file; the features of a folder are not read yet."""
         file = self._whole(file)
         names = self.feature_names(file)
         q, categories = self.queries(file), self._categories(file, names)
+        if isinstance(file, Folder):
+            sparse = file.sparse if self.sparse is None else self.sparse
+            return Shards(file, self._fixed(file, names, categories, sparse), q, names, categories)
         features = _stored(_matrix(file, names, categories), self.sparse)
         return Collection(features, q, self.documents(file), names, categories)
 
     def documents(self, file: DataFile) -> NDArray[np.str_] | None:
         """The name of each document, None without."""
-        if isinstance(file, LetorFile):
-            return file.collection.documents
-        return None if self.document is None else file.names_of(self.document)
+        if self.document is None and not file.letor:
+            return None
+        rows = file.beside([] if file.letor else [self.document])
+        return rows.collection.documents if isinstance(rows, LetorFile) else rows.names_of(self.document)
 
     def matrix(self, file: DataFile) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
@@ -155,15 +162,18 @@ class Columns:
     def queries(self, file: DataFile) -> Queries:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
-        q = self._graded(file)
+        labels = self._labels_needed(file)
         recorded = self.features is not None  # a model's source may be the label of an evaluation
         if not recorded:
             self._uses(file)
+        used = {*labels, *self._beside.values()}
+        rows = file.beside([name for name in file.names if name in used])
+        q = _graded(rows, *labels)
         for source in self.sources:
             option = f"--source {plain(source)}"
             file.check(source.column, option)
-            with _told(option, file):
-                values = file.numbers(source.column, "give another column")
+            with _told(option, rows):
+                values = rows.numbers(source.column, "give another column")
                 q = q.with_source(source.name, click_rate(values, q) if source.rate else values)
         # A model that records positions and weights may be trained on clicks and tested on grades.
         for name, column in (("position", self.position), ("weight", self.weight)):
@@ -171,11 +181,11 @@ class Columns:
                 continue
             option = f"--{name} {plain(column)}"
             file.check(column, option)
-            with _told(option, file):
+            with _told(option, rows):
                 if name == "position":
-                    q = q.with_positions(file.positions(column))
+                    q = q.with_positions(rows.positions(column))
                 else:
-                    q = q.with_weight(file.numbers(column, "give another column"))
+                    q = q.with_weight(rows.numbers(column, "give another column"))
         return q
 
     def feature_names(self, file: DataFile) -> tuple[str, ...]:
@@ -200,7 +210,7 @@ class Columns:
         """The values of the categorical ones of the features: those of the model, else those of the file."""
         if self.features is not None:
             return self.categories
-        if isinstance(file, LetorFile):
+        if isinstance(file, LetorFile) or file.letor:
             for option, given in (("--categorical", self.categorical), ("--document", self.document)):
                 if given:
                     raise ValueError(f"{option} is for tables, but {file.path} is LETOR text: omit {option}")
@@ -210,27 +220,27 @@ class Columns:
             raise ValueError(f"--categorical {plain(wrong[0])}: it is no feature; omit it")
         return file.categories(names, named)
 
-    def fixed_by(self, file: DataFile, collection: Collection) -> Columns:
+    def fixed_by(self, file: DataFile, collection: Collection | Shards) -> Columns:
         """The columns for all further files, determined by the training file."""
-        file = self._whole(file)
+        if isinstance(collection, Shards):
+            return collection.reader
         sparse = not isinstance(collection.features, np.ndarray)
+        return self._fixed(self._whole(file), collection.feature_names, collection.categories, sparse)
+
+    def _fixed(self, file: DataFile, names: Any, categories: Categories, sparse: bool) -> Columns:
         fixed = replace(
-            self,
-            dropped=self._dropped(file),
-            sparse=sparse,
-            categorical=(),
-            categories=collection.categories,
+            self, dropped=self._dropped(file), sparse=sparse, categorical=(), categories=categories
         )
-        if isinstance(file, LetorFile):
+        if file.letor:
             return replace(fixed, n_features=len(file.names))
         query, label = self._labels(file)
-        return replace(fixed, features=collection.feature_names, query=query, label=label)
+        return replace(fixed, features=names, query=query, label=label)
 
     def _labels(self, file: DataFile) -> tuple[str | None, str | None]:
         """The columns of queries and labels of a table: those given, else `qid` and `label` where they are there."""
         given = (("--query", self.query, QUERY), ("--label", self.label, LABEL))
         options = {option: name for option, name, _ in given if name is not None}
-        if isinstance(file, LetorFile):
+        if file.letor:
             if options:
                 option = next(iter(options))
                 raise ValueError(
@@ -242,11 +252,11 @@ class Columns:
         query, label = (name or (default if default in file.names else None) for _, name, default in given)
         return query, label
 
-    def _graded(self, file: DataFile) -> Queries:
-        """Queries and grades; the rows of a query must be adjacent, as after `opened`."""
+    def _labels_needed(self, file: DataFile) -> tuple[str, ...]:
+        """The columns of queries and grades of a table; raises ValueError without them."""
         query, label = self._labels(file)
-        if isinstance(file, LetorFile):
-            return file.collection.queries
+        if file.letor:
+            return ()
         if query is None or label is None:
             option, what = ("--query", "query") if query is None else ("--label", "grade")
             raise ValueError(
@@ -257,7 +267,7 @@ class Columns:
             raise ValueError(
                 f"{file.path}: {shown(query)} is given as --query and as --label: give two columns"
             )
-        return file.queries(query, label, otherwise="give another --label")
+        return query, label
 
     def _uses(self, file: DataFile) -> tuple[str, ...]:
         """The columns of queries, labels, sources and positions; raises if one does not exist or has two uses."""
@@ -284,9 +294,9 @@ class Columns:
 
     def _whole(self, file: DataFile) -> DataFile:
         """The file with every column of the training file."""
-        if self.n_features is None or (isinstance(file, LetorFile) and len(file.names) == self.n_features):
+        if self.n_features is None or (file.letor and len(file.names) == self.n_features):
             return file
-        if not isinstance(file, LetorFile):
+        if isinstance(file, Table) or not file.letor:
             raise ValueError(
                 f"{file.path} is a table, but the model or --features needs LETOR text: give LETOR text"
             )
@@ -296,6 +306,13 @@ class Columns:
                 f"of the same data, or train with --features {len(file.names)}"
             )
         return file.widened(self.n_features)
+
+
+def _graded(file: LetorFile | Table, *labels: str) -> Queries:
+    """Queries and grades; the rows of a query must be adjacent, as after `opened`."""
+    if isinstance(file, LetorFile):
+        return file.collection.queries
+    return file.queries(*labels, otherwise="give another --label")
 
 
 def _matrix(file: DataFile, names: tuple[str, ...], categories: Categories) -> Any:

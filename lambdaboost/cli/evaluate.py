@@ -8,7 +8,6 @@ from pathlib import Path
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, print_table, tell
-from lambdaboost.cli.data_file import as_grouped
 from lambdaboost.cli.measuring import (
     Figures,
     check_columns,
@@ -20,6 +19,7 @@ from lambdaboost.cli.measuring import (
     remark,
 )
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.data_file import as_grouped
 from lambdaboost.evaluation import Measure, from_run, read_trec_qrels, read_trec_run
 from lambdaboost.evaluation.naming import default_measures
 
@@ -87,8 +87,7 @@ def _of_file(
         check_columns(measures, columns)
         q = columns.queries(data)
     if scores is None:
-        s = models[0].scores(models[0].matrix(data))
+        s, _ = models[0].scored(data)
     else:
         s = as_grouped(data, read_scores(scores, q.n_documents, file))
-    with data.naming_rows(q.shuffled_rows(seed)):
-        return q, figures_of(measures or default_measures(q), s, q, seed)
+    return q, figures_of(measures or default_measures(q), s, q, seed, data.naming_rows)

@@ -72,8 +72,13 @@ class Place:
     kind: Reads | Writes
 
     def files(self) -> Iterator[Path]:
-        """The file and those beside it; sizes of queries are named without a suffix of compression."""
+        """The file and those beside it; sizes of queries are named without a suffix of compression.
+
+        Of a folder that is read, the files in it.
+        """
         yield self.path
+        if isinstance(self.kind, Reads) and self.path.is_dir():
+            yield from sorted(self.path.iterdir())
         names = {self.path.name}
         if isinstance(self.kind, Reads):
             names |= {without_compression_suffix(self.path).name}

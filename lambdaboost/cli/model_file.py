@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
-from lambdaboost.cli.data_file import DataFile, LetorFile
+from lambdaboost.datasets.collection import stacked
+from lambdaboost.datasets.folder import DataFile
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
+
+
+NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,16 @@ class LoadedModel:
             )
         return scores
 
+    def scored(self, file: DataFile, rows: NDArray[np.int64] = NONE) -> tuple[NDArray[np.floating], Any]:
+        """The scores of a file, shape (n_documents,), and the features of some of its rows."""
+        scores, kept, first, ascending = [], [], 0, np.sort(rows)
+        for piece in file.pieces():
+            features, last = self.matrix(piece), first + len(piece)
+            scores.append(self.scores(features))
+            kept.append(features[ascending[(first <= ascending) & (ascending < last)] - first])
+            first = last
+        return np.concatenate(scores), stacked(kept)[np.searchsorted(ascending, rows)]
+
     def matrix(self, file: DataFile) -> Any:
         """The features of the model."""
         columns = self.columns_in(file)
@@ -59,7 +73,7 @@ class LoadedModel:
         """The columns in a file: for a plain model by name if both have names, else in order."""
         if "columns" in self.about:
             return self.columns
-        if isinstance(file, LetorFile):  # in which the last features may not occur
+        if file.letor:  # in which the last features may not occur
             lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
             return (
                 replace(self.columns, n_features=len(file.names) + lacking) if lacking > 0 else self.columns

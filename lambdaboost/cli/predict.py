@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from lambdaboost._files import replacing
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR
-from lambdaboost.cli.data_file import open_data
+from lambdaboost.cli.model_file import LoadedModel
+from lambdaboost.datasets.folder import DataFile, opened
 
 
 def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
     """Write one score per line."""
     loaded = model_file.load(model, columns)
     with ERR.status("reading …"):
-        data = open_data(file, loaded.columns.text)
-    # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
-    text = "".join(f"{score!s}\n" for score in loaded.scores(loaded.matrix(data)))
+        data = opened(file, loaded.columns.text)
     if out is None:
-        sys.stdout.write(text)
+        sys.stdout.writelines(_lines(loaded, data))
         return
-    with replacing(out) as opened:
-        opened.write(text.encode())
+    with replacing(out) as written:
+        written.writelines(text.encode() for text in _lines(loaded, data))
+
+
+def _lines(model: LoadedModel, data: DataFile) -> Iterator[str]:
+    """The scores of each piece; a folder of shards has many."""
+    for piece in data.pieces():
+        # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
+        yield "".join(f"{score!s}\n" for score in model.scores(model.matrix(piece)))

@@ -16,12 +16,13 @@ from lambdaboost._words import listed, plain
 from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, note, tell
-from lambdaboost.cli.data_file import DataFile, as_grouped
 from lambdaboost.cli.files import Named
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures, read_scores
 from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
+from lambdaboost.datasets.data_file import as_grouped
+from lambdaboost.datasets.folder import DataFile, digest
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.diagnostics.lambdas import is_of_pairs, pair_parts
 from lambdaboost.engines.native import read_objective
@@ -41,7 +42,7 @@ HIDDEN = {"columns", "history", "measures", "model_sha256", "tuning"}
 
 @dataclass(frozen=True)
 class Ranked:
-    """A model or a file of scores with the scores of the documents; features only of a model."""
+    """A model or a file of scores with the scores of the documents; of a model with the features of a sample."""
 
     name: str
     path: Path
@@ -85,20 +86,23 @@ def run(
         note(f"the page has no pictures: they need matplotlib, {remedy('matplotlib')}")
     with ERR.status("measuring …"):
         q = labels.queries(data)
-        ranked = []
+        # Ties in random order, so that a file sorted by grade has no advantage.
+        rows = q.shuffled_rows(seed)
+        shuffled = q.reordered(rows)
+        chosen = np.sort(
+            np.random.default_rng(0).choice(q.n_queries, min(SAMPLE, q.n_queries), replace=False)
+        )
+        sample, ranked = rows[q.rows_of(chosen)], []
         for named, loaded in models.items():
-            features = loaded.matrix(data)
-            ranked.append(Ranked(named.name, named.path, loaded.scores(features), loaded, features))
+            values, features = loaded.scored(data, sample)
+            ranked.append(Ranked(named.name, named.path, values, loaded, features))
         for named in scores:
             values = as_grouped(data, read_scores(named.path, q.n_documents, file))
             ranked.append(Ranked(named.name, named.path, values))
         check_evaluated("FILE", q, data, measures or default_measures(q))
         ranked.sort(key=lambda r: r.name != baseline)  # stable: without one, the first
-        # Ties in random order, so that a file sorted by grade has no advantage.
-        rows = q.shuffled_rows(seed)
-        shuffled = q.reordered(rows)
         loaded_models = {r.name: r.model for r in ranked if r.model}
-        facts = {"Measured on": file.name, "SHA-256": sha256(file), "Order of ties": f"seed {seed}"}
+        facts = {"Measured on": file.name, "SHA-256": digest(file), "Order of ties": f"seed {seed}"}
         write_report(
             out,
             *(System(r.name, r.scores[rows], shuffled) for r in ranked),
@@ -106,10 +110,10 @@ def run(
             histories={
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
-            diagnostics=_diagnostics(ranked, data, rows, shuffled) | pictures(propensities=curves),
+            diagnostics=_diagnostics(ranked, data, sample, shuffled.take(chosen)) | pictures(propensities=curves),
             importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q) for name in segment},
-            documents=_document_names(labels, data)[rows],
+            documents=_document_names(labels, data, q.n_documents)[rows],
             run=facts | {r.name: r.facts() for r in ranked},
             title=f"Ranking report: {file.name}",
         )
@@ -139,17 +143,17 @@ def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
     return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
-def _document_names(columns: Columns, file: DataFile) -> NDArray[np.str_]:
+def _document_names(columns: Columns, file: DataFile, n: int) -> NDArray[np.str_]:
     """Names of the documents, or row numbers from 1 if they have none."""
     if (names := columns.documents(file)) is not None:
         return names
-    return as_grouped(file, np.array([f"row {row}" for row in range(1, len(file) + 1)]))
+    return as_grouped(file, np.array([f"row {row}" for row in range(1, n + 1)]))
 
 
 def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
     """The value of a column in each query; raises ValueError if a text differs within a query."""
     file.check(name, f"--segment {plain(name)}")
-    values = file.values(name)
+    values = file.beside([name]).values(name)
     first = values[q.offsets[:-1]]
     same = (values == first[q.query_of_row]) | ((values != values) & (first != first)[q.query_of_row])
     if same.all():
@@ -177,11 +181,9 @@ def _curves(propensities: tuple[Named, ...]) -> dict[str, Propensities]:
 def _diagnostics(
     ranked: Sequence[Ranked], file: DataFile, rows: NDArray[np.int64], q: Queries
 ) -> dict[str, Callable[[Any], Any]]:
-    """The 2011 paper's diagnostics of each model, replayed from its trees on the documents of the file."""
+    """The 2011 paper's diagnostics of each model, replayed from its trees on a sample: these rows of the file."""
     drawn: dict[str, Callable[[Any], Any]] = {}
     objectives: dict[str, Objective] = {}
-    chosen = np.sort(np.random.default_rng(0).choice(q.n_queries, min(SAMPLE, q.n_queries), replace=False))
-    rows, q = rows[q.rows_of(chosen)], q.take(chosen)
     for r in ranked:
         if r.model is None:
             continue
@@ -193,7 +195,7 @@ def _diagnostics(
             check_objective("objective", objective)
             n_rounds = r.model.engine.n_rounds(r.model.booster)
             with file.naming_rows(rows):
-                recorder = recorder_for(objective, r.features[rows], q, n_rounds)
+                recorder = recorder_for(objective, r.features, q, n_rounds)
                 drawn |= pictures(replay(recorder, r.model.booster), of=r.name)
             objectives[repr(objective)] = objective
         except (TypeError, ValueError) as error:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lambdaboost._files import sha256
+import numpy as np
+from numpy.typing import NDArray
+
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, note, print_table, tell
-from lambdaboost.cli.data_file import DataFile
 from lambdaboost.cli.measuring import (
     check_columns,
     check_evaluated,
@@ -22,6 +23,8 @@ from lambdaboost.cli.measuring import (
     remark,
 )
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.folder import DataFile, digest
+from lambdaboost.datasets.shards import Shards, batches
 from lambdaboost.engines.engine import Engine, Training, engine_named
 from lambdaboost.engines.job import Figure
 from lambdaboost.engines.leaves import Leaves, stepped
@@ -33,7 +36,7 @@ from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.objectives import Objective
 
-Parts = dict[str, Collection]  # train, valid and test
+Parts = dict[str, Collection | Shards]  # train, valid and test
 
 
 def run(
@@ -65,7 +68,7 @@ def run(
     given = {"train": train, "valid": valid, "test": test}
     paths = {name: path for name, path in given.items() if path is not None}
     with ERR.status("reading …"):
-        parts, columns, files = read_parts(paths, columns)
+        parts, columns, files = read_parts(paths, columns, folders=True)
     measures = measures or _defaults(parts)
     for part in ("valid", "test"):
         if part in parts:
@@ -77,7 +80,7 @@ def run(
             chosen, training, _read_in_training(parts, training, measures), seed
         )
     figures = {
-        part: figures_of(measures, chosen.scores(booster, data.features), data.queries, seed)
+        part: figures_of(measures, scores_of(chosen, booster, data), data.queries, seed)
         for part, data in parts.items()
         if part != "train"
     }
@@ -146,11 +149,15 @@ def _value(text: str) -> Any:
     return text
 
 
-def read_parts(paths: Mapping[str, Path], columns: Columns) -> tuple[Parts, Columns, dict[str, DataFile]]:
-    """Each part by name, the columns determined by the first one, and the files of the parts."""
+def read_parts(
+    paths: Mapping[str, Path], columns: Columns, folders: bool = False
+) -> tuple[Parts, Columns, dict[str, DataFile]]:
+    """Each part by name, the columns determined by the first one, and the files of the parts, which may be `folders`."""
     parts: Parts = {}
     files: dict[str, DataFile] = {}
     for name, path in paths.items():
+        if path.is_dir() and not folders:
+            raise ValueError(f"{path} is a folder: give a file, LETOR text, CSV or Parquet")
         files[name] = columns.opened(path)
         parts[name] = columns.collection(files[name])
         if len(parts) == 1:
@@ -158,10 +165,15 @@ def read_parts(paths: Mapping[str, Path], columns: Columns) -> tuple[Parts, Colu
     return parts, columns, files
 
 
-def data_facts(path: Path, data: Collection) -> dict[str, Any]:
+def scores_of(engine: Engine, booster: Any, data: Collection | Shards) -> NDArray[np.floating]:
+    """The scores of all documents, of a folder batch by batch."""
+    return np.concatenate([engine.scores(booster, part.features) for part in batches(data)])
+
+
+def data_facts(path: Path, data: Any) -> dict[str, Any]:
     """What the description of a model says of a file."""
     q = data.queries
-    return {"file": path.name, "sha256": sha256(path), "queries": q.n_queries, "documents": q.n_documents}
+    return {"file": path.name, "sha256": digest(path), "queries": q.n_queries, "documents": q.n_documents}
 
 
 def _defaults(parts: Parts) -> tuple[Measure, ...]:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,13 +158,21 @@ class Table:
     path : Path, or None
         The file.
     order : int64 (n_rows,), or None
-        The row of the file of each row, where the rows of a file were grouped.
+        The row of the file of each row, where the rows of a file were grouped or are some of its rows.
+    csv : bool
+        Whether the fields are text that stands for numbers.
+    place : callable, or None
+        The words for a row, where the rows are of several files.
 
     """
+
+    letor: ClassVar[bool] = False
 
     frame: Any
     path: Path | None = None
     order: NDArray[np.int64] | None = None
+    csv: bool = False
+    place: Callable[[int], str] | None = None
 
     @classmethod
     def of(cls, df: Any) -> Table:
@@ -183,10 +191,16 @@ class Table:
     @classmethod
     def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
-        frame = _read(path, text)
-        if not len(frame):
+        table = cls.of_file(path, _read(path, text))
+        if not len(table):
             raise ValueError(f"{path} has no rows")
-        return cls(as_frame(str(path), frame.rename(columns=str)), path)
+        return table
+
+    @classmethod
+    def of_file(cls, path: Path, frame: Any, first: int = 0) -> Table:
+        """Rows of a file as a pandas frame, the first of which is the file's row `first`."""
+        order = np.arange(first, first + len(frame)) if first else None
+        return cls(as_frame(str(path), frame.rename(columns=str)), path, order, not is_parquet(path))
 
     @property
     def where(self) -> str:
@@ -223,17 +237,13 @@ class Table:
                 if given.dtype.kind != "c":
                     given = np.where(is_missing(given), np.nan, given) if given.dtype.kind == "O" else given
                     return given.astype(kind)
-            elif self._is_csv:
+            elif self.csv:
                 return _from_words(series.to_numpy())
         except (TypeError, ValueError):
             pass
         raise TypeError(
             f"column {shown(column)} is {dtype}, not numeric: encode it as numbers, or {otherwise}"
         )
-
-    @property
-    def _is_csv(self) -> bool:
-        return self.path is not None and self.path.suffix.lower() not in PARQUET
 
     def matrix(
         self, columns: Sequence[str], otherwise: str = FEATURES, categories: Categories = MappingProxyType({})
@@ -242,7 +252,7 @@ class Table:
         with self.told():
             return np.column_stack(
                 [
-                    codes_in(column, self.values(column), categories[column], self._row)
+                    codes_in(column, self.values(column), categories[column], self.row_name)
                     if column in categories
                     else self.numbers(column, otherwise)
                     for column in columns
@@ -287,14 +297,14 @@ class Table:
         given = self.values(column)
         if (missing := is_missing(given)).any():
             raise ValueError(
-                f"column {shown(column)} is missing in {self._row(int(missing.argmax()))}: give the query of every row"
+                f"column {shown(column)} is missing in {self.row_name(int(missing.argmax()))}: give the query of every row"
             )
         return query_ids(f"column {shown(column)}", given)
 
     def positions(self, column: str) -> Positions:
         """The position of each row."""
         given = self.column(column)
-        if self._is_csv:
+        if self.csv:
             given = self._ranks_or_text(column)
         return positions_of(f"column {shown(column)}", given)
 
@@ -310,7 +320,7 @@ class Table:
         if ranks.notna().any():
             row = int(text.argmax())
             raise ValueError(
-                f"column {shown(column)} is {shown(fields[row])} in {self._row(row)} and a number in other rows: give "
+                f"column {shown(column)} is {shown(fields[row])} in {self.row_name(row)} and a number in other rows: give "
                 "ranks in all rows or text in all; an empty field is a row that was not shown"
             )
         return fields.to_numpy()
@@ -380,7 +390,15 @@ class Table:
 
     def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
         """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
-        return nullcontext() if self.path is None else naming_rows(self._row, rows)
+        return nullcontext() if self.path is None else naming_rows(self.row_name, rows)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
+        """The table itself, as the only part of what a folder has many of."""
+        yield self
+
+    def beside(self, columns: Sequence[str]) -> Table:
+        """A table with these columns, and perhaps others: itself."""
+        return self
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -394,8 +412,10 @@ class Table:
             said = str(error)
             raise ValueError(said if str(self.path) in said else f"{self.path}: {said}") from None
 
-    def _row(self, row: int) -> str:
+    def row_name(self, row: int) -> str:
         """The words for a row: counted from 0 in a frame, from 1 below the header in a file."""
+        if self.place is not None:
+            return self.place(row)
         if self.path is None:
             return f"row {row}"
         return f"row {1 + int(row if self.order is None else self.order[row])} of {self.where}"
@@ -487,6 +507,11 @@ def is_table(path: Path) -> bool:
     return bool(suffixes) and suffixes[-1] in (".csv", *PARQUET)
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether the suffix is one of Parquet."""
+    return path.suffix.lower() in PARQUET
+
+
 def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
     """Numbers among words that stand for a missing one."""
     missing = is_missing(given) | np.array([str(word).strip().lower() in MISSING for word in given])
@@ -496,36 +521,54 @@ def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
 def _read(path: Path, text: Iterable[str | None]) -> Any:
     import pandas as pd
 
-    parquet = path.suffix.lower() in PARQUET
-    try:
-        if parquet:
+    with readable(path):
+        if is_parquet(path):
             with open(path, "rb") as file:
                 frame = pd.read_parquet(file)
-            _check_names(list(map(str, frame.columns)))
-            return frame if frame.index.names == [None] else frame.reset_index()  # such as a query
-        if path.suffix.lower() == ".zst":
-            return _read_csv(lambda **given: pd.read_csv(path, **given), text)
-        with reading(path) as file:
-            return _read_csv(lambda **given: (file.seek(0), pd.read_csv(file, **given))[1], text)
+            check_names(list(map(str, frame.columns)))
+            return indexed(frame)
+        return read_csv(path, text)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Name a file of a table in errors about its format."""
+    try:
+        yield
     except ImportError as error:
         missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy(missing)}") from None
     except (ValueError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        what = "Parquet" if parquet else "CSV with a header"
+        what = "Parquet" if is_parquet(path) else "CSV with a header"
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
 
 
-def _read_csv(read: Callable[..., Any], text: Iterable[str | None]) -> Any:
+def indexed(frame: Any) -> Any:
+    """A pandas frame of Parquet whose named index, such as a query, is among the columns."""
+    return frame if frame.index.names == [None] else frame.reset_index()
+
+
+def read_csv(path: Path, text: Iterable[str | None], **given: Any) -> Any:
+    """A CSV file as a pandas frame; `given` are further arguments of `pandas.read_csv`."""
+    import pandas as pd
+
+    if path.suffix.lower() == ".zst":
+        return _read_csv(lambda **more: pd.read_csv(path, **more), text, given)
+    with reading(path) as file:
+        return _read_csv(lambda **more: (file.seek(0), pd.read_csv(file, **more))[1], text, given)
+
+
+def _read_csv(read: Callable[..., Any], text: Iterable[str | None], more: Mapping[str, Any]) -> Any:
     """The table; what pandas would mend without a word is an error."""
     import pandas as pd
 
     given: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
     names = read(header=None, nrows=1, dtype=str, **given).iloc[0].tolist()
-    _check_names(names)
+    check_names(names)
     kinds = {name: str for name in text if name in names}
-    frame = read(low_memory=False, na_values=[""], dtype=kinds, **given)
+    frame = read(low_memory=False, na_values=[""], dtype=kinds, **given, **more)
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError("rows have more cells than the header; name every column")
     if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
@@ -533,7 +576,7 @@ def _read_csv(read: Callable[..., Any], text: Iterable[str | None]) -> Any:
     return frame
 
 
-def _check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
     # pandas would rename the second.
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")

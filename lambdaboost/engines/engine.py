@@ -15,6 +15,7 @@ from lambdaboost._words import remedy
 from lambdaboost.calls.traps import Trap
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import Measure
 
@@ -59,8 +60,8 @@ class Engine(Protocol):
 
     # Data.
 
-    def data(self, collection: Collection, reference: Any = None) -> Any:
-        """Convert to the engine's data set; validation data are aligned with the training data `reference`."""
+    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+        """Convert to the engine's data set, of shards without holding their features; validation data are aligned with the training data `reference`."""
 
     def check_data(self, name: str, data: Any) -> int:
         """The number of rows; a TypeError unless `data` is a data set of this engine."""
@@ -160,7 +161,7 @@ def engine_of(model: Any) -> str | None:
     return name if name in ENGINES and type(model).__name__ == "Booster" else None
 
 
-def carried(collection: Collection) -> dict[str, Any]:
+def carried(collection: Collection | Shards) -> dict[str, Any]:
     """What an engine's data set takes of a collection beside the features."""
     q = collection.queries
     sources = {name: labels for name, labels in q.labels.items() if name != RELEVANCE}

@@ -16,6 +16,7 @@ from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
 from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective, logistic, scores_of
@@ -23,6 +24,7 @@ from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
 from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
+from lambdaboost.lightgbm.shards import Rows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
@@ -72,7 +74,9 @@ class _LightGBM(Engine):
     predicts_margins = True
     unnamed, blank = "Column_{}", "_"
 
-    def data(self, collection: Collection, reference: Any = None) -> Any:
+    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+        if isinstance(collection, Shards):
+            return _streamed(collection, reference)
         return Dataset(collection.table(self.unnamed), reference=reference, **carried(collection))
 
     def check_data(self, name: str, data: Any) -> int:
@@ -165,6 +169,17 @@ class _LightGBM(Engine):
 
 
 ENGINE = _LightGBM()
+
+
+def _streamed(shards: Shards, reference: Any) -> Dataset:
+    """The data set of a folder, which reads its rows when it is constructed."""
+    kinds = [at for at, name in enumerate(shards.feature_names) if name in shards.categories]
+    data = Dataset(
+        Rows(shards), reference=reference, **carried(shards), categorical_feature=kinds or "auto"
+    )
+    if kinds and reference is None:  # as LightGBM takes them from a frame
+        data.pandas_categorical = [list(shards.categories[shards.feature_names[at]]) for at in kinds]
+    return data
 
 
 def _arguments(job: Job) -> dict[str, Any]:

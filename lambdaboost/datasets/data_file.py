@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import naming_rows
 from lambdaboost._words import shown
-from lambdaboost.datasets import Collection, read_letor
+from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.tables import Table, is_table
 
@@ -23,8 +24,11 @@ from lambdaboost.datasets.tables import Table, is_table
 class LetorFile:
     """LETOR text as a table of the columns 1, 2, …, whose grades and queries are not among them."""
 
+    letor: ClassVar[bool] = True
+
     path: Path
     collection: Collection
+    place: Callable[[int], str] | None = None  # the words for a row, where the rows are of several files
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -44,7 +48,19 @@ class LetorFile:
 
     def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
         """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
-        return naming_rows(lambda row: f"row {1 + row} of {self.path}", rows)
+        return naming_rows(self.row_name, rows)
+
+    def row_name(self, row: int) -> str:
+        """The words for a row, counted from 1."""
+        return f"row {1 + row} of {self.path}" if self.place is None else self.place(row)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[LetorFile]:
+        """The file itself, as the only part of what a folder has many of."""
+        yield self
+
+    def beside(self, columns: Sequence[str]) -> LetorFile:
+        """A file with these columns, and perhaps others: itself."""
+        return self
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Features: these columns, dense or CSR."""
@@ -74,13 +90,10 @@ class LetorFile:
         else:
             X = X.copy()
             X.resize((X.shape[0], n))
-        return LetorFile(self.path, replace(self.collection, features=X))
+        return replace(self, collection=replace(self.collection, features=X))
 
 
-DataFile = LetorFile | Table
-
-
-def open_data(path: Path, text: Sequence[str | None] = ()) -> DataFile:
+def open_data(path: Path, text: Sequence[str | None] = ()) -> LetorFile | Table:
     """Read a file: CSV or Parquet by its suffix, otherwise LETOR text; the columns `text` of CSV are no numbers.
 
     Raises
@@ -96,6 +109,6 @@ def open_data(path: Path, text: Sequence[str | None] = ()) -> DataFile:
     return Table.read(path, text) if is_table(path) else LetorFile(path, read_letor(path))
 
 
-def as_grouped(file: DataFile, values: NDArray[Any]) -> NDArray[Any]:
+def as_grouped(file: Any, values: NDArray[Any]) -> NDArray[Any]:
     """Reorder values from the order of a file to that of its rows, which `Table.grouped` changes."""
     return values[file.order] if isinstance(file, Table) and file.order is not None else values

@@ -17,9 +17,9 @@ from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.app import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.app import app
 from lambdaboost.cli.columns import Columns, Source
-from lambdaboost.cli.data_file import open_data
 from lambdaboost.cli.run import _described, run
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost.datasets.data_file import open_data
 from lambdaboost.evaluation import MAP
 
 ENGINES = ("lightgbm", "xgboost")

@@ -15,10 +15,9 @@ import pandas as pd
 import pytest
 from command import call, refused
 
-from lambdaboost.cli import data_file
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.data_file import as_grouped, open_data
-from lambdaboost.datasets import web_search_log, write_letor
+from lambdaboost.datasets import data_file, web_search_log, write_letor
+from lambdaboost.datasets.data_file import as_grouped, open_data
 
 ENGINES = ("lightgbm", "xgboost")
 SMALL = (

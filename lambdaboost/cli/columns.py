@@ -17,7 +17,7 @@ from lambdaboost._words import listed, plain, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets.categories import Categories
 from lambdaboost.datasets.data_file import LetorFile
-from lambdaboost.datasets.folder import DataFile, Folder, opened
+from lambdaboost.datasets.folder import DataFile, Folder, Piece, opened
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.datasets.tables import Table
 
@@ -143,12 +143,11 @@ class Columns:
 
     def documents(self, file: DataFile) -> NDArray[np.str_] | None:
         """The name of each document, None without."""
-        if self.document is None and not file.letor:
-            return None
-        rows = file.beside([] if file.letor else [self.document])
-        return rows.collection.documents if isinstance(rows, LetorFile) else rows.names_of(self.document)
+        if file.letor:
+            return file.beside(()).collection.documents  # type: ignore[union-attr]
+        return None if self.document is None else file.beside([self.document]).names_of(self.document)  # type: ignore[union-attr]
 
-    def matrix(self, file: DataFile) -> Any:
+    def matrix(self, file: Piece) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
         whole = self._whole(file)
         if len(whole.names) > len(file.names):
@@ -168,7 +167,7 @@ class Columns:
             self._uses(file)
         used = {*labels, *self._beside.values()}
         rows = file.beside([name for name in file.names if name in used])
-        q = _graded(rows, *labels)
+        q = _graded(rows, labels)
         for source in self.sources:
             option = f"--source {plain(source)}"
             file.check(source.column, option)
@@ -223,7 +222,8 @@ class Columns:
     def fixed_by(self, file: DataFile, collection: Collection | Shards) -> Columns:
         """The columns for all further files, determined by the training file."""
         if isinstance(collection, Shards):
-            return collection.reader
+            read: Columns = collection.reader
+            return read
         sparse = not isinstance(collection.features, np.ndarray)
         return self._fixed(self._whole(file), collection.feature_names, collection.categories, sparse)
 
@@ -308,14 +308,15 @@ class Columns:
         return file.widened(self.n_features)
 
 
-def _graded(file: LetorFile | Table, *labels: str) -> Queries:
+def _graded(file: Piece, labels: tuple[str, ...]) -> Queries:
     """Queries and grades; the rows of a query must be adjacent, as after `opened`."""
     if isinstance(file, LetorFile):
         return file.collection.queries
-    return file.queries(*labels, otherwise="give another --label")
+    query, label = labels
+    return file.queries(query, label, otherwise="give another --label")
 
 
-def _matrix(file: DataFile, names: tuple[str, ...], categories: Categories) -> Any:
+def _matrix(file: Any, names: tuple[str, ...], categories: Categories) -> Any:
     """The features of these columns, in a table NaN where they are missing."""
     if isinstance(file, LetorFile):
         return file.matrix(names)

@@ -73,7 +73,7 @@ def figures_of(
     scores: NDArray[np.floating],
     q: Queries,
     seed: int,
-    naming: Callable[[NDArray[np.int64]], AbstractContextManager[None]] = nullcontext,
+    naming: Callable[[NDArray[np.int64]], AbstractContextManager[Any]] = nullcontext,
 ) -> Figures:
     """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.datasets.collection import stacked
-from lambdaboost.datasets.folder import DataFile
+from lambdaboost.datasets.folder import DataFile, Piece
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
-
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -49,14 +48,18 @@ class LoadedModel:
     def scored(self, file: DataFile, rows: NDArray[np.int64] = NONE) -> tuple[NDArray[np.floating], Any]:
         """The scores of a file, shape (n_documents,), and the features of some of its rows."""
         scores, kept, first, ascending = [], [], 0, np.sort(rows)
-        for piece in file.pieces():
+        for piece in self.pieces(file):
             features, last = self.matrix(piece), first + len(piece)
             scores.append(self.scores(features))
             kept.append(features[ascending[(first <= ascending) & (ascending < last)] - first])
             first = last
         return np.concatenate(scores), stacked(kept)[np.searchsorted(ascending, rows)]
 
-    def matrix(self, file: DataFile) -> Any:
+    def pieces(self, file: DataFile) -> Iterator[Piece]:
+        """The rows of a file in order, of a folder with the columns that the model needs."""
+        return file.pieces(self.columns.features)
+
+    def matrix(self, file: Piece) -> Any:
         """The features of the model."""
         columns = self.columns_in(file)
         n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))

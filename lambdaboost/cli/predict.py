@@ -28,6 +28,6 @@ def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
 
 def _lines(model: LoadedModel, data: DataFile) -> Iterator[str]:
     """The scores of each piece; a folder of shards has many."""
-    for piece in data.pieces():
+    for piece in model.pieces(data):
         # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
         yield "".join(f"{score!s}\n" for score in model.scores(model.matrix(piece)))

@@ -110,7 +110,8 @@ def run(
             histories={
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
-            diagnostics=_diagnostics(ranked, data, sample, shuffled.take(chosen)) | pictures(propensities=curves),
+            diagnostics=_diagnostics(ranked, data, sample, shuffled.take(chosen))
+            | pictures(propensities=curves),
             importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q) for name in segment},
             documents=_document_names(labels, data, q.n_documents)[rows],

@@ -152,7 +152,7 @@ def _value(text: str) -> Any:
 def read_parts(
     paths: Mapping[str, Path], columns: Columns, folders: bool = False
 ) -> tuple[Parts, Columns, dict[str, DataFile]]:
-    """Each part by name, the columns determined by the first one, and the files of the parts, which may be `folders`."""
+    """Each part by name, the columns determined by the first one, and the files of the parts, or their `folders`."""
     parts: Parts = {}
     files: dict[str, DataFile] = {}
     for name, path in paths.items():

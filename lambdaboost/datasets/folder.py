@@ -114,7 +114,8 @@ class Folder:
         """Raise if there is no such column; `option` is where it was given."""
         if column not in self.names:
             known = f"1 to {len(self.names)}" if self.letor else listed(self.names)
-            raise ValueError(f"{option}: {self.path} has no column {shown(column)}: choose among {known}")
+            before = f"{option}: " if option else ""
+            raise ValueError(f"{before}{self.path} has no column {shown(column)}: choose among {known}")
 
     def grouped(self, query: str) -> Folder:
         """The same shards, whose queries are in this column; rows stay in the order of the files."""
@@ -136,7 +137,7 @@ class Folder:
             row -= len(piece)
         return f"row {row} of {self.path}"
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Piece]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
         """The rows in order, in batches of bounded size: Parquet by so many rows, other files one by one.
 
         `columns` are those that are read of tables, None for all.
@@ -172,7 +173,7 @@ class Folder:
 
     def categories(self, columns: Sequence[str], named: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
         """The values of the columns of a categorical type, and of those that are `named`; those of all shards."""
-        own = [name for name, kind in _types_of(self.files[0], self.text).items() if "dictionary" in kind]
+        own = [name for name, kind in _types_of(self.files[0], self.text).items() if "category" in kind]
         wanted, found = {*own, *named}, dict[str, tuple[Any, ...]]()
         for piece in self.pieces([name for name in self.names if name in wanted]) if wanted else ():
             for name, values in piece.categories(columns, named).items():
@@ -292,7 +293,12 @@ def _types_of(file: Path, text: Sequence[str | None]) -> dict[str, str]:
         check_names(schema.names)
         # As a frame, for the index of pandas is a column only where it has a name.
         names = indexed(schema.empty_table().to_pandas()).columns
-        return {str(name): str(schema.field(str(name)).type) for name in names}
+        return {str(name): _type(schema.field(str(name)).type) for name in names}
+
+
+def _type(kind: Any) -> str:
+    """A type of Arrow; of a category that of its values, since its codes are as wide as a shard needs."""
+    return f"category of {kind.value_type}" if hasattr(kind, "index_type") else str(kind)
 
 
 def _pieces_of(file: Path, text: Sequence[str | None], columns: Sequence[str] | None) -> Iterator[Any]:
@@ -301,7 +307,7 @@ def _pieces_of(file: Path, text: Sequence[str | None], columns: Sequence[str] | 
         yield LetorFile(file, read_letor(file))
     elif not is_parquet(file):
         with readable(file):
-            frame = read_csv(file, text, usecols=columns)
+            frame = read_csv(file, text, usecols=columns if columns is None else set(columns).__contains__)
         if len(frame):
             yield Table.of_file(file, frame)
     else:

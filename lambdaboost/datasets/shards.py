@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaboost.datasets.categories import Categories
 from lambdaboost.datasets.collection import Collection, stacked
 from lambdaboost.datasets.folder import Folder
 from lambdaboost.datasets.queries import Queries
-
-
-class Reader(Protocol):
-    """What reads the features of files in one way."""
-
-    def matrix(self, file: Any) -> Any:
-        """The features of a file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,8 +22,8 @@ class Shards:
     Attributes
     ----------
     folder : Folder
-    reader : Reader
-        The columns that are features.
+    reader : object
+        Its method ``matrix(file)`` returns the features of some rows.
     queries : Queries
         All documents, in the order of the passes.
     feature_names, categories
@@ -40,7 +34,7 @@ class Shards:
     """
 
     folder: Folder
-    reader: Reader
+    reader: Any
     queries: Queries
     feature_names: tuple[str, ...]
     categories: Categories
@@ -66,6 +60,15 @@ class Shards:
         """The same data without positions."""
         return replace(self, queries=self.queries.with_positions(None))
 
+    def rows(self, rows: NDArray[np.int64]) -> Any:
+        """The features of some rows in ascending order, in one pass."""
+        found, first = [], 0
+        for part in self:
+            last = first + part.queries.n_documents
+            found.append(part.features[rows[(first <= rows) & (rows < last)] - first])
+            first = last
+        return stacked(found)
+
     def __iter__(self) -> Iterator[Collection]:
         """One pass: every batch with the queries that end in it."""
         offsets, first, rest = self.queries.offsets, 0, None
@@ -77,7 +80,7 @@ class Shards:
             if stop > first:
                 q, n = self.queries.take(np.arange(first, stop)), offsets[stop] - offsets[first]
                 # The numbers of one generator are those that all rows at once would take.
-                rows = slice(0, n) if rng is None else q.shuffled_rows(rng)  # type: ignore[arg-type]
+                rows = slice(0, n) if rng is None else q.shuffled_rows(rng)
                 yield Collection(rest[rows], q, None, self.feature_names, self.categories)
                 rest, first = rest[n:].copy(), stop
 

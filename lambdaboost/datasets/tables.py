@@ -296,9 +296,8 @@ class Table:
         """The query, or other key, of each row."""
         given = self.values(column)
         if (missing := is_missing(given)).any():
-            raise ValueError(
-                f"column {shown(column)} is missing in {self.row_name(int(missing.argmax()))}: give the query of every row"
-            )
+            row = self.row_name(int(missing.argmax()))
+            raise ValueError(f"column {shown(column)} is missing in {row}: give the query of every row")
         return query_ids(f"column {shown(column)}", given)
 
     def positions(self, column: str) -> Positions:
@@ -320,8 +319,8 @@ class Table:
         if ranks.notna().any():
             row = int(text.argmax())
             raise ValueError(
-                f"column {shown(column)} is {shown(fields[row])} in {self.row_name(row)} and a number in other rows: give "
-                "ranks in all rows or text in all; an empty field is a row that was not shown"
+                f"column {shown(column)} is {shown(fields[row])} in {self.row_name(row)} and a number in other rows: "
+                "give ranks in all rows or text in all; an empty field is a row that was not shown"
             )
         return fields.to_numpy()
 
@@ -577,6 +576,6 @@ def _read_csv(read: Callable[..., Any], text: Iterable[str | None], more: Mappin
 
 
 def check_names(names: Sequence[str]) -> None:
-    # pandas would rename the second.
+    """Raise if two columns have the same name: pandas would rename the second."""
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")

@@ -61,7 +61,10 @@ class Engine(Protocol):
     # Data.
 
     def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
-        """Convert to the engine's data set, of shards without holding their features; validation data are aligned with the training data `reference`."""
+        """Convert to the engine's data set; validation data are aligned with the training data `reference`.
+
+        The features of shards are read in batches, and never held.
+        """
 
     def check_data(self, name: str, data: Any) -> int:
         """The number of rows; a TypeError unless `data` is a data set of this engine."""

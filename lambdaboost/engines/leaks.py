@@ -13,6 +13,7 @@ from lambdaboost._warn import warn
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import numbers
+from lambdaboost.datasets.shards import Shards
 from lambdaboost.datasets.tables import as_frame
 
 ROWS, OF_QUERY = 10_000, 100  # the most rows examined for a source, and for one query
@@ -136,10 +137,13 @@ def _numbers(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.floating], lis
         taken = frame[rows.tolist()]
         values = np.column_stack([numbers("X", taken[:, at].to_numpy()) for at in numeric])
         called = [f"feature {shown(frame.columns[at])}" for at in numeric]
-    elif getattr(X, "format", None) == "csr" or (
-        isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb"
+    elif (
+        isinstance(X, Shards)
+        or getattr(X, "format", None) == "csr"
+        or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb")
     ):
-        values = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+        values = X.rows(rows) if isinstance(X, Shards) else X[rows]
+        values = values if isinstance(values, np.ndarray) else values.toarray()
         called = [f"feature {i} (counted from 0)" for i in range(values.shape[1])]
     else:
         return None

@@ -95,8 +95,8 @@ class _LightGBM(Engine):
             return None
         labels = dict(getattr(data, "sources", None) or {})
         relevance = labels.pop(RELEVANCE) if RELEVANCE in labels else grades_of(data.label)
-        own = data.feature_name
-        return data.data, Queries(relevance, data.group, **labels), own if isinstance(own, list) else None
+        own, features = data.feature_name, data.data.shards if isinstance(data.data, Rows) else data.data
+        return features, Queries(relevance, data.group, **labels), own if isinstance(own, list) else None
 
     def run(self, job: Job) -> Any:
         own, sets = job.own, [data for _, data in job.evaluated]
@@ -174,9 +174,7 @@ ENGINE = _LightGBM()
 def _streamed(shards: Shards, reference: Any) -> Dataset:
     """The data set of a folder, which reads its rows when it is constructed."""
     kinds = [at for at, name in enumerate(shards.feature_names) if name in shards.categories]
-    data = Dataset(
-        Rows(shards), reference=reference, **carried(shards), categorical_feature=kinds or "auto"
-    )
+    data = Dataset(Rows(shards), reference=reference, **carried(shards), categorical_feature=kinds or "auto")
     if kinds and reference is None:  # as LightGBM takes them from a frame
         data.pandas_categorical = [list(shards.categories[shards.feature_names[at]]) for at in kinds]
     return data

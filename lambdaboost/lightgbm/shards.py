@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -19,8 +19,6 @@ class Rows(lgb.Sequence):
     LightGBM asks in ascending order: once for a sample, once for all rows.
     """
 
-    format: ClassVar = "csr"  # for `leaks`, which takes rows of it
-
     def __init__(self, shards: Shards) -> None:
         self.shards = shards
         self.batch_size = 1 << 14
@@ -30,10 +28,10 @@ class Rows(lgb.Sequence):
         return self.shards.queries.n_documents
 
     def __getitem__(self, at: Any) -> Any:
-        """A row, the rows of a slice, or rows in ascending order."""
+        """A row, or the rows of a slice."""
         if isinstance(at, slice):
             return self._rows(np.arange(*at.indices(len(self))))
-        return self._rows(np.asarray(at)) if np.ndim(at) else self._rows(np.array([at]))[0]
+        return self._rows(np.array([at]))[0]
 
     def _begin(self) -> None:
         self.batches: Iterator[Collection] = iter(self.shards)

@@ -16,6 +16,7 @@ from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case, look_for
 from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective
@@ -25,6 +26,7 @@ from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
 from lambdaboost.xgboost.data import DMatrix, sliced, take
+from lambdaboost.xgboost.shards import matrix_of
 from lambdaboost.xgboost.traps import TRAPS
 
 # The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
@@ -83,7 +85,9 @@ class _XGBoost(Engine):
     free = frozenset(("nthread", "n_jobs", "verbosity"))
     metric_names = frozenset(_METRICS.split())
 
-    def data(self, collection: Collection, reference: Any = None) -> Any:
+    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+        if isinstance(collection, Shards):
+            return matrix_of(collection, self.unnamed, reference)
         features = collection.table(self.unnamed)
         data = DMatrix(features, **carried(collection), enable_categorical=True)
         if features is not collection.features:
@@ -99,7 +103,8 @@ class _XGBoost(Engine):
 
     def features(self, data: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
         if isinstance(data, xgb.QuantileDMatrix):
-            return None
+            shards = getattr(data, "shards", None)
+            return None if shards is None else (shards, queries_of(data, names), None)
         return _Rows(data), queries_of(data, names), data.feature_names
 
     def run(self, job: Job) -> Any:

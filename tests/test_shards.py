@@ -1,0 +1,329 @@
+"""Folders of shards on the command line: the same bits as one file, and every mistake named before the first round."""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import call, refused
+
+from lambdaboost.cli import measuring
+from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.measuring import figures_of
+from lambdaboost.clicks import Propensities
+from lambdaboost.datasets import Collection, Queries, folder, web_search_log, write_letor
+from lambdaboost.datasets.shards import Shards
+from lambdaboost.evaluation import MEASURES, ClickDCG
+
+ENGINES = ("lightgbm", "xgboost")
+LOG = web_search_log(60, documents=20, seed=3)
+SIZES = LOG.queries.sizes
+N = LOG.queries.n_documents
+rng = np.random.default_rng(0)
+FRAME = pd.DataFrame(LOG.features[:, :4], columns=["a", "b", "c", "d"]).assign(
+    qid=np.repeat(np.arange(SIZES.size) * 7 % 61, SIZES),
+    label=LOG.queries.relevance,
+    ctr=rng.integers(0, 9, N),
+    rank=np.concatenate([rng.permutation(size) + 1 for size in SIZES]),
+    weight=np.repeat(rng.integers(1, 4, SIZES.size), SIZES) / 2,
+    market=pd.Categorical(rng.choice(["us", "de", "fr"], N), ["us", "de", "fr", "it"]),
+    device=rng.choice(["phone", "desk"], N),
+    name=[f"doc{i}" for i in range(N)],
+    loc=np.repeat(rng.choice(["north", "south"], SIZES.size), SIZES),
+)
+CUTS = [0, 7, 201, 202, 500, N]  # inside queries
+TABLE = (
+    "--source",
+    "clicks=ctr:rate",
+    "--position",
+    "rank",
+    "--drop",
+    "name,loc",
+    "--categorical",
+    "market,device",
+)
+LETOR = ("--source", "clicks=5:rate", "--position", "6")
+# Not of XGBoost, which with weights makes other bins of batches than of all rows at once.
+WEIGHT = {"txt": ("--weight", "7"), "parquet": ("--weight", "weight"), "csv": ("--weight", "weight")}
+
+
+def write(path, frame):
+    """A file of the frame by its suffix; LETOR text has the numbers alone."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        X = frame[["a", "b", "c", "d", "ctr", "rank", "weight"]].to_numpy(np.float32)
+        write_letor(path, Collection(X, Queries(frame.label, ids=frame.qid), list(frame.name)))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Each kind as one file, and as a folder of shards that cut queries."""
+    top = tmp_path_factory.mktemp("shards")
+    for suffix in (".parquet", ".csv", ".txt"):
+        write(top / f"one{suffix}", FRAME)
+        (top / suffix[1:]).mkdir()
+        (top / suffix[1:] / "_SUCCESS").touch()
+        for i, (start, stop) in enumerate(zip(CUTS, CUTS[1:], strict=False)):
+            write(top / suffix[1:] / f"part-{i}{suffix}", FRAME[start:stop])
+    return top
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(folder, "ROWS", 150)
+    monkeypatch.setattr(measuring, "BLOCK", 100)
+
+
+def model_of(capsys, data, where, engine, kind, *more):
+    out = where / "model.txt"
+    options = (*(LETOR if kind == "txt" else TABLE), *(WEIGHT[kind] if engine == "lightgbm" else ()))
+    code, _, error = call(
+        *(
+            capsys,
+            "train",
+            data,
+            "--valid",
+            data,
+            "--test",
+            data,
+            "--out",
+            out,
+            "--engine",
+            engine,
+            "--overwrite",
+        ),
+        *("--rounds", 2, "--early-stopping", 2, "--objective", "PositionGAM(LambdaRank())", *options, *more),
+    )
+    assert code == 0, error
+    return out
+
+
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [("parquet", "lightgbm"), ("parquet", "xgboost"), ("csv", "lightgbm"), ("txt", "xgboost")],
+)
+def test_a_folder_is_one_file(capsys, data, tmp_path, kind, engine):
+    found = []
+    for path in (data / f"one.{kind}", data / kind):
+        model = model_of(capsys, path, tmp_path, engine, kind)
+        scores = tmp_path / "scores.txt"
+        assert call(capsys, "predict", model, path, "--out", scores, "--overwrite")[0] == 0
+        printed = call(capsys, "predict", model, path)[1]
+        measures = ("--measure", "ndcg@3", "--measure", "ClickDCG(k=3, estimator='snips')", "--json")
+        told = [
+            call(capsys, "evaluate", path, *given, *measures)[1].replace(path.name, "")
+            for given in (
+                ("--model", model),
+                ("--scores", scores, *TABLE[:4]) if kind != "txt" else ("--model", model),
+            )
+        ]
+        assert printed == scores.read_text() and len(printed.split()) == N
+        about = model.with_name("model.txt.json").read_text().splitlines()
+        about = [line for line in about if '"sha256"' not in line and '"file"' not in line]
+        found.append((model.read_bytes(), printed, told, about))
+    for one, many in zip(*found, strict=True):
+        assert one == many
+
+
+@pytest.mark.parametrize("kind", ["parquet", "txt"])
+def test_the_report_of_a_folder_is_that_of_one_file(capsys, data, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("lambdaboost.evaluation.reports.page.has_matplotlib", lambda: False)
+    model, pages = model_of(capsys, data / kind, tmp_path, "lightgbm", kind), []
+    columns = () if kind == "txt" else ("--document", "name", "--segment", "loc")
+    for path in (data / f"one.{kind}", data / kind):
+        page = tmp_path / "page.html"
+        given = ("--model", model, *columns, "--out", page, "--overwrite")
+        code, _, error = call(capsys, "report", path, *given)
+        assert code == 0, error
+        text = re.sub("[0-9a-f]{64}", "", page.read_text())
+        pages.append(text.replace(f": {path.name}<", "<").replace(f"<td>{path.name}</td>", ""))
+        named = f"<td>{(data / kind).name}</td>"  # what the model was trained on
+        pages[-1] = pages[-1].replace(named, "")
+    assert pages[0] == pages[1] and "doc" in pages[0]
+
+
+def test_shards_are_read_in_batches_of_whole_queries_and_any_number_of_times(data):
+    shards = Columns.parse(["clicks=ctr:rate"], ["name,loc,market,device"]).read(data / "parquet").shuffled(5)
+    whole = (
+        Columns.parse(["clicks=ctr:rate"], ["name,loc,market,device"]).read(data / "one.parquet").shuffled(5)
+    )
+    assert isinstance(shards, Shards) and repr(shards).startswith(
+        f"Shards({N} documents × 6 features in 60 queries"
+    )
+    for _ in range(2):
+        parts = list(shards)
+        assert max(part.queries.n_documents for part in parts) < 150 + SIZES.max()
+        joined = Collection.concat([part.without_ids() for part in parts])
+        np.testing.assert_array_equal(joined.features, whole.features)
+        np.testing.assert_array_equal(joined.queries.labels["clicks"], whole.queries.labels["clicks"])
+        np.testing.assert_array_equal(np.concatenate([part.queries.ids for part in parts]), whole.queries.ids)
+    rows = np.array([0, 63, 64, 500])
+    np.testing.assert_array_equal(shards.rows(rows), whole.features[rows])
+
+
+def test_leaks_are_found_in_folders(capsys, data, tmp_path):
+    (tmp_path / "log").mkdir()
+    leaky = FRAME.assign(told=FRAME.label * 2 + 1)
+    leaky[:300].to_parquet(tmp_path / "log" / "a.parquet")
+    leaky[300:].to_parquet(tmp_path / "log" / "b.parquet")
+    for engine in ENGINES:
+        _, _, error = call(
+            *(capsys, "train", tmp_path / "log", "--out", tmp_path / f"{engine}.txt", "--rounds", 1, *TABLE),
+            *("--engine", engine),
+        )
+        assert "orders the documents of a query as the label source 'relevance' does" in error
+
+
+def test_measures_by_blocks_are_those_of_one_pass():
+    q = LOG.queries.with_positions(FRAME["rank"]).with_weight(FRAME.weight)
+    measures = [of(k=3) if "k" in of.__dataclass_fields__ else of() for of in MEASURES.values()]
+    measures += [ClickDCG(3, Propensities(1 / np.arange(1, 41)), estimator=of) for of in ("ips", "snips")]
+    scores = np.random.default_rng(1).normal(size=N).round(1)
+    rows = q.shuffled_rows(9)
+    shuffled = q.reordered(rows)
+    for measure in measures:
+        expected = float(measure(scores[rows], shuffled))
+        np.testing.assert_equal(figures_of([measure], scores, q, 9), {repr(measure): expected})
+
+
+# Mistakes.
+
+
+def shards_of(folder, **frames):
+    """A folder of Parquet shards."""
+    folder.mkdir()
+    for name, frame in frames.items():
+        frame.to_parquet(folder / f"{name}.parquet")
+    return folder
+
+
+SMALL = FRAME[["qid", "label", "a", "b"]].astype({"label": float})
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        (
+            {"one": SMALL[:50], "three": SMALL[200:], "two": SMALL[50:200]},
+            r"query .* is in row 50 of .*one\.parquet and again in row 1 of .*two\.parquet, with another query between",
+        ),
+        (
+            {"one": SMALL[:50].iloc[::-1].sort_values("a"), "two": SMALL[50:]},
+            r"query .* is in row .* of .*one\.parquet and again in row .* of .*one\.parquet, with another",
+        ),
+        (
+            {"one": SMALL[:50], "two": SMALL[50:].drop(columns="b")},
+            r"column 'b' is missing in .*two\.parquet, and float in .*one\.parquet: write all shards",
+        ),
+        (
+            {"one": SMALL[:50], "two": SMALL[50:].assign(e=1)},
+            r"column 'e' is int64 in .*two\.parquet, and missing in .*one\.parquet",
+        ),
+        (
+            {"one": SMALL[:50], "two": SMALL[50:].assign(b="x")},
+            r"column 'b' is .*string in .*two\.parquet, and float in .*one\.parquet",
+        ),
+        ({"one": SMALL[:0], "two": SMALL[:0]}, "log has no rows: its shards are empty"),
+        ({}, "log has no files: give a file, or a folder of Parquet, CSV or LETOR text"),
+        (
+            {"one": SMALL[:50], "two": SMALL[50:].assign(label=np.inf)},
+            r"row 1 of .*two\.parquet: relevance is inf: labels must be finite",
+        ),
+        (
+            {"train": SMALL[:50], "test": SMALL[50:]},
+            "log holds test.parquet and train.parquet, which are no shards",
+        ),
+    ],
+)
+def test_wrong_shards_are_refused_before_the_first_round(capsys, tmp_path, frames, said):
+    log = shards_of(tmp_path / "log", **frames)
+    error = refused(capsys, "train", log, "--out", tmp_path / "model.txt")
+    assert re.search(said, error), error
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_files_that_are_no_shards_of_one_kind(capsys, data, tmp_path):
+    out = ("--out", tmp_path / "model.txt")
+    mixed = shards_of(tmp_path / "mixed", one=SMALL[:50])
+    (mixed / "two.csv").write_text("qid,label,a\n1,1,2\n")
+    error = refused(capsys, "train", mixed, *out)
+    assert (
+        "mixed is a folder of CSV (two.csv) and Parquet (one.parquet): give a file, or a folder of shards"
+        in error
+    )
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    assert "outer is a folder of folders" in refused(capsys, "train", tmp_path / "outer", *out)
+    letor = tmp_path / "letor"
+    letor.mkdir()
+    (letor / "a.txt").write_text("1 qid:1 1:2\n")
+    (letor / "b.txt").write_text("")
+    assert "b.txt has no rows" in refused(capsys, "train", letor, *out)
+    torn = shards_of(tmp_path / "torn", one=SMALL[:50])
+    (torn / "two.parquet").write_bytes(b"PAR1")
+    assert "two.parquet cannot be read as Parquet" in refused(capsys, "train", torn, *out)
+    assert "parquet is a folder: give a file, LETOR text" in refused(capsys, "tune", data / "parquet", *out)
+    assert "lacks features of the model: 'b'" in refused(
+        *(capsys, "predict", model_of(capsys, data / "parquet", tmp_path, "lightgbm", "parquet")),
+        *(shards_of(tmp_path / "less", one=FRAME[:50].drop(columns="b")), "--out", tmp_path / "scores.txt"),
+    )
+
+
+def test_a_shard_of_categories_that_training_had_not_is_refused(capsys, data, tmp_path):
+    model = model_of(capsys, data / "parquet", tmp_path, "xgboost", "parquet")
+    new = shards_of(tmp_path / "new", one=FRAME[:50], two=FRAME[50:99].assign(device="watch"))
+    error = refused(capsys, "evaluate", new, "--model", model)
+    assert re.search(r"column 'device' is 'watch' in row 1 of .*two\.parquet, none of its categories", error)
+
+
+def test_shards_without_rows_are_left_out(capsys, tmp_path):
+    log = shards_of(tmp_path / "log", a=SMALL[:0], b=SMALL[:50], c=SMALL[50:50], d=SMALL[50:])
+    (tmp_path / "csv").mkdir()
+    for i, part in enumerate((SMALL[:70], SMALL[:0], SMALL[70:])):
+        part.to_csv(tmp_path / "csv" / f"{i}.csv", index=False)
+    for path in (log, tmp_path / "csv"):
+        assert isinstance(shards := Columns().read(path), Shards)
+        assert [part.queries.n_documents for part in shards] and shards.queries.n_documents == N
+
+
+def test_a_shard_that_changes_ends_a_pass_and_leaves_no_file(capsys, data, tmp_path, monkeypatch):
+    log = shards_of(tmp_path / "log", one=SMALL[:50], two=SMALL[50:])
+    shards = Columns().read(log)
+    os.utime(log / "two.parquet", (0, 0))
+    with pytest.raises(ValueError, match=r"two\.parquet changed while it was read: run it again"):
+        list(shards)
+    (log / "two.parquet").unlink()
+    with pytest.raises(ValueError, match=r"two\.parquet changed while it was read"):
+        list(shards)
+
+
+@pytest.mark.parametrize("command", ["train", "predict"])
+def test_ctrl_c_in_a_pass_leaves_no_file(capsys, data, tmp_path, monkeypatch, command):
+    model = model_of(capsys, data / "parquet", tmp_path, "lightgbm", "parquet")
+    passes, check = [], folder._check_unchanged
+
+    def interrupted(file, stamp):
+        passes.append(file)
+        if len(passes) == 15:  # the labels are read, and some features
+            raise KeyboardInterrupt
+        check(file, stamp)
+
+    monkeypatch.setattr(folder, "_check_unchanged", interrupted)
+    before, out = sorted(tmp_path.iterdir()), ("--out", tmp_path / "new.txt")
+    if command == "train":
+        code, _, error = call(capsys, "train", data / "parquet", *TABLE, "--rounds", 1, *out)
+    else:
+        monkeypatch.setattr(folder, "ROWS", 10)
+        code, _, error = call(capsys, "predict", model, data / "parquet", *out)
+    assert len(passes) == 15 or command == "predict"
+    assert code == (130 if len(passes) == 15 else 0), error
+    assert command == "predict" or sorted(tmp_path.iterdir()) == before
+
+
+def test_outputs_are_no_shards(capsys, tmp_path):
+    log = shards_of(tmp_path / "log", one=SMALL)
+    error = refused(capsys, "train", log, "--out", log / "one.parquet", "--overwrite")
+    assert "one.parquet" in error and "which is read: give another name" in error

@@ -2,11 +2,13 @@
 
 import os
 import re
+import sys
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from child import printed
 from command import call, refused
 
 from lambdaboost.cli import measuring
@@ -75,7 +77,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(folder, "ROWS", 150)
+    monkeypatch.setattr(folder, "VALUES", 1500)
     monkeypatch.setattr(measuring, "BLOCK", 100)
 
 
@@ -157,7 +159,7 @@ def test_shards_are_read_in_batches_of_whole_queries_and_any_number_of_times(dat
     )
     for _ in range(2):
         parts = list(shards)
-        assert max(part.queries.n_documents for part in parts) < 150 + SIZES.max()
+        assert max(part.queries.n_documents for part in parts) < 1500 // 6 + SIZES.max()
         joined = Collection.concat([part.without_ids() for part in parts])
         np.testing.assert_array_equal(joined.features, whole.features)
         np.testing.assert_array_equal(joined.queries.labels["clicks"], whole.queries.labels["clicks"])
@@ -326,3 +328,45 @@ def test_outputs_are_no_shards(capsys, tmp_path):
     log = shards_of(tmp_path / "log", one=SMALL)
     error = refused(capsys, "train", log, "--out", log / "one.parquet", "--overwrite")
     assert "one.parquet" in error and "which is read: give another name" in error
+
+
+# Memory.
+
+MEGABYTES = 200
+OUT_OF_CORE = """
+import json, resource, sys
+from pathlib import Path
+from lambdaboost.cli.run import run
+
+def train(folder, out):
+    given = ["train", folder, "--out", out, "--rounds", "3", "--engine", sys.argv[1], *sys.argv[4:]]
+    assert run(given) == 0
+
+train(f"{sys.argv[2]}/small", f"{sys.argv[2]}/small.txt")  # imports, kernels and threads are no matter of the data
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+limit = size + int(sys.argv[3]) * 10**6
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+train(f"{sys.argv[2]}/large", f"{sys.argv[2]}/large.txt")
+print(json.dumps({"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
+def test_data_that_need_2_gigabytes_are_trained_in_200_megabytes_of_address_space(tmp_path):
+    # With LightGBM: XGBoost holds all bins twice, by rows and by columns, which are 128 megabytes.
+    n, features = 640_000, 100
+    (tmp_path / "large").mkdir()
+    for shard in range(16):
+        rng = np.random.default_rng(shard)
+        X = rng.integers(0, 1000, (n // 16, features)) / 8
+        frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(features)])
+        frame["label"] = (X[:, 0] + X[:, 1] > 200).astype(np.float32)
+        frame["qid"] = (
+            np.arange(shard * n // 16, (shard + 1) * n // 16) // 27
+        )  # queries over the borders of shards
+        frame.to_parquet(tmp_path / "large" / f"{shard:02}.parquet")
+    shards_of(tmp_path / "small", one=frame[:2000], two=frame[2000:4000])
+    one_thread = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1"}
+    more = ("--param", "bin_construct_sample_cnt=20000")  # LightGBM holds the sample three times
+    printed("-c", OUT_OF_CORE, "lightgbm", tmp_path, MEGABYTES, *more, env=os.environ | one_thread)

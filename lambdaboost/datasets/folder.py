@@ -33,7 +33,7 @@ from lambdaboost.datasets.tables import (
     readable,
 )
 
-ROWS = 1 << 16  # of a batch of Parquet; other shards are read one at a time
+VALUES = 1 << 20  # of a batch of Parquet; other shards are read one at a time
 # Parts of a data set, which are no shards of one part.
 PARTS = ("train", "vali", "test")
 
@@ -323,7 +323,9 @@ def _frames_of(file: Path, columns: Sequence[str] | None) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(file) as opened_file:
-            for batch in opened_file.iter_batches(ROWS, columns=None if columns is None else list(columns)):
+            width = opened_file.metadata.num_columns if columns is None else len(columns)
+            rows = max(1, VALUES // max(1, width))
+            for batch in opened_file.iter_batches(rows, columns=None if columns is None else list(columns)):
                 if batch.num_rows:
                     yield indexed(pa.Table.from_batches([batch]).to_pandas())
 

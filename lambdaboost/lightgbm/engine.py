@@ -24,7 +24,7 @@ from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
 from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
-from lambdaboost.lightgbm.shards import Rows
+from lambdaboost.lightgbm.shards import ShardRows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
@@ -95,7 +95,7 @@ class _LightGBM(Engine):
             return None
         labels = dict(getattr(data, "sources", None) or {})
         relevance = labels.pop(RELEVANCE) if RELEVANCE in labels else grades_of(data.label)
-        own, features = data.feature_name, data.data.shards if isinstance(data.data, Rows) else data.data
+        own, features = data.feature_name, getattr(data, "shards", data.data)
         return features, Queries(relevance, data.group, **labels), own if isinstance(own, list) else None
 
     def run(self, job: Job) -> Any:
@@ -174,7 +174,10 @@ ENGINE = _LightGBM()
 def _streamed(shards: Shards, reference: Any) -> Dataset:
     """The data set of a folder, which reads its rows when it is constructed."""
     kinds = [at for at, name in enumerate(shards.feature_names) if name in shards.categories]
-    data = Dataset(Rows(shards), reference=reference, **carried(shards), categorical_feature=kinds or "auto")
+    data = Dataset(
+        ShardRows(shards), reference=reference, **carried(shards), categorical_feature=kinds or "auto"
+    )
+    data.shards = shards
     if kinds and reference is None:  # as LightGBM takes them from a frame
         data.pandas_categorical = [list(shards.categories[shards.feature_names[at]]) for at in kinds]
     return data

@@ -1,4 +1,4 @@
-"""`Rows`: the features of `Shards` as a `lightgbm.Sequence`."""
+"""`ShardRows`: the features of `Shards` as a `lightgbm.Sequence`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets.shards import Shards
 
 
-class Rows(lgb.Sequence):
+class ShardRows(lgb.Sequence):
     """Rows read forwards in batches, of which one is held; a row before it begins a new pass.
 
     LightGBM asks in ascending order: once for a sample, once for all rows.

@@ -109,7 +109,7 @@ OBJECTIVES: dict[str, tuple[Objective | str, ...]] = {
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
 
 
-def arms() -> dict[tuple[str, str, str], Arm]:
+def arms() -> dict[Name, Arm]:
     """Every arm by engine, row and column; CatBoost's where it is installed."""
     found = {}
     if find_spec("catboost") is not None:

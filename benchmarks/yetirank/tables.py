@@ -21,13 +21,13 @@ YETI: Name = ("catboost", "as it is", "")
 class Results:
     """NDCG@k of every seed and test query, by cutoff and arm, with the better learning rate of each seed."""
 
-    figures: Mapping[int, Mapping[tuple[str, str, str], Figures]]
+    figures: Mapping[int, Mapping[Name, Figures]]
 
-    def mean(self, arm: tuple[str, str, str], k: int = 3) -> str:
+    def mean(self, arm: Name, k: int = 3) -> str:
         """The mean over seeds and queries, times 100."""
         return f"{100 * self.figures[k][arm].mean():.2f}"
 
-    def pooled(self, arms: Sequence[tuple[str, str, str]]) -> Figures:
+    def pooled(self, arms: Sequence[Name]) -> Figures:
         """NDCG@3 averaged over arms."""
         return np.mean([self.figures[3][arm] for arm in arms], axis=0)
 
@@ -108,9 +108,10 @@ def of_objectives(results: Results, engine: str) -> str:
 def best_beside_yetirank(results: Results) -> str:
     """The highest cells of LightGBM and XGBoost, picked by these same figures, against YetiRank."""
     own = [arm for arm in results.figures[3] if arm[0] != "catboost"]
-    best = sorted(own, key=lambda arm: -results.figures[3][arm].mean())[:10]
-    found = compared([(results.figures[3][arm], results.figures[3][YETI]) for arm in best])
-    rows = [[", ".join(arm), results.mean(arm), *cells(one)] for arm, one in zip(best, found, strict=True)]
-    return table(
-        ["highest ten", "NDCG@3", *HEADS], rows, f"{LEGEND} than YetiRank; p after Holm for {len(own)}."
+    found = dict(
+        zip(own, compared([(results.figures[3][arm], results.figures[3][YETI]) for arm in own]), strict=True)
     )
+    best = sorted(own, key=lambda arm: -results.figures[3][arm].mean())[:10]
+    rows = [[", ".join(arm), results.mean(arm), *cells(found[arm])] for arm in best]
+    caption = f"{LEGEND} than YetiRank at NDCG@3; p after Holm for all {len(own)} of LightGBM and XGBoost."
+    return table(["highest ten", "NDCG@3", *HEADS], rows, caption)

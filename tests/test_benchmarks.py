@@ -9,12 +9,14 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
+import benchmarks.yetirank.__main__ as apart
 from benchmarks import (
     engine_measures,
     growth,
     hot_loops,
     load,
     memory,
+    noisy_ranks,
     numpy_objective,
     peers,
     start,
@@ -31,8 +33,11 @@ from benchmarks.objective_costs import BASE, known_objectives
 from benchmarks.plan import FULL, QUICK, Case, Shape
 from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
-from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import read_letor
+from benchmarks.yetirank import arms
+from benchmarks.yetirank import training as of_arms
+from benchmarks.yetirank.softmax import QuerySoftmax
+from lambdaboost import LambdaRank, ListNet, Queries, RankNet, SigmoidLocal
+from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import AUC
 
 pytestmark = pytest.mark.slow
@@ -276,6 +281,49 @@ def test_load(tmp_path):
     table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
     np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
     np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
+
+
+def test_yetirank_is_taken_apart(tmp_path, monkeypatch):
+    for name, small in {"TRAIN": 20, "VALID": 20, "TEST": 30, "ROUNDS": 2}.items():
+        monkeypatch.setattr(of_arms, name, small)
+    two = {arms.BASE: {}, arms.NEWTON: {}, "depth 3": {"max_depth": 3}}
+    monkeypatch.setattr(arms, "LIGHTGBM", two)
+    monkeypatch.setitem(arms.TREES, "lightgbm", two)
+    results = apart.main(["--seeds", "2", "--out", str(tmp_path)])
+    assert all(f.shape == (2, 30) for f in results.figures[3].values())
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| QuerySoftmax − ListNet() |" in text and "| least-squares splits |" in text
+    assert ("| YetiRank |" in text) == (find_spec("catboost") is not None)
+
+
+def test_query_softmax_of_binary_relevance_is_a_softmax():
+    """One relevant document: the gradient of −log P, as ListNet's limit for grades far apart."""
+    q, scores = Queries([0, 1, 0], sizes=[3]), np.array([0.3, -0.2, 0.1])
+    p = np.exp(scores) / np.exp(scores).sum()
+    grad, hess = QuerySoftmax().gradient(scores, q)
+    np.testing.assert_allclose(grad, p - q.relevance, atol=1e-7)
+    np.testing.assert_allclose(hess, p * (1 - p) + 0.01, atol=1e-7)
+    far = Queries([0, 50, 0], sizes=[3])
+    np.testing.assert_allclose(grad, ListNet().gradient(scores, far)[0], atol=1e-7)
+
+
+def test_noisy_ranks_are_compared_query_by_query(tmp_path, monkeypatch):
+    from benchmarks.field import trainers
+
+    monkeypatch.setattr(trainers, "ROUNDS", 3)
+    made_log = web_search_log(queries=40, documents=10, features=16, seed=5)
+    q = made_log.queries
+    write_letor(
+        tmp_path / "log.txt", type(made_log)(made_log.features, Queries(q.relevance, ids=q.query_of_row))
+    )
+    text = noisy_ranks.main([str(tmp_path / "log.txt"), "--seeds", "2", "--out", str(tmp_path / "out")])
+    assert "| against LambdaRank(), log |" in text and "2 seeds" in text
+    np.testing.assert_array_equal(
+        noisy_ranks.averaged(
+            [np.array([1.0, 2.0]), np.array([4.0, 5.0])], [np.array([7, 3]), np.array([3, 7])]
+        ),
+        [3.0, 3.0],
+    )
 
 
 def test_a_measuring_process_that_fails_says_why():

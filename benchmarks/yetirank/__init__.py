@@ -11,8 +11,8 @@ higher NDCG@3 of its validation part. All else is the engine's default, but for 
 CatBoost's arms change YetiRank one thing at a time: its noise, weights, trees, score function, bootstrap, random
 strength and leaves; others are its other losses. CatBoost prohibits another leaf estimation than one Newton step for
 YetiRank, and on the processor it has no second-order score function. LightGBM and XGBoost have no symmetric trees: what
-stands for them is small trees and trees of limited depth; what stands for random strength is ``extra_trees`` and half
-of the features at each node, on LightGBM. Least-squares splits with Newton's leaves, as CatBoost's are, are
+stands for them is small trees and trees of limited depth; what stands for random strength is LightGBM's
+``extra_trees``. Least-squares splits with Newton's leaves, as CatBoost's are, are
 ``leaves="newton"``, without gradient steps. `QuerySoftmax` is CatBoost's QuerySoftMax on these engines: ListNet and
 XE-NDCG, on LightGBM its own ``rank_xendcg``, are other softmaxes.
 

@@ -63,21 +63,15 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
     "neither": (YETI, PLAIN),
     "leaf-wise trees of 31 leaves": (YETI, LEAFWISE),
     "neither, leaf-wise": (YETI, PLAIN | LEAFWISE),
-    "depth-wise trees": (YETI, {"grow_policy": "Depthwise"}),
     "depth 4": (YETI, {"depth": 4}),
     "score function L2": (YETI, {"score_function": "L2"}),
-    "l2_leaf_reg 3": (YETI, {"l2_leaf_reg": 3}),
     "no noise": (f"{YETI}:noise=No", {}),
     "1 permutation": (f"{YETI}:permutations=1", {}),
-    "decay .85": (f"{YETI}:decay=0.85", {}),
-    "ΔNDCG of neighbours": (f"{YETI}:mode=NDCG;dcg_type=Exp", {}),
-    "ΔNDCG of all pairs": (f"{YETI}:mode=NDCG;dcg_type=Exp;num_neighbors=-1", {}),
+    "ΔNDCG as weights": (f"{YETI}:mode=NDCG;dcg_type=Exp", {}),
 }
 LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
     SOFTMAX: (SOFTMAX, {}),
     "QuerySoftMax, Newton's leaves": (SOFTMAX, {"leaf_estimation_method": "Newton"}),
-    "QuerySoftMax, neither": (SOFTMAX, PLAIN),
-    "QuerySoftMax, leaf-wise": (SOFTMAX, LEAFWISE),
     "QuerySoftMax, neither, leaf-wise": (SOFTMAX, PLAIN | LEAFWISE),
     "LambdaMart": ("LambdaMart", {}),
     "PairLogit": ("PairLogit", {}),
@@ -89,10 +83,8 @@ LIGHTGBM: dict[str, dict[str, Any]] = {
     BASE: {},
     "8 leaves": {"num_leaves": 8},
     "4 leaves": {"num_leaves": 4},
-    "depth 3": {"max_depth": 3, "num_leaves": 8},
     "depth 4": {"max_depth": 4, "num_leaves": 16},
     "extra trees": {"extra_trees": True},
-    "half of the features": {"feature_fraction_bynode": 0.5},
     NEWTON: {},
 }
 XGBOOST: dict[str, dict[str, Any]] = {

@@ -28,8 +28,8 @@ from benchmarks.field.candidates import DEFAULT, LAMBDARANK, candidates, of_ligh
 from benchmarks.field.data import SYNTHETIC, graded_only, read_all
 from benchmarks.field.results import Results
 from experiments.common.data import Data
-from experiments.common.report import table
-from experiments.common.script import at_least, run
+from experiments.common.report import table, versions, write
+from experiments.common.script import at_least, note, run
 from lambdaboost import GradientStep, GumbelRanks, LambdaRank
 from lambdaboost.cli.columns import Columns
 from lambdaboost.evaluation.comparison.significance import LEGEND, significances, two_sided_p
@@ -118,23 +118,14 @@ def means(found: Sequence[tuple[dict[str, Data], Results]]) -> str:
     return table(["NDCG@3", *names], rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> str:
-    """Run the field of every seed and compare."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the field of every seed, and write report.md."""
     options = _parser().parse_args(arguments)
     found = [of_seed(options.data, seed, options.out) for seed in range(options.seeds)]
-    head = f"`python -m benchmarks.noisy_ranks {' '.join(options.data)} --seeds {options.seeds}`."
-    text = "\n\n".join(
-        [
-            "# Noisy ranks, without and with a refit",
-            head,
-            (__doc__ or "").strip(),
-            compared(found),
-            means(found),
-        ]
-    )
-    (options.out / "report.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
-    return text
+    command = f"`python -m benchmarks.noisy_ranks {' '.join(options.data)} --seeds {options.seeds}`"
+    head = f"{command}. {versions('lightgbm')}.\n\n{(__doc__ or '').strip()}"
+    write(options.out, "Noisy ranks, without and with a refit", head, [compared(found), means(found)])
+    note(f"written: {options.out / 'report.md'}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -316,7 +316,8 @@ def test_noisy_ranks_are_compared_query_by_query(tmp_path, monkeypatch):
     write_letor(
         tmp_path / "log.txt", type(made_log)(made_log.features, Queries(q.relevance, ids=q.query_of_row))
     )
-    text = noisy_ranks.main([str(tmp_path / "log.txt"), "--seeds", "2", "--out", str(tmp_path / "out")])
+    noisy_ranks.main([str(tmp_path / "log.txt"), "--seeds", "2", "--out", str(tmp_path / "out")])
+    text = (tmp_path / "out/report.md").read_text(encoding="utf-8")
     assert "| against LambdaRank(), log |" in text and "2 seeds" in text
     np.testing.assert_array_equal(
         noisy_ranks.averaged(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -20,46 +21,51 @@ from benchmarks.yetirank.tables import (
     of_trees,
 )
 from benchmarks.yetirank.training import CUTOFFS, RATES, SEEDS, Log, Task
-from experiments.common.report import versions
+from experiments.common.report import versions, write
 from experiments.common.script import at_least, note, run
 from experiments.common.workers import Outcome, Workers
 
 
 def main(arguments: Sequence[str] | None = None) -> Results:
-    """Train what is missing, print the tables and write them."""
+    """Train what is missing, and write report.md."""
     options = _parser().parse_args(arguments)
-    found = arms()
-    tasks = [
-        Task(arm, seed, rate) for seed in range(options.seeds) for arm in found.values() for rate in RATES
-    ]
     options.out.mkdir(parents=True, exist_ok=True)
-    done = 0
-
-    def count() -> None:
-        nonlocal done
-        done += 1
-        if done % 50 == 0:
-            note(f"{done} of {len(tasks)}")
-
     with Workers(options.out / "runs", options.workers, Log) as pool:
-        outcomes = pool.run({task.key: task for task in tasks}, count)
-
-    def chosen(arm: Arm, seed: int) -> Outcome:
-        return max((outcomes[Task(arm, seed, rate).key] for rate in RATES), key=lambda o: float(o["valid"]))
-
-    picked = {name: [chosen(arm, seed) for seed in range(options.seeds)] for name, arm in found.items()}
-    results = Results(
-        {k: {name: np.array([o[f"NDCG@{k}"] for o in of]) for name, of in picked.items()} for k in CUTOFFS}
-    )
-    parts = [of_catboost(results), best_beside_yetirank(results)] if find_spec("catboost") else []
+        results = _picked(pool, options.seeds)
+    has_catboost = find_spec("catboost") is not None
+    parts = [of_catboost(results), best_beside_yetirank(results)] if has_catboost else []
     for engine in TREES:
         parts += [of_engine(results, engine), of_trees(results, engine), of_objectives(results, engine)]
-    packages = ["lightgbm", "xgboost", *(["catboost"] if find_spec("catboost") else [])]
-    head = f"`python -m benchmarks.yetirank --seeds {options.seeds}`. {versions(*packages)}."
-    text = "\n\n".join(["# CatBoost's YetiRank, taken apart", head, (protocol.__doc__ or "").strip(), *parts])
-    (options.out / "report.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    packages = versions("lightgbm", "xgboost", *(["catboost"] if has_catboost else []))
+    command = f"`python -m benchmarks.yetirank --seeds {options.seeds}`. {packages}."
+    head = f"{command}\n\n{(protocol.__doc__ or '').strip()}"
+    write(options.out, "CatBoost's YetiRank, taken apart", head, parts)
+    note(f"written: {options.out / 'report.md'}")
     return results
+
+
+def _picked(pool: Workers, seeds: int) -> Results:
+    """Every arm with the better learning rate of each seed."""
+    found = arms()
+    tasks = [Task(arm, seed, rate) for seed in range(seeds) for arm in found.values() for rate in RATES]
+    outcomes = pool.run({task.key: task for task in tasks}, _counter(len(tasks)))
+
+    def picked(arm: Arm, seed: int) -> Outcome:
+        return max((outcomes[Task(arm, seed, rate).key] for rate in RATES), key=lambda o: float(o["valid"]))
+
+    of = {name: [picked(arm, seed) for seed in range(seeds)] for name, arm in found.items()}
+    return Results({k: {name: np.array([o[f"NDCG@{k}"] for o in of[name]]) for name in of} for k in CUTOFFS})
+
+
+def _counter(total: int) -> Callable[[], None]:
+    """Prints how many trainings are done, now and then."""
+    done = count(1)
+
+    def on_done() -> None:
+        if (n := next(done)) % 50 == 0:
+            note(f"{n} of {total}")
+
+    return on_done
 
 
 def _parser() -> argparse.ArgumentParser:

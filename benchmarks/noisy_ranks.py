@@ -75,7 +75,8 @@ def difference(results: Results, name: str, other: str) -> Gains:
 def compared(found: Sequence[tuple[dict[str, Data], Results]]) -> str:
     """The table of all differences."""
     names = list(found[0][0])
-    groups = {"real sets": [name for name in names if name != SYNTHETIC]} | {name: [name] for name in names}
+    real = [name for name in names if name != SYNTHETIC]
+    groups = {", ".join(group): group for group in (real, [SYNTHETIC]) if set(group) <= set(names) and group}
     known = {name: [identities(data[name]) for data, _ in found] for name in names}
     cells = {}
     for other in OTHERS:

@@ -35,7 +35,7 @@ from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
 from benchmarks.yetirank import arms
 from benchmarks.yetirank import training as of_arms
-from benchmarks.yetirank.softmax import QuerySoftmax
+from benchmarks.yetirank.prototypes import QuerySoftmax
 from lambdaboost import LambdaRank, ListNet, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import AUC
@@ -292,7 +292,7 @@ def test_yetirank_is_taken_apart(tmp_path, monkeypatch):
     results = apart.main(["--seeds", "2", "--out", str(tmp_path)])
     assert all(f.shape == (2, 30) for f in results.figures[3].values())
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "| QuerySoftmax − ListNet() |" in text and "| least-squares splits |" in text
+    assert "| QuerySoftmax() − ListNet() |" in text and "| least-squares splits |" in text
     assert ("| YetiRank |" in text) == (find_spec("catboost") is not None)
 
 

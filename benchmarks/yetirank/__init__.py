@@ -13,14 +13,16 @@ strength and leaves; others are its other losses. CatBoost prohibits another lea
 YetiRank, and on the processor it has no second-order score function. LightGBM and XGBoost have no symmetric trees: what
 stands for them is small trees and trees of limited depth; what stands for random strength is LightGBM's
 ``extra_trees``. Least-squares splits with Newton's leaves, as CatBoost's are, are
-``leaves="newton"``, without gradient steps. `QuerySoftmax` is CatBoost's QuerySoftMax on these engines: ListNet and
-XE-NDCG, on LightGBM its own ``rank_xendcg``, are other softmaxes.
+``leaves="newton"``, without gradient steps. Prototypes are CatBoost's objectives on these engines (`prototypes`).
 
 Figures: NDCG of each test query, averaged over the seeds. Tests: paired t-tests over the test queries, Holm's
 correction within a table; "seeds" counts those in which the arm is the higher one. Chance of the training data shows in
 the seeds, not in the p-values.
 
-A softmax becomes an objective only if it is significantly above both ListNet and XE-NDCG, pooled over the trees, on
-both engines. A form of trees becomes a recommendation only if it is significantly above 31 leaves, pooled over the
-objectives, on its engine.
+A prototype becomes an objective only if it is significantly above every objective that there is, pooled over the trees,
+on both engines; QuerySoftmax, which ListNet and XE-NDCG resemble, above these two. A form of trees becomes a
+recommendation only if it is significantly above 31 leaves, pooled over the objectives, on its engine.
+
+Settled later: two of the three seeds were seen when QueryRMSE and YetiRank joined the prototypes, with the rule for
+them, since CatBoost's QueryRMSE had the highest figure and YetiRank's own weights were better than ΔNDCG.
 """

@@ -17,7 +17,7 @@ from benchmarks.yetirank.tables import (
     best_beside_yetirank,
     of_catboost,
     of_engine,
-    of_objectives,
+    of_prototypes,
     of_trees,
 )
 from benchmarks.yetirank.training import CUTOFFS, RATES, SEEDS, Log, Task
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
     has_catboost = find_spec("catboost") is not None
     parts = [of_catboost(results), best_beside_yetirank(results)] if has_catboost else []
     for engine in TREES:
-        parts += [of_engine(results, engine), of_trees(results, engine), of_objectives(results, engine)]
+        parts += [of_engine(results, engine), of_trees(results, engine), of_prototypes(results, engine)]
     packages = versions("lightgbm", "xgboost", *(["catboost"] if has_catboost else []))
     command = f"`python -m benchmarks.yetirank --seeds {options.seeds}`. {packages}."
     head = f"{command}\n\n{(protocol.__doc__ or '').strip()}"

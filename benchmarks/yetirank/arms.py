@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from benchmarks.yetirank.softmax import QuerySoftmax
+from benchmarks.yetirank.prototypes import QueryRMSE, QuerySoftmax, YetiRank
 from lambdaboost import XENDCG, GradientStep, GumbelRanks, LambdaLoss, LambdaRank, ListNet
 from lambdaboost.engines.leaves import GRADIENT_LEAF
 from lambdaboost.objectives import Objective
@@ -93,7 +93,8 @@ XGBOOST: dict[str, dict[str, Any]] = {
     "depth 3": {"max_depth": 3},
 }
 NOISY = GradientStep(GumbelRanks(LambdaRank()))
-SHARED = (LambdaRank(), LambdaLoss(), NOISY, ListNet(), QuerySoftmax())
+PROTOTYPES = (QuerySoftmax(), QueryRMSE(), YetiRank())
+SHARED = (LambdaRank(), LambdaLoss(), NOISY, ListNet(), *PROTOTYPES)
 OBJECTIVES: dict[str, tuple[Objective | str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", *SHARED),
     "xgboost": ("rank:ndcg", XENDCG(), *SHARED[1:]),

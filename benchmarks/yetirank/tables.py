@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.yetirank.arms import BASE, CHANGES, LOSSES, NEWTON, OBJECTIVES, TREES, Name
-from benchmarks.yetirank.softmax import QuerySoftmax
+from benchmarks.yetirank.arms import BASE, CHANGES, LOSSES, NEWTON, OBJECTIVES, PROTOTYPES, TREES, Name
 from experiments.common.report import table
 from lambdaboost.evaluation.comparison.significance import LEGEND, Significance, significances, two_sided_p
 
@@ -90,18 +89,15 @@ def of_trees(results: Results, engine: str) -> str:
     )
 
 
-def of_objectives(results: Results, engine: str) -> str:
-    """Each objective against QuerySoftmax and YetiRank, pooled over all trees but least-squares splits."""
+def of_prototypes(results: Results, engine: str) -> str:
+    """Each prototype against every objective that there is, pooled over all trees but least-squares splits."""
     trees = [name for name in TREES[engine] if name != NEWTON]
     pooled = {o: results.pooled([(engine, o, t) for t in trees]) for o in map(str, OBJECTIVES[engine])}
-    softmax, yeti = pooled[str(QuerySoftmax())], results.figures[3].get(YETI)
-    others = [name for name in pooled if name != str(QuerySoftmax())]
-    below = compared([(softmax, pooled[name]) for name in others])
-    rows = [[f"QuerySoftmax − {name}", *cells(one)] for name, one in zip(others, below, strict=True)]
-    if yeti is not None:
-        of_yeti = compared([(figures, yeti) for figures in pooled.values()])
-        rows += [[f"{name} − YetiRank", *cells(one)] for name, one in zip(pooled, of_yeti, strict=True)]
-    caption = f"{LEGEND} at NDCG@3, pooled over the trees; p after Holm, the two groups apart."
+    new = list(map(str, PROTOTYPES))
+    pairs = [(mine, known) for mine in new for known in pooled if known not in new]
+    found = compared([(pooled[mine], pooled[known]) for mine, known in pairs])
+    rows = [[f"{mine} − {known}", *cells(one)] for (mine, known), one in zip(pairs, found, strict=True)]
+    caption = f"{LEGEND} at NDCG@3, pooled over the trees; p after Holm."
     return table([engine, *HEADS], rows, caption)
 
 

@@ -35,7 +35,7 @@ from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
 from benchmarks.yetirank import arms
 from benchmarks.yetirank import training as of_arms
-from benchmarks.yetirank.prototypes import QuerySoftmax
+from benchmarks.yetirank.prototypes import SCALE, QueryRMSE, QuerySoftmax, YetiRank
 from lambdaboost import LambdaRank, ListNet, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.evaluation import AUC
@@ -305,6 +305,22 @@ def test_query_softmax_of_binary_relevance_is_a_softmax():
     np.testing.assert_allclose(hess, p * (1 - p) + 0.01, atol=1e-7)
     far = Queries([0, 50, 0], sizes=[3])
     np.testing.assert_allclose(grad, ListNet().gradient(scores, far)[0], atol=1e-7)
+
+
+def test_query_rmse_is_the_squared_error_less_the_means():
+    q, scores = Queries([0, 1, 0, 3], sizes=[3, 1]), np.array([0.3, -0.2, 0.1, 5.0])
+    grad, hess = QueryRMSE().gradient(scores, q)
+    np.testing.assert_allclose(grad, [0.3 + 4 / 15, -1.2 + 4 / 15, 0.1 + 4 / 15, 0], atol=1e-7)
+    assert (hess == 1).all()
+
+
+def test_yetirank_has_one_pair_in_a_query_of_two():
+    """Whatever the noise, they are neighbours; the next query's first is none."""
+    q, scores = Queries([0, 3, 1], sizes=[2, 1]), np.array([0.3, -0.2, 0.1])
+    rho = 1 / (1 + np.exp(-0.5))
+    grad, hess = YetiRank().gradient(scores, q)
+    np.testing.assert_allclose(grad, 3 * SCALE * rho * np.array([1, -1, 0]), rtol=1e-6)
+    np.testing.assert_allclose(hess, 3 * SCALE * rho * (1 - rho) * np.array([1, 1, 0]), rtol=1e-6)
 
 
 def test_noisy_ranks_are_compared_query_by_query(tmp_path, monkeypatch):

@@ -23,6 +23,6 @@ A prototype becomes an objective only if it is significantly above every objecti
 on both engines; QuerySoftmax, which ListNet and XE-NDCG resemble, above these two. A form of trees becomes a
 recommendation only if it is significantly above 31 leaves, pooled over the objectives, on its engine.
 
-Settled later: two of the three seeds were seen when QueryRMSE and YetiRank joined the prototypes, with the rule for
-them, since CatBoost's QueryRMSE had the highest figure and YetiRank's own weights were better than ΔNDCG.
+Settled later: QueryRMSE and YetiRank joined the prototypes, with the rule for them, when the figures of all other arms
+had been seen on two seeds, since CatBoost's QueryRMSE had the highest and YetiRank's own weights beat ΔNDCG.
 """

@@ -8,7 +8,7 @@ pytest.importorskip("optuna")
 pytest.importorskip("xgboost")
 
 import benchmarks.portfolio.__main__ as command
-from benchmarks.portfolio import sets, study
+from benchmarks.portfolio import matrix, sets, study
 from benchmarks.portfolio.greedy import greedy, shrunken
 from benchmarks.portfolio.matrix import Matrix
 from benchmarks.portfolio.rivals import LIGHTGBM, SIZE, of_tune
@@ -102,15 +102,22 @@ def test_a_portfolio_knows_nothing_of_the_set_that_is_left_out(made, rng):
 
 
 def test_a_choice_reads_validation_queries_only(made):
-    matrix = Matrix(made)
-    reached = matrix.reached("mq2008", range(len(matrix.settings)))
+    ran = Matrix(made)
+    reached = ran.reached("mq2008", range(len(ran.settings)))
     best = [
-        max(matrix.settings, key=lambda s, f=fold: made[Run("mq2008", f, s)]["valid"].mean())
+        max(ran.settings, key=lambda s, f=fold: made[Run("mq2008", f, s)]["valid"].mean())
         for fold in range(2)
     ]
     wanted = [made[Run("mq2008", fold, setting)]["NDCG@10"] for fold, setting in enumerate(best)]
     np.testing.assert_array_equal(reached, np.concatenate(wanted))
-    assert matrix.regret("mq2008", reached) >= 0
+    assert ran.regret("mq2008", reached) >= 0
+
+
+def test_a_check_needs_a_set_to_leave_out(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match="no set outside that which is left out"):
+        command.main(["--sets", "log of 300", "log of 1,000", "--out", str(out)])
+    assert not out.exists()
 
 
 @pytest.mark.slow
@@ -119,8 +126,8 @@ def test_the_command_writes_all_sections(tmp_path, monkeypatch):
     monkeypatch.setattr(sets, "LOGS", small)
     monkeypatch.setattr(sets, "TEST", 20)
     monkeypatch.setattr(study, "ROUNDS", 3)
-    monkeypatch.setattr(sets, "family", lambda name: (name,))
-    monkeypatch.setattr("benchmarks.portfolio.matrix.family", lambda name: (name,))
+    for module in (command, matrix):
+        monkeypatch.setattr(module, "family", lambda name: (name,))
     few = (Setting("lambdarank"), Setting("LambdaRank()"), Setting("rank:ndcg", own=True), *settings()[-3:])
     monkeypatch.setattr(command, "settings", lambda: few)
     command.main(["--sets", *small, "--folds", "1", "--tune", "1", "--out", str(tmp_path)])

@@ -12,7 +12,7 @@ from benchmarks.portfolio.flaml import Flaml, Searches
 from benchmarks.portfolio.matrix import Matrix
 from benchmarks.portfolio.report import of_rivals, write_report
 from benchmarks.portfolio.rivals import Rivals, trials
-from benchmarks.portfolio.sets import SETS
+from benchmarks.portfolio.sets import SETS, family
 from benchmarks.portfolio.settings import settings
 from benchmarks.portfolio.study import Run, Study
 from benchmarks.portfolio.trials import Trials
@@ -25,6 +25,8 @@ SHARED = 4  # seconds that FLAML's clock gets for a processor second of tune, on
 def main(arguments: Sequence[str] | None = None) -> Matrix:
     """Run the matrix, tune and its rivals where they are asked for, and write report.md."""
     options = _parser().parse_args(arguments)
+    if len({family(name) for name in options.sets}) < 2:
+        raise ValueError("--sets has no set outside that which is left out: give two or more, logs being one")
     options.out.mkdir(parents=True, exist_ok=True)
     tasks = [Run(*fold, setting) for fold in folds(options.sets, options.folds) for setting in settings()]
     matrix = Matrix(outcomes(tasks, options, "matrix", Study))

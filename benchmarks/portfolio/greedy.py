@@ -36,8 +36,10 @@ def shrunken(values: Sequence[Values]) -> Values:
 
 
 def _variance_between(found: Values, noise: Values) -> float:
-    """The variance, between sets, of the effect of one setting."""
+    """The variance, between sets, of the effect of one setting; 0 for a single set, which cannot tell."""
     n_sets, n_settings = found.shape
+    if n_sets == 1:
+        return 0.0
     weight = 1 / noise
     spread = (weight @ np.square(found - weight @ found / weight.sum())).sum() / (n_settings - 1)
     return max(0.0, (spread - (n_sets - 1)) / (weight.sum() - np.square(weight).sum() / weight.sum()))

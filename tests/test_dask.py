@@ -291,6 +291,12 @@ def test_scores_that_cannot_be_evaluated(client):
             spread(X[:, 0]),
             {"measures": CNDCG(3)},
         ),
+        (
+            ValueError,
+            "measures has ClickDCG.*value of a query depends on all others",
+            spread(X[:, 0]),
+            {"measures": ClickDCG(3, source="relevance", estimator="snips")},
+        ),
         (ValueError, "y has 4 partitions, scores has 2", spread(X[:, 0], (0, 12, 48)), {}),
         (ValueError, "scores has no rows", da.zeros(0), {"y": da.zeros(0), "qid": da.zeros(0)}),
         (TypeError, "scores is ndarray, expected a Dask array", X[:, 0], {}),

@@ -57,13 +57,13 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_USAGE, f"{said}{'' if said.endswith(('.', '?')) else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, _of_file(error)
-    if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
-        return BAD_INPUT, str(error)
     engine = type(error).__module__.partition(".")[0]
-    if engine in ("lightgbm", "xgboost"):
+    if engine in ("lightgbm", "xgboost"):  # first, since XGBoost's error is a ValueError
         # Without stack trace and source locations.
         reason = re.sub(r" at \S+, line \d+", "", str(error).partition("Stack trace")[0]).strip(" .\n")
         return BAD_INPUT, f"{engine} reports: {reason}; correct --param or the data"
+    if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
+        return BAD_INPUT, str(error)
     return DEFECT, (
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug"
     )

@@ -50,7 +50,8 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        If a query is split over partitions, partitions do not match, or a label or score is wrong; and as the measure.
+        If a query is split over partitions, partitions do not match, or a label or score is wrong; for a
+        measure whose values depend on all queries; and as the measure.
 
     Examples
     --------
@@ -62,6 +63,11 @@ def evaluate(
     chosen = measures_in(measures)
     given = named(y, qid, weight, sources, position)
     for measure in chosen:
+        if measure.pooled:
+            raise ValueError(
+                f"measures has {measure!r}, whose value of a query depends on all others, which no worker has: "
+                "measure it in one process"
+            )
         check_sources(measure, given)
     parts = spread(client, {"scores": scores}, given, _any)
     rows, numbers = [part.rows for part in parts], [part.number for part in parts]

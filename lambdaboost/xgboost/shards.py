@@ -10,11 +10,10 @@ import xgboost as xgb
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import carried
-from lambdaboost.engines.labels import beside
-from lambdaboost.xgboost.data import fields_of
+from lambdaboost.xgboost.data import QuantileDMatrix
 
 
-class Batches(xgb.DataIter):
+class ShardBatches(xgb.DataIter):
     """The batches of `Shards`, which XGBoost reads about four times; `names` gives the names of a frame's columns."""
 
     def __init__(self, shards: Shards, names: str) -> None:
@@ -30,20 +29,14 @@ class Batches(xgb.DataIter):
         """Pass a batch on; False after the last one."""
         if (part := next(self.batches, None)) is None:
             return False
-        features, given = part.table(self.names), carried(part)
-        label, sources, position = (given.pop(name) for name in ("label", "sources", "position"))
-        own, _, _ = fields_of(features, label, sources, position, given)
-        input_data(data=features, **own)
+        input_data(data=part.table(self.names), **carried(part))
         return True
 
 
-def matrix_of(shards: Shards, names: str, reference: Any = None) -> xgb.QuantileDMatrix:
+def matrix_of(shards: Shards, names: str, reference: Any = None) -> QuantileDMatrix:
     """The matrix with its label sources and positions; `reference` is that of the training data."""
-    data = xgb.QuantileDMatrix(Batches(shards, names), ref=reference, enable_categorical=True)
+    data = QuantileDMatrix(ShardBatches(shards, names), ref=reference, enable_categorical=True)
     if shards.categories:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
-    given = carried(shards)
-    label = given.pop("label")
-    of_all = beside(None, label, qid=None, **given, weights=lambda weight, sizes, rows: weight)
-    data.sources, data.positions, data.shards = of_all.sources, of_all.positions, shards
+    data.shards = shards
     return data

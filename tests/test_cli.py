@@ -306,7 +306,9 @@ def test_an_engines_refusal_is_reported(capsys, folder, tmp_path):
 
 def test_a_refusal_of_xgboost_is_reported_without_its_stack(capfd, folder, tmp_path):
     out = tmp_path / "m.ubj"
-    said = refused(capfd, "train", folder / "train.txt", "--out", out, "--engine", "xgboost", "--param", "eta=-1")
+    said = refused(
+        capfd, "train", folder / "train.txt", "--out", out, "--engine", "xgboost", "--param", "eta=-1"
+    )
     assert "xgboost reports: " in said and "Stack trace" not in said and "0x" not in said
 
 

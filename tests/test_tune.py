@@ -451,7 +451,8 @@ def test_the_simplest_is_within_one_standard_error_of_the_paired_difference():
         values = base + np.array([[0.0], [0.01], [0.02], [0.03]]) + spread * rng.standard_normal((4, 200))
         trials = [trial(at, at, of_one) for at, of_one in enumerate(values)]
         choice = Choice(NDCG(10), candidates, trials, np.ones(200))
-        order = np.argsort(-naive_shrunken(values, np.ones(200), np.arange(4)), kind="stable")
+        means = naive_shrunken(values, np.ones(200), np.arange(4)).round(12)
+        order = np.lexsort((-values.mean(axis=1), -means))
         assert choice.best.candidate == order[0]
         assert choice.simplest.candidate == naive_simplest(values, values[order[0]])
 
@@ -487,13 +488,16 @@ def naive_verdict(trials):
     names = [candidate.name for candidate in OBJECTIVES]
     done = [t for t in trials if t.is_complete]
     values, of = np.stack([t.values[0] for t in done]), np.array([t.candidate for t in done])
-    means = dict(zip([t.number for t in done], shrunken(values, np.ones(values.shape[1]), of), strict=True))
+    means = shrunken(values, np.ones(values.shape[1]), of).round(12)
+    means = {t.number: (mean, t.means[0]) for t, mean in zip(done, means, strict=True)}
     bests = {}
     for at in range(5):
         own = [t for t in done if t.candidate == at]
         if own:
-            bests[names[at]] = max(own, key=lambda t: (means[t.number], -t.number))
-    order = sorted(bests, key=lambda name: (-means[bests[name].number], bests[name].number))
+            bests[names[at]] = max(own, key=lambda t: (*means[t.number], -t.number))
+    order = sorted(
+        bests, key=lambda name: (*(-mean for mean in means[bests[name].number]), bests[name].number)
+    )
     bests = {name: trial.values[0] for name, trial in bests.items()}
     missing = [name for name in names if name not in bests]
     best, *others = order

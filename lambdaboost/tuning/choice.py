@@ -77,8 +77,9 @@ class Choice:
 
     @cached_property
     def shrunken(self) -> dict[int, float]:
-        """The shrunken mean of each complete trial, by number, the highest first and the earliest of equal ones.
+        """The shrunken mean of each complete trial, by number, the highest first; of equal ones the highest mean first.
 
+        Where noise explains all differences the shrunken means are equal, and any choice is as good by them.
         Trials that were left after some folds have no part: those that are worse for sure say nothing about the others.
         """
         complete = sorted(
@@ -88,7 +89,7 @@ class Choice:
             raise ValueError("no training is complete within the budget of minutes: give more")
         values = np.stack([trial.values[0] for trial in complete])
         means = shrunken(values, self.weight, np.array([trial.candidate for trial in complete]))
-        order = np.argsort(-means, kind="stable")
+        order = np.lexsort(([-trial.means[0] for trial in complete], -means.round(12)))
         return {complete[at].number: float(means[at]) for at in order}
 
     @cached_property

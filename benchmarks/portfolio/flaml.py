@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +42,9 @@ class Searches:
     def __call__(self, run: Flaml) -> Outcome:
         """NDCG of every test query at each cutoff; the seconds that were taken, and what was chosen."""
         split = split_of(run.data, run.fold)
-        seen = split.seen.shuffled(run.fold)
+        seen = split.seen.take(np.flatnonzero(split.seen.queries.sizes > 1)).shuffled(
+            run.fold
+        )  # its metric needs two
         with TemporaryDirectory() as folder:
             file = Path(folder) / "data.npz"
             np.savez(
@@ -55,8 +56,9 @@ class Searches:
                 seconds=run.seconds,
                 seed=run.fold,
             )
-            env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            subprocess.run([self.python, CHILD, file], check=True, env=env, capture_output=True)
+            subprocess.run(
+                [self.python, "-I", CHILD, file], check=True, capture_output=True
+            )  # without this folder
             with np.load(f"{file}.out.npz") as found:
                 outcome = dict(found)
         scores = np.asarray(outcome.pop("scores"), dtype=np.float64)

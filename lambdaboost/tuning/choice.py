@@ -89,7 +89,7 @@ class Choice:
             raise ValueError("no training is complete within the budget of minutes: give more")
         values = np.stack([trial.values[0] for trial in complete])
         means = shrunken(values, self.weight, np.array([trial.candidate for trial in complete]))
-        order = np.lexsort(([-trial.means[0] for trial in complete], -means.round(12)))
+        order = np.lexsort((np.array([-trial.means[0] for trial in complete]), -means.round(12)))
         return {complete[at].number: float(means[at]) for at in order}
 
     @cached_property

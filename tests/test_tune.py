@@ -812,7 +812,10 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("choose is 'balanced' with one measure", choose="balanced")
     refused("refit=False in folds: .* give valid and split='given'", refit=False)
     refused("folds is 60, but there are 50 different queries", TRAIN, folds=60)
-    refused("folds is 76, but there are 75 different queries", folds=76)
+    refused(
+        "folds is 76, but there are 75 different queries: each fold needs one; give fewer folds", folds=76
+    )
+    refused("folds is 5, but there is 1 query", TRAIN.take([0]))
     refused("nested is 60, but there are 50", nested=60, split="given")
     refused("nested is 0.0", nested=0.0, kind=TypeError)
     refused("nested, without outer fold 0: folds is 5, but", TRAIN.take(range(7)), nested=2)
@@ -826,6 +829,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("file is no study, or is damaged", study=tmp_path / "file")
     refused("is a folder: give a file name in it", study=tmp_path)
     refused("does not exist; create it first", study=tmp_path / "no" / "study")
+    refused("study is 3: give the name of a file", study=3, kind=TypeError)
     assert (tmp_path / "file").read_text() == "x"
     monkeypatch.setitem(sys.modules, "optuna", None)
     refused("Optuna is not installed: pip install 'optuna>=4'", kind=ModuleNotFoundError)
@@ -848,6 +852,16 @@ def test_queries_without_two_grades_are_refused():
     flat = Collection(TRAIN.features, Queries(np.ones(TRAIN.queries.n_documents), TRAIN.queries.sizes))
     one = Collection(VALID.features, Queries(VALID.queries.relevance, VALID.queries.sizes))
     refused("train has no query with two documents of different relevance", flat, one)
+    q = TRAIN.queries
+    weightless = Collection(TRAIN.features, Queries(q.relevance, q.sizes, weight=np.zeros(q.n_queries)))
+    refused("train has no query of positive weight with two documents of different relevance", weightless)
+
+
+def test_arrays_have_their_validation_queries_in_no_argument_of_tune():
+    q = TRAIN.queries
+    pair = VALID.features, VALID.queries.relevance
+    said = "valid is an array without its queries, since group= and qid= are those of train: give tables"
+    refused(said, TRAIN.features, q.relevance, group=q.sizes, valid=pair, kind=TypeError)
 
 
 def test_grades_too_high_for_a_gain_are_refused_before_anything_is_trained():

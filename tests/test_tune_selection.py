@@ -7,7 +7,7 @@ import pytest
 from naive import naive_shrunken
 
 from lambdaboost import CNDCG, MAP, NDCG, Queries, tune
-from lambdaboost.datasets import web_search_log
+from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import parse
 from lambdaboost.tuning import Choice
@@ -148,6 +148,23 @@ def test_the_verdict_says_what_the_choice_is_worth(tmp_path):
         == "No setting is expected to be better than RankNet() with LightGBM's own parameters."
     )
     assert tune(TRAIN, VALID.take(range(9)), objectives=["RankNet"], settings=1, **QUICK).worth is None
+
+
+def test_where_the_default_is_chosen_the_worth_is_that_of_choosing():
+    rng = np.random.default_rng(1)
+    values = rng.random(50) + 0.3 * rng.standard_normal((6, 50))
+    drawn = trials_of(values), np.ones(50), np.arange(50) % 5, highest
+    one, other = (Worth.of(NDCG(10), "LightGBM's default", drawn[0][0], *drawn, is_default=d) for d in (1, 0))
+    assert str(one).startswith("The chosen setting is LightGBM's default itself; choosing is worth ")
+    assert str(other).startswith("The choice is worth ") and one.interval() == other.interval()
+
+
+def test_nothing_is_said_of_the_worth_on_few_queries_that_count():
+    q = TRAIN.queries
+    weight = (np.arange(q.n_queries) < 9).astype(float)
+    few = Collection(TRAIN.features, Queries(q.relevance, q.sizes, weight=weight))
+    found = tune(few, objectives=["LambdaRank"], settings=2, folds=2, **(QUICK | {"split": "folds"}))
+    assert found.worth is None and "inf" not in found.verdict
 
 
 # The portfolio.

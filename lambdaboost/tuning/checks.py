@@ -77,10 +77,12 @@ def check_measure(measure: Measure, name: str, part: Collection) -> None:
     """Raise if a measure cannot be computed on a part, or no query has an order to learn."""
     if (reason := _unreadable(measure, part) or _unmeasurable(measure, part)) is not None:
         raise ValueError(f"measure {measure!r}, in {name}: {reason}")
-    if not any(is_ordered(part, source).any() for source in measure.sources):
+    counts = part.queries.query_weight > 0
+    if not any((is_ordered(part, source) & counts).any() for source in measure.sources):
+        weighted = "" if counts.all() else " of positive weight"
         raise ValueError(
-            f"{name} has no query with two documents of different {' or '.join(measure.sources)}: there is nothing to "
-            "learn or to choose by; give more queries, or other labels"
+            f"{name} has no query{weighted} with two documents of different {' or '.join(measure.sources)}: there is "
+            "nothing to learn or to choose by; give more queries, or other labels"
         )
 
 

@@ -102,8 +102,9 @@ class Request(Value):
         check_whole(name, folds, 2)
         different = np.unique(query_contents(self.data if self.by_folds else self.train)).size
         if different < folds:
+            there = "is 1 query" if different == 1 else f"are {different} different queries"
             raise ValueError(
-                f"{name} is {folds}, but there are {different} different queries: each fold needs one"
+                f"{name} is {folds}, but there {there}: each fold needs one; give fewer folds, or more queries"
             )
 
     def _check_split(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +15,9 @@ from lambdaboost._files import check_place
 from lambdaboost._installed import package
 from lambdaboost._threads import using_one
 from lambdaboost._warn import warn
-from lambdaboost._words import counted
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets.named_columns import QID, NamedColumns
+from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.traps import WITHOUT_SPLIT
 from lambdaboost.evaluation import NDCG, Measure
@@ -180,6 +181,8 @@ def tune(
         *parts, split, checked_measures(measure), named, engines, fixed, settings, minutes, folds, rounds,
         patience, choose, refit, nested, workers, seed, keep,
     )  # fmt: skip
+    if not isinstance(study, str | PathLike | None):
+        raise TypeError(f"study is {plain(repr(study))}: give the name of a file, such as 'study.log'")
     path = None if study is None else Path(study)
     if path is not None:
         check_place("study", path)
@@ -214,6 +217,11 @@ def _parts(
     arrays = None if by_name else sources, None if at else position
     data = named.collection("train", train, y, *beside.values(), *arrays, weight=weight)
     if isinstance(valid, tuple | list) and len(valid) == 2:
+        if names_in(valid[0], "valid") is None:
+            raise TypeError(
+                "valid is an array without its queries, since group= and qid= are those of train: give tables with a "
+                "column of queries, or both parts as Collections"
+            )
         valid = named.collection("valid", *valid, like=data)
     return data, valid
 

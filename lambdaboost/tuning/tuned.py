@@ -139,7 +139,8 @@ class Tuned:
         return replace(self, booster=booster, objective=objective, rounds=rounds, kept=kept)
 
     def __repr__(self) -> str:
-        mean = self.chosen.means[0]
+        kept = self.kept
+        mean = kept.means[kept.chosen][0] if kept is not None and kept.chosen else self.chosen.means[0]
         trained = f"{self.objective!r}, leaves={self.leaves!r}, {self.rounds} rounds"
         return f"Tuned({trained}; {self.measures[0]!r} {mean:.4f})"
 
@@ -163,10 +164,10 @@ class Tuned:
 
     @cached_property
     def worth(self) -> Worth | None:
-        """What the choice is worth over the engine's default; None for fewer than 10 queries, or without a default."""
+        """What the choice is worth over the engine's default; None without it, or below 10 queries that count."""
         request = self.request
         default = next((trial for trial in self.results if trial.own and trial.is_complete), None)
-        if default is None or request.weight.size < FEW:
+        if default is None or np.count_nonzero(~np.isnan(default.values[0]) & (request.weight > 0)) < FEW:
             return None
         candidate = request.candidates[default.candidate]
         engine = engine_named(candidate.engine)
@@ -175,7 +176,8 @@ class Tuned:
             base = f"{candidate.name} with {engine.title}'s own parameters"
         choose = partial(_chosen, request)
         given = default, self.results, request.weight, request.groups, choose
-        return Worth.of(request.measures[0], base, *given)
+        is_default = self.chosen.number == default.number
+        return Worth.of(request.measures[0], base, *given, is_default=is_default)
 
     @property
     def selection(self) -> str:

@@ -31,10 +31,13 @@ class Worth:
     ----------
     difference : Difference
         Of the chosen values from the default's; its `mean` is the estimate.
+    is_default : bool
+        Whether the choice by all queries is the default itself, although some of the groups choose otherwise.
 
     """
 
     difference: Difference
+    is_default: bool = False
 
     @classmethod
     def of(
@@ -46,6 +49,7 @@ class Worth:
         weight: NDArray[np.float64],
         group: NDArray[np.int64],
         choose: Choose,
+        is_default: bool = False,
     ) -> Worth:
         """Choose for each group by the other groups; `group`, (n,), has the group of each query."""
         values = np.empty(weight.size)
@@ -56,7 +60,7 @@ class Worth:
         before = default.values[0]
         known = np.flatnonzero(~np.isnan(values - before) & (weight > 0))
         chosen = values[known], weight[known]
-        return cls(Difference(base, "the choice", measure, known, before[known], *chosen))
+        return cls(Difference(base, "the choice", measure, known, before[known], *chosen), is_default)
 
     def interval(self) -> tuple[float, float]:
         """The 95% interval: that of the paired t-test, widened, since the choices share queries.
@@ -73,10 +77,13 @@ class Worth:
         low, high = self.interval()
         if low == high == 0:
             return f"No setting is expected to be better than {d.baseline}."
-        return (
-            f"The choice is worth {d.mean:+.4f} ({low:+.4f} to {high:+.4f}) {d.measure!r} over {d.baseline}, on "
-            "queries outside the selection."
-        )
+        worth = f"worth {d.mean:+.4f} ({low:+.4f} to {high:+.4f}) {d.measure!r} over"
+        if self.is_default:
+            return (
+                f"The chosen setting is {d.baseline} itself; choosing is {worth} it, on queries outside "
+                "the selection."
+            )
+        return f"The choice is {worth} {d.baseline}, on queries outside the selection."
 
 
 def _on(trial: Trial, queries: NDArray[np.bool_], weight: NDArray[np.float64]) -> Trial:

@@ -1,11 +1,15 @@
 """What a training holds of each document beside the engine."""
 
+import gc
 import tracemalloc
+import weakref
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 
+import lambdaboost.lightgbm
+import lambdaboost.xgboost
 from lambdaboost import MAP, NDCG, LambdaRank, Queries
 
 LENGTH, DOCUMENTS = 25, 400_000
@@ -37,6 +41,29 @@ def test_a_training_holds_little_of_each_document(trained):
     (first, highest), (second, _) = trained
     assert first - 8 < 22 and second == pytest.approx(first, abs=0.2)
     assert highest - 8 < 52
+
+
+@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize(
+    ("package", "kind", "evaluated"),
+    [
+        (lambdaboost.lightgbm, "Dataset", lambda data: {"valid_sets": [data]}),
+        (lambdaboost.xgboost, "DMatrix", lambda data: {"evals": [(data, "valid")], "verbose_eval": False}),
+    ],
+)
+def test_data_are_freed_with_their_last_name(tmp_path, package, kind, evaluated, leaves):
+    rng, matrix = np.random.default_rng(0), getattr(package, kind)
+    gc.collect()
+    gc.disable()  # which frees cycles, but late
+    try:
+        data, valid = (matrix(rng.random((40, 2)), rng.integers(0, 3, 40), group=[20, 20]) for _ in range(2))
+        params = {"verbose": -1, "min_data_in_leaf": 1} if kind == "Dataset" else {}
+        package.train(params, data, 2, leaves=leaves, checkpoint=tmp_path / "kept", **evaluated(valid))
+        alive = weakref.ref(data), weakref.ref(valid)
+        del data, valid
+        assert [one() for one in alive] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), MAP()])

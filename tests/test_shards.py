@@ -132,6 +132,15 @@ def test_a_folder_is_one_file(capsys, data, tmp_path, kind, engine):
         assert one == many
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_number_of_bins_is_that_of_the_training(capsys, data, tmp_path, engine):
+    one, many = (
+        model_of(capsys, data / name, tmp_path, engine, "txt", "--param", "max_bin=15").read_bytes()
+        for name in ("one.txt", "txt")
+    )
+    assert one == many
+
+
 @pytest.mark.parametrize("kind", ["parquet", "txt"])
 def test_the_report_of_a_folder_is_that_of_one_file(capsys, data, tmp_path, kind, monkeypatch):
     monkeypatch.setattr("lambdaboost.evaluation.reports.page.has_matplotlib", lambda: False)

@@ -195,8 +195,10 @@ def _trained(
     engine: Engine, training: Training, parts: Parts, seed: int
 ) -> tuple[Any, float, dict[str, Any]]:
     """The booster, its training time in seconds, and the measure of each round like an engine's evaluation results."""
-    data = engine.data(parts["train"].shuffled(seed))
-    valid = engine.data(parts["valid"].shuffled(seed), reference=data) if "valid" in parts else None
+    data = engine.data(parts["train"].shuffled(seed), params=training.params)
+    valid = None
+    if "valid" in parts:
+        valid = engine.data(parts["valid"].shuffled(seed), data, training.params)
     curve: list[float | None] = []
     view = LiveView(ERR)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -60,10 +61,15 @@ class Engine(Protocol):
 
     # Data.
 
-    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+    def data(
+        self,
+        collection: Collection | Shards,
+        reference: Any = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
         """Convert to the engine's data set; validation data are aligned with the training data `reference`.
 
-        The features of shards are read in batches, and never held.
+        The features of shards are read in batches, and never held; `params` are those of the training.
         """
 
     def check_data(self, name: str, data: Any) -> int:

@@ -38,11 +38,15 @@ class Callbacks:
     def __init__(self, job: Job, user: Sequence[Any]) -> None:
         self.job, self.user = job, user
         self.env: Any = None
-        self.all = [
+
+    @property
+    def all(self) -> list[Any]:
+        """Made anew, for an object that held them would hold itself, and so the data."""
+        return [
             Callback(self._begin, True),
             Callback(self._after_round, False, EARLY),
-            *(self._resumed(callback, i - len(user)) for i, callback in enumerate(user)),
-            Callback(lambda _: job.end_round(), False, LAST),
+            *(self._resumed(callback, i - len(self.user)) for i, callback in enumerate(self.user)),
+            Callback(lambda _: self.job.end_round(), False, LAST),
         ]
 
     def replay(self, history: History) -> None:

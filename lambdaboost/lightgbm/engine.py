@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -74,7 +75,12 @@ class _LightGBM(Engine):
     predicts_margins = True
     unnamed, blank = "Column_{}", "_"
 
-    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+    def data(
+        self,
+        collection: Collection | Shards,
+        reference: Any = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
         if isinstance(collection, Shards):
             return _streamed(collection, reference)
         return Dataset(collection.table(self.unnamed), reference=reference, **carried(collection))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,9 +85,14 @@ class _XGBoost(Engine):
     free = frozenset(("nthread", "n_jobs", "verbosity"))
     metric_names = frozenset(_METRICS.split())
 
-    def data(self, collection: Collection | Shards, reference: Any = None) -> Any:
+    def data(
+        self,
+        collection: Collection | Shards,
+        reference: Any = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
         if isinstance(collection, Shards):
-            return matrix_of(collection, self.unnamed, reference)
+            return matrix_of(collection, self.unnamed, reference, params.get("max_bin"))
         features = collection.table(self.unnamed)
         data = DMatrix(features, **carried(collection), enable_categorical=True)
         if features is not collection.features:

@@ -33,9 +33,15 @@ class ShardBatches(xgb.DataIter):
         return True
 
 
-def matrix_of(shards: Shards, names: str, reference: Any = None) -> QuantileDMatrix:
-    """The matrix with its label sources and positions; `reference` is that of the training data."""
-    data = QuantileDMatrix(ShardBatches(shards, names), ref=reference, enable_categorical=True)
+def matrix_of(
+    shards: Shards, names: str, reference: Any = None, max_bin: int | None = None
+) -> QuantileDMatrix:
+    """The matrix with its label sources and positions; `reference` is that of the training data.
+
+    XGBoost makes the bins here, and refuses a training with another `max_bin`.
+    """
+    batches = ShardBatches(shards, names)
+    data = QuantileDMatrix(batches, ref=reference, max_bin=max_bin, enable_categorical=True)
     if shards.categories:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
     data.shards = shards

@@ -62,7 +62,6 @@ def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
 
     Weights read differences alone, and float32 holds them best close to 0: gains of 1 and 1.00001 too.
     """
-    value = None if metric is None else replace(metric, empty=0.0)
 
     def build() -> Any:
         gains = np.zeros(levels.row.size) if metric is None else _gains_of_rows(metric, q, levels)
@@ -71,10 +70,12 @@ def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
 
     # Identities name the levels and the measure as long as they live, and what is kept holds them.
     of_levels = id(levels.of_document)
-    key = ("gain of level", of_levels, id(metric))
-    found: NDArray[np.float32] = q.memo(
-        key, lambda: (q.memo(("gain of level", of_levels, value), build), metric)
-    )[0][0]
+
+    def of_equals() -> Any:
+        value = None if metric is None else replace(metric, empty=0.0)
+        return q.memo(("gain of level", of_levels, value), build), metric
+
+    found: NDArray[np.float32] = q.memo(("gain of level", of_levels, id(metric)), of_equals)[0][0]
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from benchmarks.combiner_costs import combiner_costs
 from benchmarks.engine_measures import engine_measures
@@ -22,7 +21,7 @@ from benchmarks.speed import speed
 from benchmarks.start import start
 from benchmarks.training import evaluation, training
 from experiments.common.report import draw
-from experiments.common.script import at_least, note, run
+from experiments.common.script import add_out, at_least, note, run
 from lambdaboost._threads import threads as available
 from lambdaboost._threads import using
 
@@ -99,13 +98,7 @@ Keep the machine idle otherwise. All parts take up to an hour.""",
     )
     made.add_argument("--threads", type=at_least(1), help="number of threads (default: 2)")
     made.add_argument("--quick", action="store_true", help="tiny sizes, as a test; not for publication")
-    made.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lambdaboost-bench"),
-        metavar="DIR",
-        help="(default: lambdaboost-bench)",
-    )
+    add_out(made, "lambdaboost-bench")
     return made
 
 

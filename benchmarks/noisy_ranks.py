@@ -29,7 +29,7 @@ from benchmarks.field.data import SYNTHETIC, graded_only, read_all
 from benchmarks.field.results import Results
 from experiments.common.data import Data
 from experiments.common.report import table, versions, write
-from experiments.common.script import at_least, note, run
+from experiments.common.script import add_out, at_least, note, run
 from lambdaboost import GradientStep, GumbelRanks, LambdaRank
 from lambdaboost.cli.columns import Columns
 from lambdaboost.evaluation.comparison.significance import LEGEND, significances, two_sided_p
@@ -136,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("data", nargs="+", metavar="DATA", help="as for benchmarks.field")
     made.add_argument("--seeds", type=at_least(1), default=5, help="(default: 5)")
-    made.add_argument("--out", type=Path, default=Path("lambdaboost-noisy-ranks"), metavar="DIR")
+    add_out(made, "lambdaboost-noisy-ranks", "report.md and the finished runs, which are not repeated")
     return made
 
 

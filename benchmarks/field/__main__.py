@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 
 from benchmarks.field.candidates import DEFAULT, LAMBDARANK, Candidate, candidates
 from benchmarks.field.data import AT_HAND, read_all
@@ -18,7 +17,7 @@ from benchmarks.field.results import Fold, Results, Searched
 from benchmarks.field.study import CUTOFFS, Final, Search, Study, Task
 from benchmarks.field.tuned import CHOICES, Tune
 from experiments.common.data import Data
-from experiments.common.script import at_least, note, run
+from experiments.common.script import add_out, at_least, note, run
 from experiments.common.workers import Outcome, Workers
 from lambdaboost import NDCG
 from lambdaboost.cli.columns import Columns
@@ -185,13 +184,7 @@ def _parser() -> argparse.ArgumentParser:
         default=os.cpu_count() or 1,
         help="trainings at a time (default: all cores)",
     )
-    made.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lambdaboost-field"),
-        metavar="DIR",
-        help="report.md and the finished runs, which are not repeated (default: lambdaboost-field)",
-    )
+    add_out(made, "lambdaboost-field", "report.md and the finished runs, which are not repeated")
     return made
 
 

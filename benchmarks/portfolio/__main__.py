@@ -16,7 +16,7 @@ from benchmarks.portfolio.sets import SETS, family
 from benchmarks.portfolio.settings import settings
 from benchmarks.portfolio.study import Run, Study
 from benchmarks.portfolio.trials import Trials
-from experiments.common.script import at_least, note, run
+from experiments.common.script import add_out, at_least, note, run
 from experiments.common.workers import Outcome, Workers
 
 SHARED = 4  # seconds that FLAML's clock gets for a processor second of tune, on a machine that others use
@@ -93,13 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PYTHON",
         help="an interpreter that has flaml[automl], as a rival of tune",
     )
-    made.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lambdaboost-portfolio"),
-        metavar="DIR",
-        help="report.md and finished runs, which are not repeated (default: lambdaboost-portfolio)",
-    )
+    add_out(made, "lambdaboost-portfolio", "report.md and finished runs, which are not repeated")
     return made
 
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from benchmarks.yetirank.tables import (
 )
 from benchmarks.yetirank.training import CUTOFFS, RATES, SEEDS, Log, Task
 from experiments.common.report import versions, write
-from experiments.common.script import at_least, note, run
+from experiments.common.script import add_out, at_least, note, run
 from experiments.common.workers import Outcome, Workers
 
 
@@ -76,13 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seeds", type=int, choices=range(1, SEEDS + 1), default=SEEDS, help=f"(default: {SEEDS})"
     )
     made.add_argument("--workers", type=at_least(1), default=1, help="trainings at a time (default: 1)")
-    made.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lambdaboost-yetirank"),
-        metavar="DIR",
-        help="report.md and the finished trainings, which are not repeated (default: lambdaboost-yetirank)",
-    )
+    add_out(made, "lambdaboost-yetirank", "report.md and the finished trainings, which are not repeated")
     return made
 
 

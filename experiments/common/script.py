@@ -38,6 +38,13 @@ def parser(paper: str, description: str, data: str) -> argparse.ArgumentParser:
     return made
 
 
+def add_out(made: argparse.ArgumentParser, folder: str, what: str = "") -> None:
+    """Add the option of a folder to write `what` to."""
+    made.add_argument(
+        "--out", type=Path, default=Path(folder), metavar="DIR", help=f"{what} (default: {folder})".strip()
+    )
+
+
 def at_least(least: int) -> Callable[[str], int]:
     """The type of an option for whole numbers ≥ `least`."""
 

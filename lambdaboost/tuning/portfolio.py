@@ -91,10 +91,7 @@ def planned(candidates: Sequence[Candidate], engine: str, space: Space, by_name:
     default = next(
         (keys.index(key) for key in (engine_named(engine).native, "LambdaRank()") if key in keys), 0
     )
-    own = next(
-        (one for one in PORTFOLIO if one.own and one.candidate == keys[default]), Setting(keys[default])
-    )
-    wanted = [replace(own, own=True)]
+    wanted = [Setting(keys[default], own=True)]
     wanted += [replace(PORTFOLIO[0], candidate=c.key, own=False) for c in candidates if c.of_data]
     wanted += [setting for setting in PORTFOLIO if setting.candidate in keys]
     if by_name:

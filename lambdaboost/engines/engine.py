@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -62,10 +61,7 @@ class Engine(Protocol):
     # Data.
 
     def data(
-        self,
-        collection: Collection | Shards,
-        reference: Any = None,
-        params: Mapping[str, Any] = MappingProxyType({}),
+        self, collection: Collection | Shards, reference: Any = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         """Convert to the engine's data set; validation data are aligned with the training data `reference`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -76,10 +75,7 @@ class _LightGBM(Engine):
     unnamed, blank = "Column_{}", "_"
 
     def data(
-        self,
-        collection: Collection | Shards,
-        reference: Any = None,
-        params: Mapping[str, Any] = MappingProxyType({}),
+        self, collection: Collection | Shards, reference: Any = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         if isinstance(collection, Shards):
             return _streamed(collection, reference)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,13 +86,10 @@ class _XGBoost(Engine):
     metric_names = frozenset(_METRICS.split())
 
     def data(
-        self,
-        collection: Collection | Shards,
-        reference: Any = None,
-        params: Mapping[str, Any] = MappingProxyType({}),
+        self, collection: Collection | Shards, reference: Any = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         if isinstance(collection, Shards):
-            return matrix_of(collection, self.unnamed, reference, params.get("max_bin"))
+            return matrix_of(collection, self.unnamed, reference, (params or {}).get("max_bin"))
         features = collection.table(self.unnamed)
         data = DMatrix(features, **carried(collection), enable_categorical=True)
         if features is not collection.features:

@@ -76,7 +76,7 @@ def test_it_prints_the_finalists_and_the_verdict(files, tmp_path, capsys):
         == OK
     )
     out = capsys.readouterr().out
-    assert "candidate" in out and "lambdarank" in out
+    assert "candidate" in out and "lambdarank" in out and "shrunken" in out
     assert "paired t-test" in out
 
 

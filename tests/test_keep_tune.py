@@ -42,6 +42,7 @@ def test_the_model_is_the_proven_trade_off_with_the_highest_second_measure(tuned
     w = WEIGHTS[kept.chosen]
     assert tuned.objective == Scorecard((LambdaRank(), LambdaRank(CNDCG(10))), (1 - w, w))
     assert engine_named(tuned.engine).n_rounds(tuned.booster) == tuned.rounds
+    assert tuned.about()["validation"] == dict(zip(map(repr, BOTH), kept.means[kept.chosen], strict=True))
     assert repr(tuned).endswith(f"NDCG(k=10) {kept.means[kept.chosen][0]:.4f})")
     assert kept.frame["chosen"].tolist() == [at == kept.chosen for at in range(len(WEIGHTS))]
 

@@ -176,6 +176,8 @@ def test_a_saved_model_is_read_with_its_verdict(tuned, tmp_path):
     assert repr(saved.objective) == repr(tuned.objective)
     assert saved.about["tuning"]["verdict"] == tuned.verdict
     assert saved.about["tuning"]["settings"] == 6
+    shown = {one["candidate"]: one["shrunken mean"] for one in saved.about["tuning"]["finalists"]}
+    assert shown == pytest.approx({one.name: one.shrunken for one in tuned.choice.finalists})
 
 
 def test_the_page_shows_all_of_it(tuned, tmp_path):
@@ -278,7 +280,7 @@ def test_every_candidate_is_trained_to_its_end_once_though_it_is_clearly_worse()
         TRAIN, folds=2, **(CHEAP | {"objectives": ["LambdaRank", "LambdaRank(WTA())"], "settings": 2})
     )
     assert list(found.trials.state) == ["complete", "complete"]
-    assert found.choice.missing == []
+    assert found.choice.left == found.choice.untried == ()
 
 
 def test_ctrl_c_while_the_choice_is_trained_again_gives_the_measured_model(monkeypatch):
@@ -501,9 +503,14 @@ def naive_verdict(trials):
     bests = {name: trial.values[0] for name, trial in bests.items()}
     missing = [name for name in names if name not in bests]
     best, *others = order
+    left = [name for name in missing if any(names[t.candidate] == name for t in trials)]
+    untried = [name for name in missing if name not in left]
+    more = f" and {len(untried) - 3} more" if len(untried) > 3 else ""
+    without = (f" Left after some folds, as clearly worse: {', '.join(map(repr, left))}." if left else "") + (
+        f" The budget did not reach {', '.join(map(repr, untried[:3]))}{more}." if untried else ""
+    )
     if not others:
-        but = f"; {', '.join(missing)} were not" if missing else ""
-        return f"Only {best} was trained to the end{but}: there is nothing to compare it with."
+        return f"Only {best} was trained to the end: there is nothing to compare it with.{without}"
     n = bests[best].size
     tests = {name: stats.ttest_rel(bests[name], bests[best]) for name in others}
     # Fewer queries than signs would need: a test is never surer than by flipping signs.
@@ -534,10 +541,20 @@ def naive_verdict(trials):
             f"The queries are too few to tell {best} from {', '.join(unclear)}: losses of up to {largest:.1%} are "
             "possible."
         )
-    if missing:
-        said.append(f"Never trained to the end: {', '.join(missing)}.")
     compared = Choice(NDCG(10), OBJECTIVES, trials, np.ones(n)).comparison
-    return f"{' '.join(said)} (NDCG(k=10) of {n} validation queries, {compared.criterion}.)"
+    return f"{' '.join(said)} (NDCG(k=10) of {n} validation queries, {compared.criterion}.){without}"
+
+
+def test_verdict_and_page_count_the_queries_with_a_weight_and_a_value(tmp_path):
+    q, counts = LOG.queries, np.arange(90) % 3 > 0
+    grades = np.where(q.query_of_row % 9 == 1, 0, q.relevance)
+    data = replace(LOG, queries=Queries(grades, q.sizes, weight=np.repeat(counts, q.sizes)))
+    given = CHEAP | {"objectives": ["LambdaRank", "RankNet"], "settings": 2, "folds": 2}
+    found = tune(data, measure=NDCG(10, empty=float("nan")), **given)
+    n = int((counts & (np.maximum.reduceat(grades, q.offsets[:-1]) > 0)).sum())
+    assert 0 < n < counts.sum() == 60
+    assert f"of {n} validation queries" in found.verdict and "2 folds of 60 queries" in found.verdict
+    assert f"means over {n} validation queries" in found.page(tmp_path / "page.html").read_text("utf-8")
 
 
 def test_a_verdict_does_not_depend_on_the_unit_of_the_measure():
@@ -590,10 +607,17 @@ def test_every_phrase_about_a_second_label_is_true(seed):
         said = "The queries are too few to tell whether a second label helps: "
     said += f"{LABELS[chosen.candidate].name} against {LABELS[one.candidate].name} "
     said += ", ".join(
-        f"{m!r} {c - o:+.4f} ({i.low:+.4f} to {i.high:+.4f})"
+        f"{m!r} {c - o:+.4f} (95% interval {i.low:+.4f} to {i.high:+.4f})"
         for m, c, o, i in zip(measures, chosen.means, one.means, intervals, strict=True)
     )
     assert found.verdict == f"{said}."
+
+
+def test_of_too_few_queries_no_interval_is_shown():
+    values = np.random.default_rng(0).random((2, 1, 5))
+    trials = tuple(trial(at, (0, 2)[at], of) for at, of in enumerate(values))
+    said = SecondLabel((NDCG(10),), tuple(LABELS), trials, np.ones(5)).verdict
+    assert "(too few queries for a 95% interval)" in said and "inf" not in said
 
 
 def test_without_a_candidate_of_two_labels_nothing_is_said_of_them(tuned):

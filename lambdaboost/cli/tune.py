@@ -92,7 +92,8 @@ def reading_of(paths: dict[str, Path], columns: Columns) -> str:
 def _tell(tuned: Tuned) -> None:
     """Print the finalists, the trade-off of several measures, and how sure the choice is."""
     names = list(map(repr, tuned.measures))
-    print_table(table_of(tuned.finalists[["candidate", names[0], "difference", "p", "objective"]]))
+    columns = ["candidate", names[0], "shrunken mean", "difference", "p", "objective"]
+    print_table(table_of(tuned.finalists[columns]))
     if tuned.trade_off is not None:
         print_table(table_of(tuned.front[["candidate", *names, tuned.front.columns[-1]]]))
         tell(tuned.trade_off.loss)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._checks import check_new_source
+from lambdaboost._words import plain
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.columns import sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE, Queries
@@ -87,8 +88,10 @@ class NamedColumns:
         names = (getattr(estimator, name, None) for name in ("sources", "position"))
         return cls.read(getattr(estimator, "query", QID), *names)
 
-    def features(self, X: Any, order: Sequence[Any] | None = None) -> Any:
+    def features(self, X: Any, order: Sequence[Any] | None = None, name: str = "X") -> Any:
         """The features of X: a table without the named columns; with `order`, these columns in this order.
+
+        Messages call the data `name`.
 
         Raises
         ------
@@ -96,13 +99,13 @@ class NamedColumns:
             If X is a table and lacks a column of `order`.
 
         """
-        if (frame := as_frame("X", X)) is None:
+        if (frame := as_frame(name, X)) is None:
             return X
         own, names = {self.query, *self.sources.values(), self.position}, list(frame.columns)
         kept = [name for name in names if name not in own] if order is None else list(order)
         if missing := [name for name in kept if name not in names]:
             raise ValueError(
-                f"X has no column {_unknown(missing[0], names)}, a feature that the ranker was fitted on: add it"
+                f"{name} has no column {_unknown(missing[0], names)}, a feature of the training data: add it"
             )
         return X if kept == names else frame[:, [names.index(name) for name in kept]].to_native()
 
@@ -167,7 +170,7 @@ class NamedColumns:
                 f"{TABLE} with the column that query= names, or the queries as {before}group= or {before}qid="
             )
             raise ValueError(f"{name} has no column {_unknown(self.query, names)}: {meant}")
-        features = self.features(X, order)
+        features = self.features(X, order, name)
         if names and not names_in(features):
             raise ValueError(
                 f"{name} has no features: query=, sources= and position= name all of its columns; add others"
@@ -192,6 +195,11 @@ class NamedColumns:
         """
         if getattr(X, "shape", (1,))[0] == 0:
             raise ValueError(f"{name} has no rows: give those of one query at least")
+        if isinstance(y, str):
+            raise TypeError(
+                f"the grades of {name} are {plain(repr(y))}: give an array of them, not the name of a column, and drop "
+                "that column from the features"
+            )
         order = None if like is None else like.feature_names
         rows = self.split(name, X, *beside, needed=self._labels if like is None else (), order=order)
         q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._words import counted
+from lambdaboost._words import counted, listed
 from lambdaboost.evaluation import Figures, Measure, best_without_loss, compare, non_dominated
 from lambdaboost.evaluation.comparison.paired import Comparison
 from lambdaboost.evaluation.comparison.significance import within_one_error
@@ -139,10 +139,24 @@ class Choice:
         return min(near, key=lambda trial: trial.candidate)
 
     @property
-    def missing(self) -> list[str]:
-        """The candidates without a complete trial, for the budget was too small or they were clearly worse."""
+    def left(self) -> tuple[str, ...]:
+        """The candidates whose every trial was left after some folds, as clearly worse."""
         there = {trial.candidate for trial in self._bests}
-        return [candidate.name for at, candidate in enumerate(self.candidates) if at not in there]
+        return self._named({trial.candidate for trial in self.trials} - there)
+
+    @property
+    def untried(self) -> tuple[str, ...]:
+        """The candidates without a trial, which the budget did not reach."""
+        return self._named(set(range(len(self.candidates))) - {trial.candidate for trial in self.trials})
+
+    def _named(self, places: set[int]) -> tuple[str, ...]:
+        return tuple(self.candidates[at].name for at in sorted(places))
+
+    @cached_property
+    def n_queries(self) -> int:
+        """The number of queries that the finalists are compared on: those with a weight and a value."""
+        known = ~np.isnan([trial.values[0] for trial in self._bests]).any(axis=0)
+        return int(np.count_nonzero(known & (self.weight > 0)))
 
     @property
     def caveat(self) -> str:
@@ -151,11 +165,20 @@ class Choice:
 
     @property
     def verdict(self) -> str:
+        """What the tests say, and why some candidates have no part in them."""
+        said = [self._tested]
+        if self.left:
+            said.append(f"Left after some folds, as clearly worse: {listed(self.left)}.")
+        if self.untried:
+            said.append(f"The budget did not reach {listed(self.untried, 3)}.")
+        return " ".join(said)
+
+    @property
+    def _tested(self) -> str:
         """What the tests say, in one or two sentences."""
         best, *others = self.finalists
         if self.comparison is None:
-            but = f"; {', '.join(self.missing)} were not" if self.missing else ""
-            return f"Only {best.name} was trained to the end{but}: there is nothing to compare it with."
+            return f"Only {best.name} was trained to the end: there is nothing to compare it with."
         # A candidate of few trials may be better with other settings.
         worse = [
             f"{one.name} ({counted(one.tried, 'trial')}, p = {one.p:.2g})" for one in others if one.is_worse
@@ -174,9 +197,7 @@ class Choice:
             largest = np.max([losses[name] for name in unclear])
             possible = f": losses of up to {largest:.1%} are possible" if np.isfinite(largest) else ""
             said.append(f"The queries are too few to tell {best.name} from {', '.join(unclear)}{possible}.")
-        if self.missing:
-            said.append(f"Never trained to the end: {', '.join(self.missing)}.")
-        queries = counted(self.comparison.n_queries, "validation query", "validation queries")
+        queries = counted(self.n_queries, "validation query", "validation queries")
         return f"{' '.join(said)} ({self.measure!r} of {queries}, {self.comparison.criterion}.)"
 
     def _largest_loss(self, one: Finalist) -> float:

@@ -144,8 +144,7 @@ class Kept:
 
     def about(self) -> dict[str, Any]:
         """What was found, as JSON takes it."""
-        means = dict(zip(map(repr, self.measures), self.means[self.chosen], strict=True))
-        return {"keep": self.keep, "weight": self.weights[self.chosen], **means, "verdict": self.verdict}
+        return {"keep": self.keep, "weight": self.weights[self.chosen], "verdict": self.verdict}
 
     @property
     def queries_needed(self) -> float:

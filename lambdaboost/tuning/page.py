@@ -40,10 +40,10 @@ def _certainty(page: Page, tuned: Any) -> None:
     )
     if tuned.worth is not None:
         page.text(f"{tuned.worth} For each of some groups of queries a setting was chosen by the others.")
-    n = int((~np.isnan(choice.best.values[0])).sum())
     caption = (
-        f"The best trial of each candidate, by shrunken means: means over {n} validation queries, differences "
-        "from the best with 95% intervals, p-values of paired t-tests, adjusted by Holm's method; intervals are not."
+        f"The best trial of each candidate, by shrunken means: means over {choice.n_queries} validation queries, "
+        "differences from the best with 95% intervals, and p-values of paired t-tests, of which only these are "
+        "adjusted, by Holm's method."
     )
     columns = ["candidate", "trials", repr(choice.measure), "shrunken mean", "difference", "low", "high", "p"]
     page.table(table_of(tuned.finalists[[*columns, "within one standard error"]], caption))

@@ -58,7 +58,5 @@ class SecondLabel:
             said = f"A second label does not help here, or by {MARGIN:.0%} at most"
         else:
             said = "The queries are too few to tell whether a second label helps"
-        figures = ", ".join(
-            "{!r} {:+.4f} ({:+.4f} to {:+.4f})".format(m, c.mean, *c.interval()) for m, c in changes.items()
-        )
+        figures = ", ".join(f"{m!r} {c.mean:+.4f} ({c.interval_text()})" for m, c in changes.items())
         return f"{said}: {several} against {one} {figures}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -139,15 +140,22 @@ class Tuned:
         return replace(self, booster=booster, objective=objective, rounds=rounds, kept=kept)
 
     def __repr__(self) -> str:
-        kept = self.kept
-        mean = kept.means[kept.chosen][0] if kept is not None and kept.chosen else self.chosen.means[0]
+        measure, mean = next(iter(self.means.items()))
         trained = f"{self.objective!r}, leaves={self.leaves!r}, {self.rounds} rounds"
-        return f"Tuned({trained}; {self.measures[0]!r} {mean:.4f})"
+        return f"Tuned({trained}; {measure!r} {mean:.4f})"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures; the first one decides."""
         return self.request.measures
+
+    @property
+    def means(self) -> dict[Measure, float]:
+        """The validation mean of each measure by the model's setting; with `keep`, in the folds of the trade-offs."""
+        kept = self.kept
+        if kept is not None:
+            return dict(zip(kept.measures, kept.means[kept.chosen], strict=True))
+        return dict(zip(self.measures, self.chosen.means, strict=True))
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -164,8 +172,10 @@ class Tuned:
 
     @cached_property
     def worth(self) -> Worth | None:
-        """What the choice is worth over the engine's default; None without it, or below 10 queries that count."""
+        """What the choice is worth over the engine's default; None without either, or below 10 queries that count."""
         request = self.request
+        if len(self.results) < 2:
+            return None
         default = next((trial for trial in self.results if trial.own and trial.is_complete), None)
         if default is None or np.count_nonzero(~np.isnan(default.values[0]) & (request.weight > 0)) < FEW:
             return None
@@ -182,7 +192,8 @@ class Tuned:
     @property
     def selection(self) -> str:
         """On which queries the settings were compared, in words."""
-        request, n = self.request, counted(self.request.weight.size, "query", "queries")
+        request = self.request
+        n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
         if not request.by_folds:
             return f"Settings were compared on the {n} of valid."
         return (
@@ -287,12 +298,12 @@ class Tuned:
 
     def about(self) -> dict[str, Any]:
         """What was found, as JSON takes it."""
-        means = self.chosen.means
         return {
             "verdict": self.verdict,
             "caveat": self.choice.caveat,
             "worth": None if self.worth is None else str(self.worth),
-            "validation": {repr(m): mean for m, mean in zip(self.measures, means, strict=True)},
+            "validation": {repr(measure): mean for measure, mean in self.means.items()},
+            "finalists": json.loads(self.finalists.to_json(orient="records")),
             **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
             "settings": len(self.results),
             "seconds": self.seconds,

@@ -76,7 +76,7 @@ class Worth:
         d = self.difference
         low, high = self.interval()
         if low == high == 0:
-            return f"No setting is expected to be better than {d.baseline}."
+            return f"No setting that was tried is expected to be better than {d.baseline}."
         worth = f"worth {d.mean:+.4f} ({low:+.4f} to {high:+.4f}) {d.measure!r} over"
         if self.is_default:
             return (

@@ -303,6 +303,11 @@ class Difference:
             return mean - reach, mean + reach
         return min(mean - reach, 0.0), max(mean + reach, 0.0)
 
+    def interval_text(self, unit: float = 1.0, digits: int = 4) -> str:
+        """The 95% interval in words, times `unit`; that there is none for too few queries."""
+        low, high = (f"{unit * end:+.{digits}f}" for end in self.interval())
+        return f"95% interval {low} to {high}" if "inf" not in low else "too few queries for a 95% interval"
+
     def randomisation(self, resamples: int = 2000) -> float:
         """The p-value of the randomisation test: how often random sign flips give as large a mean difference.
 

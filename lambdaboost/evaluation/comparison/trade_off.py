@@ -99,10 +99,5 @@ def loss_of(comparison: Comparison, system: str, primary: Measure) -> str:
     if system == comparison.baseline:
         return ""
     change = comparison[system, primary]
-    low, high = change.interval()
-    interval = (
-        f"95% interval {100 * low:+.2f} to {100 * high:+.2f}"
-        if np.isfinite(low)
-        else "too few queries for a 95% interval"
-    )
-    return f"{system} changes {primary!r} by {100 * change.mean:+.2f} points from {comparison.baseline} ({interval})."
+    points = f"{100 * change.mean:+.2f} points from {comparison.baseline} ({change.interval_text(100, 2)})"
+    return f"{system} changes {primary!r} by {points}."

@@ -58,3 +58,16 @@ def installed() -> tuple[str, ...]:
 def engine_version(name: str) -> str:
     """The engine's version, whichever distribution it came with."""
     return str(package(name).__version__)
+
+
+def refusal(error: Exception) -> str | None:
+    """What an engine says in its error, in a line, without its stack and places in its source; None for others' errors.
+
+    >>> refusal(type("E", (Exception,), {"__module__": "lightgbm.basic"})("Check failed: (x) > (1) at a.cpp, line 3 ."))
+    'LightGBM reports: Check failed: (x) > (1)'
+    """
+    engine = type(error).__module__.partition(".")[0]
+    if engine not in ENGINES:
+        return None
+    text = re.sub(r" at \S+, line \d+|^\[[\d:]+\] \S+:\d+: ", "", str(error).partition("Stack trace")[0])
+    return f"{TITLES[engine]} reports: {' '.join(text.split()).rstrip(' .')}"

@@ -300,7 +300,7 @@ def test_an_engines_refusal_is_reported(capsys, folder, tmp_path):
     code, _, err = call(
         capsys, "train", folder / "train.txt", "--out", tmp_path / "m", "--param", "num_leaves=1"
     )
-    last = "lambdaboost: lightgbm reports: Check failed: (num_leaves) > (1); correct --param or the data"
+    last = "lambdaboost: LightGBM reports: Check failed: (num_leaves) > (1); correct --param or the data"
     assert code == 1 and err.splitlines()[-1] == last and os.listdir(tmp_path) == []
 
 
@@ -309,7 +309,7 @@ def test_a_refusal_of_xgboost_is_reported_without_its_stack(capfd, folder, tmp_p
     said = refused(
         capfd, "train", folder / "train.txt", "--out", out, "--engine", "xgboost", "--param", "eta=-1"
     )
-    assert "xgboost reports: " in said and "Stack trace" not in said and "0x" not in said
+    assert "XGBoost reports: " in said and "Stack trace" not in said and "0x" not in said
 
 
 def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):

@@ -208,9 +208,7 @@ def test_features_are_taken_by_name(engine, frame):
     assert first[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
     if engine == "xgboost":
         np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
-    with pytest.raises(
-        ValueError, match=r"^X has no column 'x3'.*, a feature that the ranker was fitted on: add it$"
-    ):
+    with pytest.raises(ValueError, match=r"^X has no column 'x3'.*, a feature of the training data: add it$"):
         fitted.predict(without(frame, "x3"))
 
 

@@ -684,6 +684,8 @@ def test_frames_of_every_kind_are_searched_alike(engine, tmp_path):
     assert np.array_equal(
         engine_named(engine).scores(made["booster"], codes_of(TEST, pandas).features), scored[0]
     )
+    files = [engine_named(engine).write(one, ".ubj") for one in (made["booster"], found["polars"].booster)]
+    assert files[0] == files[1]
     with pytest.raises(
         ValueError, match="valid: column 'market' is 'xx' in row 3, none of its categories in training"
     ):
@@ -859,6 +861,37 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("Optuna is not installed: pip install 'optuna>=4'", kind=ModuleNotFoundError)
 
 
+@pytest.mark.parametrize(
+    ("engine", "params", "said"),
+    [
+        (
+            "lightgbm",
+            {"num_leaves": 1},
+            r"objective lambdarank: LightGBM reports: .*\(num_leaves\) > \(1\); correct",
+        ),
+        ("lightgbm", {"max_depth": "deep"}, "LightGBM reports: .*max_depth"),
+        ("lightgbm", {"monotone_constraints": [1, 0]}, "LightGBM reports: .*monotone_constraints"),
+        (
+            "lightgbm",
+            {"bagging_by_query": True, "bagging_freq": 1},
+            r"objective LambdaRank\(\): bagging_by_query: under",
+        ),
+        ("lightgbm", {"eta": float("nan")}, "^params has eta=nan: give a finite number"),
+        (
+            "xgboost",
+            {"eta": -1},
+            "^params, with objective rank:ndcg: XGBoost reports: value -1 for Parameter",
+        ),
+        ("xgboost", {"num_class": 3}, "XGBoost reports: Check failed: info.labels"),
+        ("xgboost", {"eta": np.inf}, "^params has eta=inf"),
+    ],
+)
+def test_parameters_that_an_engine_refuses_are_named_before_the_search(engine, params, said, monkeypatch):
+    monkeypatch.setattr(Trainings, "run", lambda *_: pytest.fail("trained"))
+    own = engine_named(engine).native
+    refused(said, engine=engine, params=params, objectives=[own, "LambdaRank"])
+
+
 def test_hostile_texts_are_shown_safely_and_shortly():
     for text in ("\x1b[31mred", "x" * 10_000_000, "{0}{a}", "  "):
         for bad in ({"engine": text}, {"choose": text}, {"params": {text: 1}}, {"objectives": [{text}]}):
@@ -886,6 +919,26 @@ def test_arrays_have_their_validation_queries_in_no_argument_of_tune():
     pair = VALID.features, VALID.queries.relevance
     said = "valid is an array without its queries, since group= and qid= are those of train: give tables"
     refused(said, TRAIN.features, q.relevance, group=q.sizes, valid=pair, kind=TypeError)
+
+
+def test_faults_of_a_frame_name_the_part():
+    frame = as_frame(TRAIN, MAKE["pandas"])
+    y, named = TRAIN.queries.relevance, {"query": "query"}
+    wrong = [
+        (
+            (frame.drop(columns="market"), y),
+            "valid has no column 'market', a feature of the training data: add",
+        ),
+        ((frame, y[1:]), "valid: sizes sum to .*, but there are"),
+        ((frame, np.full(y.size, "good")), "valid: relevance must be numbers"),
+        ((frame.assign(market="xx"), y), "valid: column 'market' is 'xx' in row 0"),
+        ((frame, "grade"), "the grades of valid are 'grade': give an array of them"),
+    ]
+    for valid, said in wrong:
+        with pytest.raises((TypeError, ValueError), match=f"^{said}"):
+            tune(frame, y, valid=valid, **named)
+    with pytest.raises(TypeError, match=r"^the grades of train are 'grade': give an array"):
+        tune(frame, "grade", **named)
 
 
 def test_grades_too_high_for_a_gain_are_refused_before_anything_is_trained():

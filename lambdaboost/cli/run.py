@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 import typer
 
+from lambdaboost._installed import refusal
 from lambdaboost.cli.app import app
 from lambdaboost.cli.console import StoppedButWrote, note
 
@@ -57,11 +57,8 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_USAGE, f"{said}{'' if said.endswith(('.', '?')) else '.'} See {path} --help."
     if isinstance(error, OSError):
         return BAD_INPUT, _of_file(error)
-    engine = type(error).__module__.partition(".")[0]
-    if engine in ("lightgbm", "xgboost"):  # first, since XGBoost's error is a ValueError
-        # Without stack trace and source locations.
-        reason = re.sub(r" at \S+, line \d+", "", str(error).partition("Stack trace")[0]).strip(" .\n")
-        return BAD_INPUT, f"{engine} reports: {reason}; correct --param or the data"
+    if (said := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
+        return BAD_INPUT, f"{said}; correct --param or the data"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
         return BAD_INPUT, str(error)
     return DEFECT, (

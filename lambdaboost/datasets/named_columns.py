@@ -11,6 +11,7 @@ import numpy as np
 
 from lambdaboost._checks import check_new_source
 from lambdaboost._words import plain
+from lambdaboost.datasets.categories import Categories
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.columns import sizes_of, sources_by_name
 from lambdaboost.datasets.queries import RELEVANCE, Queries
@@ -202,19 +203,12 @@ class NamedColumns:
             )
         order = None if like is None else like.feature_names
         rows = self.split(name, X, *beside, needed=self._labels if like is None else (), order=order)
-        q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
-        if as_frame(name, rows.features) is None:
-            from sklearn.utils import check_array  # which takes a second to import
-
-            kinds = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False}
-            return Collection(check_array(rows.features, **kinds), q)
-        table = Table.of(rows.features)
-        categories = table.categories(table.names) if like is None else like.categories
         try:
-            features = table.matrix(table.names, "drop it", categories)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-        return Collection(features, q, feature_names=table.names, categories=categories)
+            q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
+            return _collected(rows.features, q, None if like is None else like.categories)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{name}: {error}") from None
 
     def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:
         """The queries of X with grades y, and the label sources and positions that a measure reads."""
@@ -228,6 +222,19 @@ class NamedColumns:
     def _labels(self) -> dict[str, str]:
         """The columns of the sources, and of the positions under a name that no source can have."""
         return {**self.sources, **({} if self.position is None else {POSITION: self.position})}
+
+
+def _collected(features: Any, q: Queries, categories: Categories | None) -> Collection:
+    """The features with their queries; a table's categories are its own, unless they are given."""
+    if as_frame("X", features) is None:
+        from sklearn.utils import check_array  # which takes a second to import
+
+        kinds = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False}
+        return Collection(check_array(features, **kinds), q)
+    table = Table.of(features)
+    categories = table.categories(table.names) if categories is None else categories
+    matrix = table.matrix(table.names, "drop it", categories)
+    return Collection(matrix, q, feature_names=table.names, categories=categories)
 
 
 def names_in(X: Any, name: str = "X") -> list[Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -337,6 +338,8 @@ def _plain(key: str, value: Any) -> Any:
         return [_plain(key, item) for item in value]
     if isinstance(value, dict):
         return {name: _plain(key, item) for name, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"params has {plain(key)}={value}: give a finite number")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"params has {plain(key)}={plain(repr(value))}: give a number, a text, or a list of them")

@@ -35,6 +35,7 @@ from lambdaboost.tuning.request import (
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.study import Study
 from lambdaboost.tuning.trade_offs import request_of, trained
+from lambdaboost.tuning.training import check_params
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import HeldOut, Tuned
 
@@ -186,6 +187,7 @@ def tune(
     path = None if study is None else Path(study)
     if path is not None:
         check_place("study", path)
+    check_params(request)
     tuned = _tuned(request, path, "search")
     if not nested:
         return tuned

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import package
+from lambdaboost._installed import package, refusal
 from lambdaboost._threads import using_one
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import Training, engine_named
@@ -32,6 +32,7 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
+FEW = 5  # queries that a check of the parameters trains on
 CLEARLY = 0.05  # the one-sided p-value at which a setting is left after some of its folds
 
 Values = NDArray[np.float64]
@@ -183,6 +184,25 @@ def train_alone(
     with using_one():
         training = Training(objective, leaves, rounds, params)
         return fit(trainer, training, trainer.data(data), None, lambda _: None)
+
+
+def check_params(request: Request) -> None:
+    """Raise where an engine refuses the fixed parameters: each candidate is trained for a round on a few queries."""
+    q = request.train.queries
+    few = request.train.take(np.argsort(-q.query_weight, kind="stable")[:FEW])
+    for candidate in request.candidates if request.params else ():
+        start = request.space.values(candidate, request.space.start(candidate))
+        params = full_params(request, candidate, start)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                train_alone(candidate.engine, candidate.objective, candidate.leaves, params, 1, few)
+        except Exception as error:
+            said = refusal(error)
+            if said is None and not isinstance(error, ValueError | TypeError):
+                raise
+            said = str(error) if said is None else f"{said}; correct the parameter, or leave it out"
+            raise ValueError(f"params, with objective {candidate.name}: {said}") from None
 
 
 def full_params(request: Request, candidate: Candidate, values: Mapping[str, float]) -> dict[str, Any]:

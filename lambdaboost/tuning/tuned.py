@@ -266,17 +266,19 @@ class Tuned:
         positions = q.positions is not None and self.request.trains_by_position
         arguments += ["position=q.positions"] if positions else []
         matrix, suffix = MATRIX[self.engine]
-        features = "data.features"
+        features, unnamed = "data.features", ""
         if self.request.train.categories:
             features = f"data.table({engine_named(self.engine).unnamed!r})"
-            arguments += ["enable_categorical=True"] if self.engine == "xgboost" else []
+            if self.engine == "xgboost":
+                arguments += ["enable_categorical=True"]
+                unnamed = "matrix.feature_names = None\n"
         return (
             f"{'from lambdaboost.datasets import Collection' if both else ''}\n"
             f"from lambdaboost.{self.engine} import {matrix}, train as fit\n\n"
             f"{read or GIVEN}"
             f"data = {made}.shuffled({self.request.seed})\n"
             f"q = data.queries\n"
-            f"matrix = {matrix}({features}, {', '.join(arguments)})\n"
+            f"matrix = {matrix}({features}, {', '.join(arguments)})\n{unnamed}"
             f"params = {self.params!r}\n"
             f"booster = fit(params, matrix, {self.rounds}, objective={text_of(self.objective)!r}, "
             f"leaves={self.leaves!r})\n"

@@ -105,21 +105,10 @@ def _seconds(matrix: Matrix, name: str) -> float:
 
 def of_rivals(rivals: Rivals) -> str:
     """Every row on the test queries, against `tune`."""
-    found = rivals.compared(TUNE)
-    rows = []
-    for row in rivals.rows:
-        mean = f"{100 * np.mean([rivals.mean(row, data) for data in rivals.sets]):.2f}"
-        cells = [mean, "", ""]
-        if row != TUNE:
-            test = found.significance[row, NDCG(10)]
-            cells = [marked(mean, test), f"{100 * test.difference:+.2f}", f"{test.p:.2g}"]
-        by_set = [f"{100 * rivals.mean(row, data):.2f}" for data in rivals.sets]
-        rows.append([row, f"{100 * rivals.regret(row):.2f}", *cells, *by_set])
     folds = ", ".join(f"{name} {sum(f[0] == name for f in rivals.folds)}" for name in rivals.sets)
     caption = (
         "Test NDCG@10 times 100, every model trained again on all that is seen; regret and mean: every set counts "
-        f"alike. Difference: of all queries pooled; ▲ better, ▼ worse than {TUNE} ({found.criterion}; p-values of "
+        f"alike. Difference: of all queries pooled; ▲ better, ▼ worse than {TUNE} ({{criterion}}; p-values of "
         f"single comparisons). Folds, each with its own seeds: {folds}."
     )
-    header = ["", "regret", "mean", "difference", "p", *rivals.sets]
-    return "## Sets left out: tune against fixed objectives\n\n" + table(header, rows, caption)
+    return "## Sets left out: tune against fixed objectives\n\n" + rivals.rows.table(TUNE, caption)

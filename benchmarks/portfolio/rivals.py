@@ -10,11 +10,11 @@ import numpy as np
 
 from benchmarks.portfolio.flaml import FLAML, Flaml
 from benchmarks.portfolio.matrix import Matrix
+from benchmarks.portfolio.rows import Rows
 from benchmarks.portfolio.settings import CANDIDATES, name_of
 from benchmarks.portfolio.trials import Tried
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
-from lambdaboost.evaluation import Comparison, Figures, compare
 from lambdaboost.tuning.portfolio import Setting
 from lambdaboost.tuning.shrunken import shrunken
 
@@ -75,7 +75,21 @@ class Rivals:
         return list(dict.fromkeys(name for name, _ in self.folds))
 
     @cached_property
-    def rows(self) -> dict[str, dict[Fold, Outcome]]:
+    def rows(self) -> Rows:
+        """The values of every row, of all folds of a set together."""
+        return Rows(
+            {
+                row: {
+                    data: np.concatenate([by_fold[f]["NDCG@10"] for f in self.folds if f[0] == data])
+                    for data in self.sets
+                }
+                for row, by_fold in self.chosen.items()
+            },
+            NDCG(10),
+        )
+
+    @cached_property
+    def chosen(self) -> dict[str, dict[Fold, Outcome]]:
         """The outcome of what each row chose, by fold."""
         rows = {TUNE: {f: self._by_shrunken_means(f, of_tune(self.matrix, f[0])) for f in self.folds}}
         rows |= {name_of(setting): {f: self._best(f, [setting]) for f in self.folds} for setting in FIXED}
@@ -103,28 +117,3 @@ class Rivals:
         values = np.stack([outcome["seen"] for outcome in outcomes])
         candidates = np.array([list(CANDIDATES).index(setting.candidate) for setting in settings])
         return outcomes[int(np.argmax(shrunken(values, np.ones(values.shape[1]), candidates)))]
-
-    def mean(self, row: str, data: str) -> float:
-        """The test mean of a row on a set."""
-        return float(
-            np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds if f[0] == data]).mean()
-        )
-
-    def regret(self, row: str) -> float:
-        """The highest mean of any row on a set less that of this one, mean over the sets."""
-        return float(
-            np.mean(
-                [
-                    max(self.mean(other, data) for other in self.rows) - self.mean(row, data)
-                    for data in self.sets
-                ]
-            )
-        )
-
-    def compared(self, baseline: str) -> Comparison:
-        """All other rows with one, query by query, every query counting once."""
-        systems = [
-            Figures(row, {NDCG(10): np.concatenate([self.rows[row][f]["NDCG@10"] for f in self.folds])})
-            for row in (baseline, *(row for row in self.rows if row != baseline))
-        ]
-        return compare(*systems, measures=[NDCG(10)])

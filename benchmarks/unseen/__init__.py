@@ -1,0 +1,30 @@
+"""`lambdaboost.tune` on data that its portfolio has never seen: `python -m benchmarks.unseen --help`.
+
+Protocol, settled before any test figure was seen
+-------------------------------------------------
+Sets: five that had no part in the portfolio, nor in any default of lambdaboost.
+
+- `abstracts`: 225 questions, 42 abstracts each (Cranfield; those judged, and 40 by BM25), grades 0 to 4
+- `cars`: 1,080 Formula 1 races, 24 starters each; grades 4 for the winner, 3 for places 2 and 3, 2 to 6, 1 to 10
+- `films`: 940 users of MovieLens 100K, 24 films each; grades are stars less one
+- `horses`: 1,561 Hong Kong races, 13 horses each, without odds; grades 4 to 1 for the first four
+- `jokes`: 744 users of Jester, 19 jokes each; five grades
+
+Features are of what is known before: earlier races, the half of all users' ratings that is not ranked, and the texts.
+Queries of fewer than five documents, or of one grade, are left out.
+
+Seeds 0 to 4, each with its own split of the queries, order of rows, folds, and seed of the engine. Two thirds of the
+queries are seen, but at most 500; all others are tested.
+
+Rows: `tune(seen, settings=20)`, all else at its defaults, on one worker; and with 10 settings, which are the first 10
+of those 20, so that one search gives both. Each fixed objective with the engine's own parameters, by
+`tune(seen, objectives=[…], settings=1)`, which gives it a number of rounds by the same folds and trains it again on all
+that is seen. The engines' objectives tuned: of four parameters (two learning rates × two sizes of trees), tried in this
+way, those with the highest mean over the folds.
+
+Figures: NDCG@10 and NDCG@3 of the test queries. A query that several seeds test has the mean of its values, and counts
+once. Regret: the highest mean of any row on a set less the row's, every set counting alike. Comparison: paired t-test
+over all queries of all sets, with Holm's correction.
+
+Aim: a mean regret of at most half that of the best fixed objective, and no row significantly above `tune`.
+"""

@@ -1,0 +1,67 @@
+"""The sets, each in a folder of its name that holds the public files under their names.
+
+========= ==================================================== =================================================
+folder    files                                                from
+========= ==================================================== =================================================
+abstracts cran.all.1400, cran.qry, cranqrel                    Cranfield collection, ir.dcs.gla.ac.uk
+cars      results, races, qualifying and drivers, each .csv    Ergast's database (ergast.com), CC BY-NC-SA
+films     u.data, u.item                                       MovieLens 100K, grouplens.org, for research
+horses    race-result-horse.csv, race-result-race.csv          Hong Kong Jockey Club, kaggle.com/lantanacamara
+jokes     jester_ratings.csv, jester_items.csv                 Jester, eigentaste.berkeley.edu, 906 users
+========= ==================================================== =================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.portfolio import sets
+from benchmarks.portfolio.sets import LOGS
+from benchmarks.unseen.races import cars, horses
+from benchmarks.unseen.ratings import films, jokes
+from benchmarks.unseen.texts import abstracts
+from lambdaboost.datasets import Collection
+
+READERS: dict[str, Callable[[Path], Collection]] = {
+    read.__name__: read for read in (abstracts, cars, films, horses, jokes)
+}
+SETS = (*READERS, *LOGS)
+MOST = 500  # queries that are seen
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What is seen, what is tested, and which queries of the set the latter are."""
+
+    seen: Collection
+    test: Collection
+    queries: NDArray[np.int64]
+
+
+@lru_cache(1)
+def split_of(folder: Path, name: str, seed: int) -> Split:
+    """A random split of a set, the documents of each query in random order."""
+    if name in LOGS:
+        split = sets.split_of(name, seed)
+        n = split.test.queries.n_queries
+        return Split(split.seen, split.test, seed * n + np.arange(n))
+    whole = _read(folder, name).shuffled(seed)
+    n = whole.queries.n_queries
+    order = np.random.default_rng(seed).permutation(n)
+    seen, tested = np.split(order, [min(MOST, 2 * n // 3)])
+    return Split(whole.take(seen), whole.take(tested), tested)
+
+
+@lru_cache(1)
+def _read(folder: Path, name: str) -> Collection:
+    if not (folder / name).is_dir():
+        raise ValueError(
+            f"{folder} has no folder {name}: put the files there that benchmarks/unseen/sets.py names"
+        )
+    return READERS[name](folder / name)

@@ -1,0 +1,112 @@
+"""`Study`: every row on a set and a seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.unseen.sets import Split, split_of
+from experiments.common.workers import Outcome
+from lambdaboost import NDCG, tune
+from lambdaboost.engines.engine import engine_named
+from lambdaboost.tuning import Tuned
+
+SETTINGS = (10, 20)
+CUTOFFS = (3, 10)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An objective with fixed parameters of its engine."""
+
+    objective: str
+    engine: Any = "lightgbm"
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+FIXED = {
+    "lambdarank": Fixed("lambdarank"),
+    "lambdarank without norm and truncation": Fixed(
+        "lambdarank", params={"lambdarank_norm": False, "lambdarank_truncation_level": 10_000}
+    ),
+    "rank_xendcg": Fixed("rank_xendcg"),
+    "rank:ndcg": Fixed("rank:ndcg", "xgboost"),
+    "LambdaRank()": Fixed("LambdaRank()"),
+    "GradientStep(GumbelRanks(LambdaRank()))": Fixed("GradientStep(GumbelRanks(LambdaRank()))"),
+}
+# The first of each are the engine's own.
+GRIDS = {
+    "lambdarank, best of 4": [
+        Fixed("lambdarank", params={"learning_rate": rate, "num_leaves": leaves})
+        for rate, leaves in product((0.1, 0.05), (31, 8))
+    ],
+    "rank:ndcg, best of 4": [
+        Fixed("rank:ndcg", "xgboost", {"learning_rate": rate, "max_depth": depth})
+        for rate, depth in product((0.3, 0.1), (6, 3))
+    ],
+}
+ROWS = (*(f"tune, {n} settings" for n in SETTINGS), *FIXED, *GRIDS)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A set and a seed."""
+
+    data: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The name of the file that keeps its outcome."""
+        return f"{self.data.replace(' ', '_')}-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Runs all rows; `folder` has the sets."""
+
+    folder: Path
+
+    def __call__(self, run: Run) -> Outcome:
+        """NDCG of every test query at each cutoff by "ROW NDCG@k"; what each row trained; processor seconds."""
+        split, begin, outcome = split_of(self.folder, run.data, run.seed), time.process_time(), Outcome()
+        for n, tuned in zip(SETTINGS, searched(split, run.seed), strict=True):
+            outcome |= _tested(f"tune, {n} settings", tuned, split)
+        for name, fixed in FIXED.items():
+            outcome |= _tested(name, _trained(fixed, split, run.seed), split)
+        for name, grid in GRIDS.items():
+            best = max((_trained(fixed, split, run.seed) for fixed in grid), key=_mean)
+            outcome |= _tested(name, best, split)
+        return outcome | {"queries": split.queries, "seconds": np.array(time.process_time() - begin)}
+
+
+def searched(split: Split, seed: int) -> list[Tuned]:
+    """`tune` with each number of settings, from one search."""
+    full = tune(split.seen, settings=SETTINGS[-1], workers=1, seed=seed)
+    return [
+        Tuned.of(replace(full.request, settings=n), full.results[:n], full.study) for n in SETTINGS[:-1]
+    ] + [full]
+
+
+def _trained(fixed: Fixed, split: Split, seed: int) -> Tuned:
+    given = {"objectives": [fixed.objective], "engine": fixed.engine, "params": fixed.params}
+    return tune(split.seen, **given, settings=1, workers=1, seed=seed)
+
+
+def _mean(tuned: Tuned) -> float:
+    return tuned.chosen.means[0]
+
+
+def _tested(row: str, tuned: Tuned, split: Split) -> Outcome:
+    scores = engine_named(tuned.engine).scores(tuned.booster, split.test.features)
+    said = f"{tuned!r}, {tuned.params}"
+    return {
+        **{f"{row} NDCG@{k}": NDCG(k).per_query(scores, split.test.queries) for k in CUTOFFS},
+        f"{row} model": np.array(said),
+    }

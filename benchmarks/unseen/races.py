@@ -31,9 +31,9 @@ def cars(folder: Path) -> Collection:
     starts = read["results"].sort_values("positionOrder").drop_duplicates(["raceId", "driverId"])
     starts = starts.merge(read["races"][["raceId", "year", "round", "circuitId", "date"]], on="raceId")
     starts = starts.merge(read["drivers"][["driverId", "dob"]], on="driverId")
-    date = pd.to_datetime(starts["date"])
-    starts["race"] = date.rank(method="dense").astype(int)
-    starts = starts.sort_values(["race", "positionOrder"], kind="stable")
+    starts["date"] = pd.to_datetime(starts["date"])
+    starts["race"] = starts["date"].rank(method="dense").astype(int)
+    starts = starts.sort_values(["race", "positionOrder"], kind="stable", ignore_index=True)
     starts["retired"] = starts["position"].isna().astype(float)
     starts["result"] = starts["positionOrder"] / starts.groupby("race")["driverId"].transform("size")
     starts["won"] = (starts["positionOrder"] == 1).astype(float)
@@ -49,7 +49,7 @@ def cars(folder: Path) -> Collection:
             "round": starts["round"],
             "year": starts["year"],
             "starters": starts.groupby("race")["driverId"].transform("size"),
-            "age": (date - pd.to_datetime(starts["dob"])).dt.days,
+            "age": (starts["date"] - pd.to_datetime(starts["dob"])).dt.days,
             "earlier races": starts.groupby("driverId").cumcount(),
             "last 3 results": _last(starts, "driverId", "result", 3),
             "last 10 results": _last(starts, "driverId", "result", 10),
@@ -80,11 +80,11 @@ def horses(folder: Path) -> Collection:
     known = ["race_id", "race_date", "race_course", "race_class", "race_distance", "track_condition", "track"]
     about = pd.read_csv(folder / "race-result-race.csv", encoding="latin-1", usecols=known)
     starts = starts.merge(about.drop_duplicates("race_id"), on="race_id")
-    starts["place"] = pd.to_numeric(starts["finishing_position"].str.extract(r"(\d+)")[0])
+    starts["place"] = pd.to_numeric(starts["finishing_position"].astype(str).str.extract(r"(\d+)")[0])
     starts = starts[starts["place"].notna() & starts["draw"].notna()]
     date = pd.to_datetime(starts["race_date"], format="%m/%d/%y")
     starts["race"] = (date.astype(str) + starts["race_id"]).rank(method="dense").astype(int)
-    starts = starts.assign(date=date).sort_values(["race", "place"], kind="stable")
+    starts = starts.assign(date=date).sort_values(["race", "place"], kind="stable", ignore_index=True)
     runners = starts.groupby("race")["horse_id"].transform("size")
     starts["result"] = starts["place"] / runners
     starts["won"] = (starts["place"] == 1).astype(float)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +58,7 @@ def split_of(folder: Path, name: str, seed: int) -> Split:
     return Split(whole.take(seen), whole.take(tested), tested)
 
 
-@lru_cache(1)
+@cache
 def _read(folder: Path, name: str) -> Collection:
     if not (folder / name).is_dir():
         raise ValueError(

@@ -29,12 +29,12 @@ class RowError(ValueError):
     lambdaboost._checks.RowError: relevance[3] is -1: labels must be ≥ 0
     """
 
-    def __init__(self, name: str, row: int, value: Any, remedy: str) -> None:
-        super().__init__(name, row, value, remedy)
-        self.name, self.row, self.value, self.remedy = name, row, value, remedy
+    def __init__(self, name: str, row: int, value: Any, remedy: str, before: str = "") -> None:
+        super().__init__(name, row, value, remedy, before)
+        self.name, self.row, self.value, self.remedy, self.before = name, row, value, remedy, before
 
     def __str__(self) -> str:
-        return f"{self.name}[{self.row}] {self.problem}"
+        return f"{self.before}{self.name}[{self.row}] {self.problem}"
 
     @property
     def problem(self) -> str:
@@ -51,7 +51,27 @@ def naming_rows(place: Callable[[int], str], rows: NDArray[np.int64] | None = No
         yield
     except RowError as error:
         row = error.row if rows is None else int(rows[error.row])
-        raise ValueError(f"{place(row)}: {error.name} {error.problem}") from None
+        raise ValueError(f"{error.before}{place(row)}: {error.name} {error.problem}") from None
+
+
+@contextmanager
+def saying(before: str) -> Iterator[None]:
+    """Put words before an error, such as the data that it is about; a `RowError` stays one.
+
+    >>> with saying("valid"):
+    ...     raise RowError("relevance", 3, -1.0, "labels must be ≥ 0")
+    Traceback (most recent call last):
+    lambdaboost._checks.RowError: valid: relevance[3] is -1: labels must be ≥ 0
+    """
+    try:
+        yield
+    except RowError as error:
+        raise RowError(
+            error.name, error.row, error.value, error.remedy, f"{before}: {error.before}"
+        ) from None
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{before}: {error}") from None
 
 
 def check_whole(name: str, value: Any, least: int = 1, most: int = LAST_RANK, remedy: str = "") -> int:
@@ -194,10 +214,5 @@ def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remed
 
 def check_positions(q: Any, source: str, rows: NDArray[np.bool_]) -> None:
     """Raise if one of these rows of `q`, which have labels in `source`, has no position."""
-    missing = rows & (q.required_position() == 0)
-    if missing.any():
-        row = int(missing.argmax())
-        raise ValueError(
-            f"{source}[{row}] is {q.source(source)[row]:g}, but the row has no position: "
-            "give the position at which it was shown, or NaN as its label"
-        )
+    remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
+    refuse_labels(source, q.labels[source], rows & (q.required_position() == 0), remedy)

@@ -113,7 +113,7 @@ MISTAKES = [
     ([], "give the column with the query of each row as --query; it has 'query', 'f0', 'f1'"),
     (["--query", "query"], "give the column with the grade of each row as --label"),
     (["--query", "id"], "--query 'id': "),
-    (["--query", "query", "--label", "title"], "log.csv: column 'title' is String, not numeric: encode it as num"),
+    (["--query", "query", "--label", "title"], "log.csv, not a number: encode it as numbers, or give another"),
     (["--query", "query", "--label", "grade"], "'title' is not numeric: encode as numbers, or give --drop 'title'"),
     (["--query", "query", "--label", "grade", "--drop", "title,tilte"], "has no column 'tilte': choose among 'query'"),
     (["--query", "query", "--label", "grade", "--drop", "f11-f2"], "has no column 'f11-f2'"),

@@ -199,7 +199,7 @@ def test_missing_grades_are_warned_of_under_native_objectives(engine, name):
 
 
 def test_grades_that_map_cannot_read():
-    with pytest.raises(ValueError, match=r"^relevance\[\d+\] is \d, and XGBoost's own rank:map takes"):
+    with pytest.raises(ValueError, match=r"^relevance\[\d+\] is \d: XGBoost's own rank:map takes"):
         front("xgboost").train(PARAMS["xgboost"], data_of("xgboost", "rank:ndcg"), 1, objective="rank:map")
 
 

@@ -257,6 +257,42 @@ def test_wrong_shards_are_refused_before_the_first_round(capsys, tmp_path, frame
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "options", "said"),
+    [
+        ("label", -1, (), "relevance is -1: labels must be ≥ 0"),
+        (
+            "label",
+            -1,
+            ("--objective", "lambdarank"),
+            "relevance is -1: LightGBM's own lambdarank takes grades ≥ 0",
+        ),
+        ("label", 1024, (), "relevance is 1024: its gain"),
+        ("label", "x", (), "column 'label' is 'x' in row .*, not a number: encode"),
+        (
+            "weight",
+            9,
+            ("--weight", "weight", "--engine", "xgboost"),
+            "weight is 9: unlike the first row of its query",
+        ),
+        (
+            "rank",
+            np.nan,
+            ("--position", "rank", "--objective", "PositionGAM(LambdaRank())"),
+            "relevance is .: the row has no position",
+        ),
+    ],
+)
+def test_the_shard_and_the_row_of_a_wrong_value_are_named(capsys, tmp_path, column, value, options, said):
+    log, wrong = tmp_path / "log", FRAME[["qid", "label", "weight", "rank", "a"]].astype(object)
+    wrong.loc[570, column] = value
+    log.mkdir()
+    wrong[:500].to_csv(log / "one.csv", index=False)
+    wrong[500:].to_csv(log / "two.csv", index=False)
+    error = refused(capsys, "train", log, "--out", tmp_path / "model.txt", *options)
+    assert re.search(r"row 71 of .*two\.csv", error) and re.search(said, error), error
+
+
 def test_files_that_are_no_shards_of_one_kind(capsys, data, tmp_path):
     out = ("--out", tmp_path / "model.txt")
     mixed = shards_of(tmp_path / "mixed", one=SMALL[:50])

@@ -306,7 +306,7 @@ def test_documents_that_were_not_shown():
         UnbiasedLambdaRank(),
         PositionGAM(LambdaRank()),
     ):
-        with pytest.raises(ValueError, match=r"relevance\[1\] is 1, but the row has no position"):
+        with pytest.raises(ValueError, match=r"relevance\[1\] is 1: the row has no position"):
             objective.gradient(np.zeros(3), q)
 
 

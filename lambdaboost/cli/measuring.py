@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import saying
 from lambdaboost._words import counted, shown
 from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import Queries
@@ -58,14 +59,11 @@ def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any 
 def check_evaluated(option: str, q: Queries, file: DataFile, measures: Iterable[Measure]) -> None:
     """Raise before a training if a measure refuses the labels or the positions of a file."""
     for measure in dict.fromkeys(measures):
-        try:
+        with saying(f"{option} with --measure {measure!r}"), file.naming_rows():
             for source in measure.sources:
                 q.source(source, allow_negative=measure.allows_negative)
             check_read_positions([measure], q)
-            with file.naming_rows():
-                measure(np.zeros(q.n_documents), q)
-        except ValueError as error:
-            raise ValueError(f"{option} with --measure {measure!r}: {error}") from None
+            measure(np.zeros(q.n_documents), q)
 
 
 def figures_of(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.dask.rows import Rows, check_sources, named, naming_partition, spread
+from lambdaboost._checks import saying
+from lambdaboost.dask.rows import Rows, check_sources, named, spread
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Figures, Measure
 from lambdaboost.evaluation.naming import measures_in
@@ -85,5 +86,5 @@ def _figures(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The values of a partition's queries, (measures, queries), and their weights."""
     scores, q = part
-    with naming_partition(number):
+    with saying(f"partition {number}"):
         return np.array([measure.per_query(scores, q) for measure in measures]), q.query_weight

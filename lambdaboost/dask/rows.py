@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_new_source
+from lambdaboost._checks import check_new_source, saying
 from lambdaboost.dask.waiting import WorkerDied
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import codes_of, numbers, query_ids
@@ -91,17 +90,6 @@ def spread(client: Any, features: Mapping[str, Any], columns: Mapping[str, Any],
     return held
 
 
-@contextmanager
-def naming_partition(number: int) -> Iterator[None]:
-    """Name the partition in an error of its rows."""
-    try:
-        yield
-    except TypeError as error:
-        raise TypeError(f"partition {number}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"partition {number}: {error}") from None
-
-
 def joined(parts: Sequence[Rows]) -> Rows:
     """The partitions of a worker as one."""
     q = Queries.concat([part.queries for part in parts])
@@ -175,7 +163,7 @@ def _part(number: int, names: Sequence[str], values: Sequence[Any], check: Check
     if np.any(order[1:] < order[:-1]):
         X = X.iloc[order] if hasattr(X, "iloc") else X[order]
         columns = {name: column.take(order) for name, column in columns.items()}
-    with naming_partition(number):
+    with saying(f"partition {number}"):
         q = Queries(columns.pop("relevance"), **columns)
         check(q)
     return Rows(X, q)

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_new_source
+from lambdaboost._checks import check_new_source, refuse_labels
 from lambdaboost.datasets.arrays import array_of, labels_of, query_ids, query_starts, weights_of
 from lambdaboost.datasets.tables import as_frame
 
@@ -157,13 +157,11 @@ def query_weights(name: str, weight: ArrayLike, sizes: NDArray[np.integer], rows
     if given.shape != (rows,) or len(sizes) == rows:
         return given
     of_query = given[np.cumsum(sizes) - sizes]
-    differs = np.repeat(of_query, sizes) != given
-    if differs.any():
-        row = int(differs.argmax())
-        raise ValueError(
-            f"{name}[{row}] is {given[row]}, unlike the first row of its query: XGBoost weights whole queries; "
-            "give one weight per query, or use LightGBM, which weights rows"
-        )
+    remedy = (
+        "unlike the first row of its query, but XGBoost weights whole queries; give one weight per query, or use "
+        "LightGBM, which weights rows"
+    )
+    refuse_labels(name, given, np.repeat(of_query, sizes) != given, remedy)
     return of_query
 
 

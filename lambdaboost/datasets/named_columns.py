@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._checks import check_new_source
+from lambdaboost._checks import check_new_source, saying
 from lambdaboost._words import plain
 from lambdaboost.datasets.categories import Categories
 from lambdaboost.datasets.collection import Collection
@@ -203,12 +203,9 @@ class NamedColumns:
             )
         order = None if like is None else like.feature_names
         rows = self.split(name, X, *beside, needed=self._labels if like is None else (), order=order)
-        try:
+        with saying(name):
             q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
             return _collected(rows.features, q, None if like is None else like.categories)
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{name}: {error}") from None
 
     def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:
         """The queries of X with grades y, and the label sources and positions that a measure reads."""

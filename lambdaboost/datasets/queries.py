@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import all_finite, check_new_source
+from lambdaboost._checks import RowError, all_finite, check_new_source
 from lambdaboost.datasets.arrays import chosen_of, labels_of, query_ids, query_starts, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 
 RELEVANCE = "relevance"
+NEGATIVE = (
+    "labels must be ≥ 0, except for measures and objectives of their order, such as Spearman(), RankNet() and "
+    "LambdaRank(Spearman()): use these, or ranks within the query"
+)
 PARTS = ("offsets", "labels", "ids", "weight", "positions")
 PART = 1 << 17  # documents of a part: its temporary arrays are small beside the labels of large data
 REMEMBERED = 128  # cached results per `Queries`; an objective needs about five
@@ -190,10 +194,7 @@ class Queries:
                 f"or in sources={{{name!r}: …}} of the data set"
             ) from None
         if not allow_negative and (row := self.memo(("below 0", name), lambda: _first_below_0(labels))) >= 0:
-            raise ValueError(
-                f"{name}[{row}] is {labels[row]:g}: labels must be ≥ 0, except for measures and objectives of their "
-                "order, such as Spearman(), RankNet() and LambdaRank(Spearman()): use these, or ranks within the query"
-            )
+            raise RowError(name, row, float(labels[row]), NEGATIVE)
         return labels
 
     def required_position(self) -> NDArray[np.int32]:

@@ -241,9 +241,18 @@ class Table:
                 return _from_words(series.to_numpy())
         except (TypeError, ValueError):
             pass
-        raise TypeError(
-            f"column {shown(column)} is {dtype}, not numeric: encode it as numbers, or {otherwise}"
-        )
+        found = f"{dtype}, not numeric"
+        if self.csv:
+            found = f"{self._first_word(series.to_numpy())}, not a number"
+        raise TypeError(f"column {shown(column)} is {found}: encode it as numbers, or {otherwise}")
+
+    def _first_word(self, given: NDArray[Any]) -> str:
+        """The first field of CSV that stands for no number, and its row."""
+        import pandas as pd
+
+        words = ~np.isin([str(field).strip().lower() for field in given], MISSING)
+        row = int((words & pd.to_numeric(pd.Series(given), errors="coerce").isna().to_numpy()).argmax())
+        return f"{shown(given[row])} in {self.row_name(row)}"
 
     def matrix(
         self, columns: Sequence[str], otherwise: str = FEATURES, categories: Categories = MappingProxyType({})

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lambdaboost._checks import saying
 from lambdaboost.calls.callback import training_of
 from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case
@@ -139,25 +140,21 @@ class Job:
         for name, data in evaluated:
             name = f"{name}, for {_short(self._measures)}" if self._measures else name
             q = self._required(name, data, self._measures)
-            try:
+            with saying(name):
                 check_read_positions(self._measures, q)
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
 
     def _case(self, data: Any, q: Queries) -> Case:
         reads = any(getattr(reader, "reads_positions", False) for reader in (self.rule, *self._measures))
         return Case(self.engine, self.rule, self.params, data, q, reads, self.model is not None)
 
     def _required(self, name: str, data: Any, readers: Iterable[Any]) -> Queries:
-        try:
+        with saying(name):
             q = queries_of(data, self.sources)
             for reader in readers:
                 for source in reader.sources:
                     q.source(source, allow_negative=reader.allows_negative)
                 if getattr(reader, "reads_positions", False):
                     q.required_position()
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
         return q
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import refuse_labels
 from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
@@ -49,18 +50,12 @@ class NativeObjective:
                 "objective such as LambdaRank(), for which they stay missing"
             )
             grades = np.nan_to_num(grades)
-        if (below := grades < 0).any():
-            row = int(below.argmax())
-            raise ValueError(
-                f"relevance[{row}] is {grades[row]:g}, and {self.owner}'s own {self.name} takes grades ≥ 0: give an "
-                "objective of their order, such as RankNet() or LambdaRank(Spearman())"
-            )
-        if self.name == "rank:map" and (more := (grades != 0) & (grades != 1)).any():
-            row = int(more.argmax())
-            raise ValueError(
-                f"relevance[{row}] is {grades[row]:g}, and XGBoost's own rank:map takes grades 0 and 1 only: convert "
-                "them, or give LambdaRank(MAP())"
-            )
+        remedy = "give an objective of their order, such as RankNet() or LambdaRank(Spearman())"
+        own = f"{self.owner}'s own {self.name} takes grades"
+        refuse_labels("relevance", grades, grades < 0, f"{own} ≥ 0; {remedy}")
+        if self.name == "rank:map":
+            remedy = "convert them, or give LambdaRank(MAP())"
+            refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
 
     def check(self, engine: Engine, leaves: Leaves) -> None:
         """Raise if it is not of this engine, or the leaves are not the engine's."""

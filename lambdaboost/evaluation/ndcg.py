@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import refuse_labels
+from lambdaboost._checks import RowError, refuse_labels
 from lambdaboost._jit import kernel, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff
@@ -55,10 +55,10 @@ class DiscountedGain(AtCutoff, registered=False):
         if np.isinf(ideal).any():
             query = int(np.flatnonzero(np.isinf(ideal))[0])
             row = int(q.offsets[query] + gains[q.offsets[query] : q.offsets[query + 1]].argmax())
-            raise ValueError(
-                f"{self.source}[{row}] is {q.source(self.source)[row]:g}: the ideal DCG of its query "
-                "overflows; use lower grades, gain='linear' or a tuple of gains"
+            remedy = (
+                "the ideal DCG of its query overflows; use lower grades, gain='linear' or a tuple of gains"
             )
+            raise RowError(self.source, row, float(q.source(self.source)[row]), remedy)
         return ideal
 
     def _per_query(self, scores: NDArray[np.float64], q: Queries) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lambdaboost._checks import check_whole
+from lambdaboost._checks import RowError, check_whole
 from lambdaboost._jit import inlined_exact, kernel, over_queries, uncounted
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import CNDCG, NDCG
@@ -82,10 +82,11 @@ class XENDCG(Objective):
         if np.isinf(sums).any():
             query = int(np.isinf(sums).argmax())
             row = int(q.offsets[query] + np.nanargmax(gains[q.offsets[query] : q.offsets[query + 1]]))
-            raise ValueError(
-                f"{self.metric.source}[{row}] is {source[row]:g}: the gains of its query sum to more than float64 "
-                "holds; use lower grades, gain='linear' or a tuple of gains"
+            remedy = (
+                "the gains of its query sum to more than float64 holds; use lower grades, gain='linear' or a tuple of "
+                "gains"
             )
+            raise RowError(self.metric.source, row, float(source[row]), remedy)
         return gains
 
 

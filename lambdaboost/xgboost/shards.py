@@ -8,6 +8,7 @@ from typing import Any
 import xgboost as xgb
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import carried
 from lambdaboost.xgboost.data import QuantileDMatrix
@@ -40,6 +41,9 @@ def matrix_of(
 
     XGBoost makes the bins here, and refuses a training with another `max_bin`.
     """
+    q = shards.queries
+    if q.weight is not None:
+        query_weights("weight", q.weight, q.sizes, q.n_documents)  # here, where rows are not those of a batch
     batches = ShardBatches(shards, names)
     data = QuantileDMatrix(batches, ref=reference, max_bin=max_bin, enable_categorical=True)
     if shards.categories:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from child import printed
 from command import call, refused
@@ -324,6 +325,38 @@ def test_a_shard_of_categories_that_training_had_not_is_refused(capsys, data, tm
     new = shards_of(tmp_path / "new", one=FRAME[:50], two=FRAME[50:99].assign(device="watch"))
     error = refused(capsys, "evaluate", new, "--model", model)
     assert re.search(r"column 'device' is 'watch' in row 1 of .*two\.parquet, none of its categories", error)
+
+
+def same_columns(one, many):
+    """Raise unless a file and a folder have the same features and categories."""
+    one, many = Columns().read(one), Columns().read(many)
+    assert (one.feature_names, one.categories) == (many.feature_names, many.categories)
+    np.testing.assert_array_equal(one.features, np.concatenate([part.features for part in many]))
+
+
+INDEX = {
+    "row numbers": pd.RangeIndex(N, name="row"),
+    "a column": pd.Index(FRAME.c, name="c"),
+    "levels": [FRAME.c, np.arange(N)],
+}
+
+
+@pytest.mark.parametrize("index", INDEX.values(), ids=INDEX)
+def test_an_index_of_pandas_is_the_same_in_a_folder(tmp_path, index):
+    frame = SMALL.set_index(index)
+    frame.to_parquet(tmp_path / "one.parquet")
+    same_columns(tmp_path / "one.parquet", shards_of(tmp_path / "log", one=frame[:50], two=frame[50:]))
+
+
+def test_categories_of_polars_are_coded_as_in_one_file(tmp_path):
+    frame = pl.from_pandas(SMALL).with_columns(
+        pl.Series("market", FRAME.market.astype(str)).cast(pl.Categorical)
+    )
+    (tmp_path / "log").mkdir()
+    for name, part in {"one": frame, "log/a": frame[:2], "log/b": frame[2:]}.items():
+        part.write_parquet(tmp_path / f"{name}.parquet")
+    assert frame[:2, "market"].n_unique() < 3
+    same_columns(tmp_path / "one.parquet", tmp_path / "log")
 
 
 def test_shards_without_rows_are_left_out(capsys, tmp_path):

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import xgboost as xgb
 from batches import COLUMNS, MATRICES, QID, RANK, Batches, Q, X, in_batches, parts, taken
@@ -153,6 +155,16 @@ def test_what_batches_may_be(kind, tmp_path):
     assert data.feature_names == list(frame) and data.num_row() == ALL
 
 
+@pytest.mark.parametrize("table", [pl.DataFrame, pa.table])
+def test_equal_categories_have_equal_codes_in_all_batches(table):
+    """XGBoost takes the codes of the batch, which both libraries count by first appearance."""
+    parts = ["us", "de", "fr"], ["fr", "us", "de", "de"]
+    frames = [table({"c": pa.array(part).dictionary_encode(), "x": np.arange(len(part))}) for part in parts]
+    given = [{"data": X, "label": np.arange(len(X)), "group": [len(X)]} for X in frames]
+    data = in_batches("QuantileDMatrix", None, given, enable_categorical=True)
+    np.testing.assert_array_equal(data.get_data().toarray()[:, 0], [2, 0, 1, 1, 2, 0, 0])
+
+
 def changed(at, **columns):
     """The batches, of which one has other columns."""
     given = parts()
@@ -166,11 +178,14 @@ FRAME = pd.DataFrame(X[:300]).rename(columns=str).astype({"3": "category"})
 CATEGORIES = [FRAME.assign(**{"3": pd.Categorical([value] * 300)}) for value in "ab"]
 BAD = {
     "columns": (changed(2, data=X[310:700, :3]), "batch 2 has 3 columns where batch 0 has 16 columns"),
-    "fields": (changed(2, weight=None), "batch 2 has source 'clicks' where batch 0 has weight"),
-    "a source": (changed(1, sources={}), "batch 1 has nothing where batch 0 has source 'clicks'"),
+    "fields": (
+        changed(2, weight=None),
+        "batch 2 has no weight, but batch 0 has: give it in all batches or in none",
+    ),
+    "a source": (changed(1, sources={}), "batch 1 has no source 'clicks', but batch 0 has"),
     "names": (
         [{"data": pd.DataFrame(X[:9, :8], columns=[*"abcdefg", name]), "label": QID[:9]} for name in "hi"],
-        "batch 1 has column 'i' where batch 0 has column 'h': give the same columns and fields in all",
+        "batch 1 has column 'i' where batch 0 has column 'h': give the same columns in all batches",
     ),
     "categories": (
         [{"data": data, "label": QID[:300]} for data in CATEGORIES],
@@ -187,7 +202,7 @@ BAD = {
     ),
     "weights of a query": (
         parts(COLUMNS | {"weight": None}, (0, 3, ALL))[:1] + parts(COLUMNS, (3, ALL)),
-        "batch 1 has source 'clicks' where batch 0 has|batch 1 has weight where batch 0 has source 'clicks'",
+        "batch 0 has no weight, but batch 1 has: give it in all batches or in none",
     ),
     "two weights of a query": (
         [

@@ -179,7 +179,8 @@ class Folder:
             for name, values in piece.categories(columns, named).items():
                 known = found.setdefault(name, values)
                 if known != values:
-                    found[name] = tuple(sorted({*known, *values}, key=text_of_value))
+                    every = dict.fromkeys([*known, *values])  # in the order of one file, where text is sorted
+                    found[name] = tuple(sorted(every, key=text_of_value) if name in named else every)
         return {name: found[name] for name in columns if name in found}
 
     def _files_of(self, columns: Sequence[str] | None) -> Iterator[Any]:

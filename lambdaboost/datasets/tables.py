@@ -554,8 +554,14 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def indexed(frame: Any) -> Any:
-    """A pandas frame of Parquet whose named index, such as a query, is among the columns."""
-    return frame if frame.index.names == [None] else frame.reset_index()
+    """A pandas frame of Parquet whose named index, such as a query, is among the columns.
+
+    A numbering of the rows is not: the file has no such column, and each shard of a folder begins anew.
+    """
+    import pandas as pd
+
+    named = [name for name in frame.index.names if name is not None]
+    return frame if isinstance(frame.index, pd.RangeIndex) or not named else frame.reset_index(named)
 
 
 def read_csv(path: Path, text: Iterable[str | None], **given: Any) -> Any:

@@ -22,7 +22,8 @@ from lambdaboost.engines.labels import Labels
 class Batch(NamedTuple):
     """What is kept of a batch, beside its features."""
 
-    form: tuple[str, ...]  # what all batches have in common
+    columns: tuple[str, ...]  # these and the fields are the same in all batches
+    fields: frozenset[str]
     rows: int
     checksum: int
     sizes: NDArray[np.int64] | None
@@ -43,7 +44,9 @@ def batch_of(
 ) -> Batch:
     """The batch of features `data`, with the `fields` given beside and XGBoost's `own`, as they were read."""
     grades = sources.pop(RELEVANCE, None)
-    form = _form(data, fields | {"label": own["label"], "position": positions}, sources)
+    given = fields | {"label": own["label"], "position": positions}
+    named = {name for name, values in given.items() if values is not None and name != "feature_names"}
+    named |= {f"source {shown(name)}" for name in sources}
     sizes = None if own["group"] is None else np.asarray(own["group"])
     ids = None
     if fields.get("qid") is not None and sizes is not None:
@@ -52,25 +55,23 @@ def batch_of(
     for values in (own["label"], sizes, own["weight"], *sources.values(), positions and positions.codes):
         checksum = checksum if values is None else zlib.crc32(np.ascontiguousarray(values).data, checksum)
     missing = np.flatnonzero(np.isnan(grades)) if grades is not None else np.zeros(0, dtype=np.int64)
-    return Batch(form, rows, checksum, sizes, ids, own["weight"], missing, sources, positions)
+    columns = _columns(data, fields.get("feature_names"))
+    return Batch(
+        columns, frozenset(named), rows, checksum, sizes, ids, own["weight"], missing, sources, positions
+    )
 
 
-def _form(data: Any, fields: dict[str, Any], sources: Labels) -> tuple[str, ...]:
-    """The columns and fields of a batch in words."""
+def _columns(data: Any, names: Any) -> tuple[str, ...]:
+    """The columns of a batch in words; of a frame with their categories."""
     frame = as_frame("data", data)
-    if fields.get("feature_names") is not None:
-        columns = [f"column {shown(name)}" for name in fields["feature_names"]]
-    elif frame is not None:
-        categories = categories_in(frame)
-        columns = [
-            f"column {shown(name)}"
-            + (f" of {', '.join(map(str, categories[name]))}" if name in categories else "")
-            for name in frame.columns
-        ]
-    else:
-        columns = [f"{data.shape[1]} columns"]
-    given = sorted(name for name, values in fields.items() if values is not None)
-    return *columns, *given, *(f"source {shown(name)}" for name in sources)
+    if frame is None and names is None:
+        return (f"{data.shape[1]} columns",)
+    categories = {} if names is not None else categories_in(frame)
+    return tuple(
+        f"column {shown(name)}"
+        + (f" of {', '.join(map(str, categories[name]))}" if name in categories else "")
+        for name in (frame.columns if names is None else names)
+    )
 
 
 # The whole of all batches.

@@ -11,9 +11,11 @@ import numpy as np
 import xgboost as xgb
 from scipy.sparse import issparse
 
+from lambdaboost._checks import saying
 from lambdaboost._words import plain
 from lambdaboost._xgboost import free, iterator_settings
 from lambdaboost.datasets.positions import Positions
+from lambdaboost.datasets.tables import with_categories
 from lambdaboost.engines.labels import Labels
 from lambdaboost.xgboost.batch import Batch, batch_of, join, positions_of, sources_of
 from lambdaboost.xgboost.cache import Cache
@@ -101,7 +103,9 @@ class Batches(xgb.DataIter):
                 self._end()
                 return False
             data, fields = found
-            data = np.asarray(data) if isinstance(data, list | tuple) else data
+            with saying(f"batch {self.at}"):
+                # XGBoost would read the categories of polars and pyarrow by codes, which differ between batches.
+                data = np.asarray(data) if isinstance(data, list | tuple) else with_categories("data", data)
             rows = data.shape[0]
         own = self._checked(data, rows, fields)
         self.at += 1
@@ -144,13 +148,18 @@ class Batches(xgb.DataIter):
     def _keep(self, batch: Batch) -> None:
         if self.is_complete:
             raise ValueError(f"the iterator has more batches than the {self.at} of its first pass: {AGAIN}")
-        first = self.kept[0].form if self.kept else batch.form
-        for here, there in zip_longest(batch.form, first, fillvalue="nothing"):
+        first = self.kept[0] if self.kept else batch
+        for here, there in zip_longest(batch.columns, first.columns, fillvalue="nothing"):
             if here != there:
                 raise ValueError(
-                    f"batch {self.at} has {plain(here)} where batch 0 has {plain(there)}: give the same columns and "
-                    "fields in all batches"
+                    f"batch {self.at} has {plain(here)} where batch 0 has {plain(there)}: give the same columns in all "
+                    "batches, with the same categories"
                 )
+        if odd := sorted(batch.fields ^ first.fields):
+            lacks, has = (self.at, 0) if odd[0] in first.fields else (0, self.at)
+            raise ValueError(
+                f"batch {lacks} has no {odd[0]}, but batch {has} has: give it in all batches or in none"
+            )
         self.kept.append(batch)
 
     def _compare(self, batch: Batch) -> None:

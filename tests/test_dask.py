@@ -12,21 +12,20 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from one_machine import OBJECTIVE, PARAMS, booster_of
+from one_machine import scores as scores_of
 
 from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
     ClickDCG,
-    ClickTier,
     FiniteDifference,
     GradientStep,
     LambdaRank,
-    Linear,
     Queries,
     RankNet,
 )
-from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection
@@ -56,10 +55,8 @@ VALID = Collection(
     np.clip(np.round(RELEVANCE[::2, None] + 2 * RNG.normal(size=(N // 2, 6))), 0, 4),
     Queries(RELEVANCE[::2], sizes=[9] * (N // 18), clicks=CLICKS[::2]),
 )
-OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
-LIGHTGBM = {"verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5, "min_data_in_bin": 1}
-XGBOOST = {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16}
-PARAMS = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
+TRAIN = Collection(X, Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS, weight=WEIGHT, position=RANK))
+LIGHTGBM, XGBOOST = PARAMS["lightgbm"], PARAMS["xgboost"]
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
@@ -74,11 +71,24 @@ def client():
         yield client
 
 
-def spread(values, cuts=CUTS):
+def spread(values, cuts=CUTS, q=Q):
     """Rows in partitions of whole queries."""
     values = np.asarray(values)
-    rows = tuple(np.diff(Q.offsets[list(cuts)]).tolist())
+    rows = tuple(np.diff(q.offsets[list(cuts)]).tolist())
     return da.from_array(values, chunks=(rows, *((size,) for size in values.shape[1:])))
+
+
+def of_valid(values):
+    """Rows of the validation data in three partitions."""
+    return spread(values, (0, 5, 40, VALID.queries.n_queries), VALID.queries)
+
+
+VALID_PARTS = {
+    "X": of_valid(VALID.features),
+    "y": of_valid(VALID.queries.relevance),
+    "qid": of_valid(VALID.queries.query_of_row),
+    "sources": {"clicks": of_valid(VALID.queries.labels["clicks"])},
+}
 
 
 def given(**more):
@@ -95,21 +105,14 @@ def on_cluster(client, engine, rounds=12, objective=OBJECTIVE, params=None, **mo
     return train(client, params, engine=engine, rounds=rounds, objective=objective, **given(**more))
 
 
-def on_one_machine(
-    engine, rounds=12, objective=OBJECTIVE, weight=None, params=None, position=None, **training
-):
-    params, sources = PARAMS[engine] if params is None else params, {"clicks": CLICKS}
-    if engine == "lightgbm":
-        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, weight=weight, sources=sources, position=position)
-        return lb_lightgbm.train(params | {"num_threads": 1}, data, rounds, objective=objective, **training)
-    by_query = None if weight is None else weight[Q.offsets[:-1]]
-    data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=by_query, sources=sources, position=position)
-    training["verbose_eval"] = False
-    return lb_xgboost.train(params | {"nthread": 1}, data, rounds, objective=objective, **training)
+def on_one_machine(engine, rounds=12, objective=OBJECTIVE, weight=None, params=None, position=None, **more):
+    params = PARAMS[engine] if params is None else params
+    q = Queries(RELEVANCE, sizes=SIZES, clicks=CLICKS, weight=weight, position=position)
+    return booster_of(engine, params, Collection(X, q), rounds, objective, **more)
 
 
 def scores(engine, booster, X=X):
-    return booster.predict(X if engine == "lightgbm" else xgb.DMatrix(X))
+    return scores_of(engine, booster, X)
 
 
 # The model.
@@ -165,12 +168,7 @@ def test_features_of_many_values(client, engine):
     many = RELEVANCE[:, None] + 2 * rng.normal(size=(N, 6))
     objective = LambdaRank()
     booster = on_cluster(client, engine, X=spread(many), objective=objective, rounds=20)
-    if engine == "lightgbm":
-        data = lb_lightgbm.Dataset(many, RELEVANCE, qid=QID)
-        alone = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, 20, objective=objective)
-    else:
-        data = lb_xgboost.DMatrix(many, RELEVANCE, qid=QID)
-        alone = lb_xgboost.train(XGBOOST | {"nthread": 1}, data, 20, objective=objective, verbose_eval=False)
+    alone = booster_of(engine, PARAMS[engine], Collection(many, Q), 20, objective)
     fresh = RELEVANCE[:, None] + 2 * rng.normal(size=(N, 6))
     there, here = (NDCG(10)(scores(engine, b, fresh), Q) for b in (booster, alone))
     untrained = NDCG(10)(np.zeros(N), Q)
@@ -215,37 +213,35 @@ def test_frames_shuffled_by_query(client, engine):
     )
     assert (booster.feature_name() if engine == "lightgbm" else booster.feature_names) == names
     alone = divisions.compute().sort_values("qid", kind="stable")
-    clicks = {"clicks": alone["clicks"]}
-    if engine == "lightgbm":
-        data = lb_lightgbm.Dataset(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
-        rounds = booster.best_iteration
-        expected = lb_lightgbm.train(LIGHTGBM | {"num_threads": 1}, data, rounds, objective=OBJECTIVE)
-    else:
-        data = lb_xgboost.DMatrix(alone[names], alone["y"], qid=alone["qid"], sources=clicks)
-        rounds = booster.best_iteration + 1
-        expected = lb_xgboost.train(XGBOOST, data, rounds, objective=OBJECTIVE, verbose_eval=False)
+    q = Queries(alone["y"], ids=alone["qid"], clicks=alone["clicks"])
+    rounds = booster.best_iteration + (engine == "xgboost")
+    expected = booster_of(engine, PARAMS[engine], Collection(alone[names].to_numpy(), q), rounds, OBJECTIVE)
     expected = scores(engine, expected, frame[names])
     np.testing.assert_allclose(scores(engine, booster, frame[names]), expected, rtol=1e-5, atol=1e-6)
 
 
-def from_shards(folder, shards=8, padding=60):
+def from_shards(folder, data=TRAIN, shards=8, padding=0):
     """The arguments of `train` as columns of Parquet files of whole queries, of which nothing is read here."""
     dd = pytest.importorskip("dask.dataframe")
+    q = data.queries
     names = [f"f{i}" for i in range(6 + padding)]
-    features = pd.DataFrame(np.hstack([X, np.zeros((N, padding))]), columns=names)
-    rows = features.assign(grade=RELEVANCE, clicks=CLICKS, rank=RANK, weight=WEIGHT, qid=QID)
-    for shard, of_shard in rows.groupby(Q.query_of_row * shards // len(SIZES)):
+    features = pd.DataFrame(np.hstack([data.features, np.zeros((len(q.relevance), padding))]), columns=names)
+    given = {"y": q.relevance, "qid": q.query_of_row, "weight": q.weight, "position": q.position}
+    columns = {name: values for name, values in given.items() if values is not None}
+    folder.mkdir()
+    for shard, of_shard in features.assign(clicks=q.labels["clicks"], **columns).groupby(
+        q.query_of_row * shards // q.n_queries
+    ):
         of_shard.to_parquet(folder / f"part-{shard}.parquet", index=False)
     frame = dd.read_parquet(folder)
-    columns = {"y": frame["grade"], "qid": frame["qid"], "weight": frame["weight"], "position": frame["rank"]}
-    return {"X": frame[names], "sources": frame[["clicks"]]} | columns
+    return {"X": frame[names], "sources": frame[["clicks"]]} | {name: frame[name] for name in columns}
 
 
 def test_files_are_read_by_the_workers_alone(client, tmp_path, monkeypatch):
     """Dask joins small files of which one column is read, but not those of many; no feature reaches the client."""
     from dask.sizeof import sizeof
 
-    shards = from_shards(tmp_path)
+    shards = from_shards(tmp_path / "train", padding=60)
     assert len(shards["X"].to_delayed()) == 8 > len(shards["y"].to_delayed())
     received, gather = [], client.gather
     monkeypatch.setattr(client, "gather", lambda *a, **k: received.append(gather(*a, **k)) or received[-1])
@@ -315,38 +311,21 @@ def test_one_worker_will_do(client, engine):
     np.testing.assert_allclose(scores(engine, booster), expected, rtol=1e-5, atol=1e-6)
 
 
-def held_out(engine, data):
-    """The validation data on one machine."""
-    labels = {"qid": VALID.queries.query_of_row, "sources": {"clicks": VALID.queries.labels["clicks"]}}
-    if engine == "lightgbm":
-        return data.create_valid(VALID.features, VALID.queries.relevance, **labels)
-    return lb_xgboost.DMatrix(VALID.features, VALID.queries.relevance, **labels)
-
-
 @ENGINE
-def test_early_stopping_is_that_of_one_machine(client, engine):
+@pytest.mark.parametrize("valid", [VALID, VALID_PARTS], ids=["in the client", "on the workers"])
+def test_early_stopping_is_that_of_one_machine(client, engine, valid):
     """On validation data that every worker has, so that all stop in the same round, which the booster knows."""
     faster = PARAMS[engine] | {"learning_rate": 1.0}
     there = on_cluster(
-        client, engine, rounds=60, params=faster, valid=VALID, measure=NDCG(5), early_stopping=5
+        client, engine, rounds=60, params=faster, valid=valid, measure=NDCG(5), early_stopping=5
     )
-    sources = {"clicks": CLICKS}
+    here = on_one_machine(engine, 60, params=faster, valid=VALID, measure=NDCG(5), early_stopping=5)
+    best = here.best_iteration
     if engine == "lightgbm":
-        data = lb_lightgbm.Dataset(X, RELEVANCE, qid=QID, sources=sources)
-        here = lb_lightgbm.train(
-            faster | {"num_threads": 1}, data, 60, objective=OBJECTIVE, valid_sets=[held_out(engine, data)],
-            feval=NDCG(5), callbacks=[lgb.early_stopping(5, verbose=False)],
-        )  # fmt: skip
-        best = here.best_iteration
         assert there.current_iteration() == best < 55
     else:
-        data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, sources=sources)
-        here = lb_xgboost.train(
-            faster | {"nthread": 1}, data, 60, objective=OBJECTIVE, evals=[(held_out(engine, data), "valid")],
-            custom_metric=NDCG(5), early_stopping_rounds=5, verbose_eval=False,
-        )  # fmt: skip
-        assert there.num_boosted_rounds() == here.best_iteration + 1 < 55
-        best, here = here.best_iteration, here[: here.best_iteration + 1]
+        assert there.num_boosted_rounds() == best + 1 < 55
+        here = here[: best + 1]
     assert there.best_iteration == best
     np.testing.assert_allclose(scores(engine, there), scores(engine, here), rtol=1e-4, atol=1e-4)
 
@@ -361,7 +340,7 @@ def test_validation_that_cannot_be_is_refused_before_any_training(client, engine
         (ValueError, "valid and early_stopping go together", {"valid": VALID}),
         (
             TypeError,
-            r"valid is a ndarray, expected Collection\(features, Queries",
+            r"valid is a ndarray, expected Collection\(features, Queries.* or Dask collections as \{'X': …",
             stop | {"valid": VALID.features},
         ),
         (ValueError, "valid has 5 features, X has 6: give the same columns", stop | {"valid": narrow}),
@@ -372,6 +351,53 @@ def test_validation_that_cannot_be_is_refused_before_any_training(client, engine
     ):
         with pytest.raises(error, match=message):
             on_cluster(client, engine if more else "catboost", params={}, **more)
+
+
+def test_validation_that_workers_read_is_refused_before_any_training(client, monkeypatch):
+    monkeypatch.setattr("lambdaboost.dask.training.finish", lambda *_: pytest.fail("it trains"))
+    grades, ids = VALID.queries.relevance, VALID.queries.query_of_row
+    first = np.arange(ids.size) == VALID.queries.offsets[5]  # row of the second partition
+    cut = np.where(first, 4, ids)
+    nothing = {
+        "X": da.zeros((0, 6)),
+        "y": da.zeros(0),
+        "qid": da.zeros(0),
+        "sources": {"clicks": da.zeros(0)},
+    }
+    for error, message, more in (
+        (ValueError, "valid has no qid: give {'X': …, 'y': …, 'qid': …}", {"qid": None}),
+        (ValueError, "valid has 'group': give {'X': …", {"group": of_valid(ids)}),
+        (TypeError, "valid: y is ndarray, expected a Dask array", {"y": grades}),
+        (ValueError, "valid: query 4 is split over partitions 0 and 1", {"qid": of_valid(cut)}),
+        (ValueError, "valid: y has 1 partitions, X has 3", {"y": da.from_array(grades, chunks=-1)}),
+        (ValueError, "valid: X has no rows", nothing),
+        (
+            ValueError,
+            r"valid: CNDCG\(k=3\) reads the source 'clicks': give it in sources=",
+            {"sources": None},
+        ),
+        (
+            ValueError,
+            r"valid: partition 1: clicks\[0\] is -1",
+            {"sources": {"clicks": of_valid(-1.0 * first)}},
+        ),
+        (ValueError, "valid has 5 features, X has 6: give the same", {"X": of_valid(VALID.features[:, :5])}),
+    ):
+        with pytest.raises(error, match=message):
+            on_cluster(client, "lightgbm", valid=VALID_PARTS | more, measure=CNDCG(3), early_stopping=5)
+
+
+def test_validation_with_other_columns_is_refused(client):
+    """LightGBM would take them by their place."""
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame(X[:20], columns=list("abcdef")), npartitions=1)
+    labels = {"y": frame["a"], "qid": frame["b"]}
+    for error, message, features in (
+        (ValueError, "valid has 'd' as column 2, X has 'c': give the same columns", frame[list("abdcef")]),
+        (TypeError, "valid has X as Array, train as DataFrame: give the same kind", spread(X)),
+    ):
+        with pytest.raises(error, match=message):
+            train(client, LIGHTGBM, frame, **labels, valid=labels | {"X": features}, early_stopping=5)
 
 
 def test_nothing_of_the_cluster_is_left_in_the_model(client):
@@ -449,8 +475,8 @@ def test_four_workers_from_files(engine, tmp_path):
     """Sources, positions, weights, validation and measures; a killed worker, and a training after it."""
     import cloudpickle
 
-    shards = from_shards(tmp_path, padding=0)
-    stop = {"valid": VALID, "measure": NDCG(5), "early_stopping": 5, "rounds": 60}
+    shards, valid = from_shards(tmp_path / "train"), from_shards(tmp_path / "valid", VALID, shards=3)
+    stop = {"valid": valid, "measure": NDCG(5), "early_stopping": 5, "rounds": 60}
     faster = PARAMS[engine] | {"learning_rate": 1.0}
     given = {"engine": engine, "objective": OBJECTIVE} | shards
     cluster = distributed.LocalCluster(
@@ -467,19 +493,14 @@ def test_four_workers_from_files(engine, tmp_path):
             again = train(client, faster, **given, **stop)
     finally:
         cloudpickle.unregister_pickle_by_value(__import__(__name__))
-    names = None if engine == "lightgbm" else booster.feature_names
-    rows = X if names is None else pd.DataFrame(X, columns=names)
-    first, second = scores(engine, booster, rows), scores(engine, again, rows)
+    first, second = scores(engine, booster), scores(engine, again)
     np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
     if engine == "xgboost":  # on three workers or more LightGBM may differ
-        data = lb_xgboost.DMatrix(X, RELEVANCE, qid=QID, weight=WEIGHT, sources={"clicks": CLICKS})
-        alone = lb_xgboost.train(
-            faster, data, 60, objective=OBJECTIVE, evals=[(held_out(engine, data), "valid")],
-            custom_metric=NDCG(5), early_stopping_rounds=5, verbose_eval=False,
-        )  # fmt: skip
+        here = Collection(X, TRAIN.queries.with_positions(None))  # which this objective would not read
+        alone = booster_of(engine, faster, here, objective=OBJECTIVE, **stop | {"valid": VALID})
         assert booster.best_iteration == alone.best_iteration < 55
-        alone = alone[: alone.best_iteration + 1].predict(xgb.DMatrix(X))
-        np.testing.assert_allclose(first, alone, rtol=1e-4, atol=1e-4)
+        expected = scores(engine, alone[: alone.best_iteration + 1])
+        np.testing.assert_allclose(first, expected, rtol=1e-4, atol=1e-4)
     untrained, trained = NDCG(5)(np.zeros(N), Q), NDCG(5)(first, Q)
     assert trained > untrained + 0.1
 

@@ -83,7 +83,7 @@ class Lasting(Wrapper, registered=False):
         return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)
 
 
-def _on_lightgbm(parts: list[Rows], training: Training, network: Network, held_out: Rows | None) -> Trained:
+def _on_lightgbm(parts: list[Rows], training: Training, network: Network, held_out: list[Rows]) -> Trained:
     from lambdaboost._lightgbm import with_parameters
 
     lasting = Lasting(training.objective)
@@ -102,7 +102,7 @@ def _on_lightgbm(parts: list[Rows], training: Training, network: Network, held_o
     return with_parameters(booster.model_to_string(), ALONE).encode(), booster.best_iteration
 
 
-def _on_xgboost(parts: list[Rows], training: Training, network: Network, held_out: Rows | None) -> Trained:
+def _on_xgboost(parts: list[Rows], training: Training, network: Network, held_out: list[Rows]) -> Trained:
     from xgboost.collective import CommunicatorContext
 
     with CommunicatorContext(**network):
@@ -110,13 +110,13 @@ def _on_xgboost(parts: list[Rows], training: Training, network: Network, held_ou
     return bytes(booster.save_raw()), booster.num_boosted_rounds() - 1
 
 
-def _trained(engine: str, threads: str, parts: list[Rows], training: Training, held_out: Rows | None) -> Any:
+def _trained(engine: str, threads: str, parts: list[Rows], training: Training, held_out: list[Rows]) -> Any:
     from distributed import get_worker
 
     stock: Any = engine_named(engine)  # its data sets are made from any features, as `Rows` has them
     training = replace(training, params={**training.params, threads: int(get_worker().state.nthreads)})
     data = stock.data(joined(parts))
-    valid = None if held_out is None else stock.data(held_out, data)
+    valid = stock.data(joined(held_out), data) if held_out else None
     return fit(stock, training, data, valid, lambda _: None)
 
 

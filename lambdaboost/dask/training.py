@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost._checks import check_whole
 from lambdaboost.dask.networks import ENGINES
-from lambdaboost.dask.rows import Rows, check_sources, named, spread
+from lambdaboost.dask.rows import check_sources, named, spread
+from lambdaboost.dask.validation import held_out_rows
 from lambdaboost.dask.waiting import finish
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.engines.engine import Training, engine_named
@@ -35,7 +35,7 @@ def train(
     rounds: int = 100,
     objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
-    valid: Collection | None = None,
+    valid: Collection | Mapping[str, Any] | None = None,
     measure: Measure = NDCG(3),
     early_stopping: int | None = None,
 ) -> Any:
@@ -60,9 +60,10 @@ def train(
         Further label sources by name. All collections have the same partitions as X.
     rounds, objective, leaves
         As in the engine's `train`, except ``leaves="newton"`` and objectives that need all rows in one process.
-    valid, measure, early_stopping : Collection, Measure and int, optional
-        Stop after so many rounds without improvement of the measure of the validation data, which are in this process
-        and copied to every worker. Each worker evaluates all of them, so that all stop in the same round.
+    valid, measure, early_stopping : Collection or mapping, Measure and int, optional
+        Stop after so many rounds without improvement of the measure of the validation data. They are a `Collection` in
+        this process, or Dask collections by the names of these arguments, ``{"X": …, "y": …, "qid": …}``, which only
+        the workers read. Each worker holds and evaluates all of them, so that all stop in the same round.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def train(
     stock, (network_of, train_on_worker) = engine_named(engine), ENGINES[engine]
     rule = stepped(read_objective(objective), leaves)
     check_distributed(rule, leaves)
-    held_out = _held_out(X, valid, measure, early_stopping)
+    held_out = held_out_rows(client, X, valid, measure, early_stopping)
     given = named(y, qid, weight, sources, position)
     check_sources(rule, given)
     held: dict[str, list[Any]] = {}
@@ -95,8 +96,6 @@ def train(
     settings = with_least_leaf(stock, params, rule, sum(part.documents for part in parts))
     training = Training(rule, "engine", rounds, settings, measure, early_stopping)
     network = network_of(client, [*held], settings)
-    if held_out is not None:
-        held_out = client.scatter(held_out, workers=[*held], broadcast=True, hash=False)
     # Otherwise two trainings could wait for each other's workers forever.
     with MultiLock([*held], client=client):
         calls = {
@@ -108,7 +107,7 @@ def train(
         finish(client, calls)
         content, best = client.gather(next(iter(calls.values())))
     booster = stock.read(content)
-    if held_out is not None:
+    if held_out:
         booster.best_iteration = best
     return booster
 
@@ -116,28 +115,3 @@ def train(
 def _try(rule: Objective, q: Queries) -> None:
     """Raise if the rule refuses queries: during training the other workers would wait for an error."""
     rule.gradient(np.zeros(q.n_documents), q)
-
-
-def _held_out(X: Any, valid: Any, measure: Any, early_stopping: int | None) -> Rows | None:
-    """The validation data with the columns of X, checked as far as they can be here."""
-    if valid is None and early_stopping is None:
-        return None
-    if valid is None or early_stopping is None:
-        raise ValueError("valid and early_stopping go together: give both, or neither")
-    check_whole("early_stopping", early_stopping)
-    if not isinstance(valid, Collection):
-        raise TypeError(
-            f"valid is a {type(valid).__name__}, expected Collection(features, Queries(…)) in memory"
-        )
-    if not isinstance(measure, Measure):
-        raise TypeError(f"measure is {measure!r}: give a measure, such as NDCG(k=10)")
-    if len(getattr(X, "shape", ())) == 2 and X.shape[1] != valid.n_features:
-        raise ValueError(f"valid has {valid.n_features} features, X has {X.shape[1]}: give the same columns")
-    features, q = valid
-    measure.per_query(np.zeros(q.n_documents), q)
-    if hasattr(X, "columns"):
-        import pandas as pd
-
-        dense = features if isinstance(features, np.ndarray) else features.toarray()
-        features = pd.DataFrame(dense, columns=X.columns)
-    return Rows(features, q)

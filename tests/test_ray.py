@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from one_machine import OBJECTIVE, PARAMS, booster_of, log, scores
 
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, Queries
-from lambdaboost.datasets import Collection
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank
 
 # Ray starts many processes, which takes a while on a busy machine; no token is written, nothing is reported.
 os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "300")
@@ -25,29 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="a worker is killed by a signal"),
 ]
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-PARAMS = {
-    "lightgbm": {
-        "verbose": -1,
-        "num_leaves": 7,
-        "min_data_in_leaf": 5,
-        "min_data_in_bin": 1,
-        "num_threads": 1,
-    },
-    "xgboost": {"max_depth": 3, "min_child_weight": 0.1, "max_bin": 16, "nthread": 1},
-}
-
-
-def part(queries, seed):
-    """Few values, all of them on each worker: engines find their bins from the rows of single workers."""
-    rng = np.random.default_rng(seed)
-    n = 20 * queries
-    grades = rng.choice(4, p=[0.5, 0.25, 0.15, 0.1], size=n)
-    clicks = np.where(rng.random(n) < 0.3, np.round(rng.random(n), 1), np.nan)
-    X = np.clip(np.round(grades[:, None] + 2 * rng.normal(size=(n, 6))), 0, 4)
-    return Collection(X, Queries(grades, sizes=[20] * queries, clicks=clicks))
-
-
-TRAIN, VALID = part(40, 1), part(20, 2)
+TRAIN, VALID = log(40, 1), log(20, 2)
 
 
 class Dies:
@@ -76,42 +54,18 @@ def example():
 
 
 def on_one_machine(engine, config):
-    """The training without a cluster, and its number of rounds."""
-    adapter = importlib.import_module(f"lambdaboost.{engine}")
-    labels = [
-        {"label": q.relevance, "qid": q.query_of_row, "sources": {"clicks": q.labels["clicks"]}}
-        for q in (TRAIN.queries, VALID.queries)
-    ]
-    X, X_valid = TRAIN.features, VALID.features
-    if engine == "lightgbm":
-        import lightgbm as lgb
-
-        data = adapter.Dataset(X, **labels[0])
-        booster = adapter.train(
-            config["params"], data, config["rounds"], objective=config["objective"], feval=NDCG(10),
-            valid_sets=[data.create_valid(X_valid, **labels[1])],
-            callbacks=[lgb.early_stopping(config["early_stopping"], verbose=False)],
-        )  # fmt: skip
-        return booster.predict(X_valid), booster.best_iteration
-    data, valid = adapter.DMatrix(X, **labels[0]), adapter.DMatrix(X_valid, **labels[1])
-    booster = adapter.train(
-        config["params"], data, config["rounds"], objective=config["objective"], custom_metric=NDCG(10),
-        evals=[(valid, "valid")], early_stopping_rounds=config["early_stopping"], verbose_eval=False,
-    )  # fmt: skip
-    return booster.predict(valid), booster.best_iteration + 1
+    """The scores of the training without a cluster, and its number of rounds."""
+    stop = {"valid": VALID, "measure": NDCG(10), "early_stopping": config["early_stopping"]}
+    booster = booster_of(engine, config["params"], TRAIN, config["rounds"], OBJECTIVE, **stop)
+    best = booster.best_iteration + (engine == "xgboost")
+    return scores(engine, booster, VALID.features), best
 
 
 def predicted(engine, result, example):
     with result.checkpoint.as_directory() as folder:
-        path = Path(folder) / example.MODEL[engine]
-        if engine == "lightgbm":
-            import lightgbm as lgb
-
-            return lgb.Booster(model_file=path).predict(VALID.features)
-        import xgboost as xgb
-
-        booster = xgb.Booster(model_file=path)
-        return booster.predict(xgb.DMatrix(VALID.features, feature_names=booster.feature_names))
+        read = importlib.import_module(engine).Booster
+        booster = read(model_file=Path(folder) / example.MODEL[engine])
+    return scores(engine, booster, VALID.features)
 
 
 def assert_same_model(there, here):
@@ -143,7 +97,5 @@ def test_a_killed_worker_restarts_the_training_from_the_checkpoint(example, engi
     config["objective"] = Blend(LambdaRank(), ClickTier(), Dies(killed))
     result = example.fit(config, tmp_path, workers=4)
     assert killed.exists() and result.error is None and result.metrics["rounds"] == 20
-    expected, _ = on_one_machine(
-        engine, config | {"objective": Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))}
-    )
+    expected, _ = on_one_machine(engine, config)
     assert_same_model(predicted(engine, result, example), expected)

@@ -307,6 +307,19 @@ def test_files_that_are_no_shards_of_one_kind(capsys, data, tmp_path):
     assert "outer is a folder of folders" in refused(capsys, "train", tmp_path / "outer", *out)
     letor = tmp_path / "letor"
     letor.mkdir()
+    for name, text in {
+        "README.md": "# Log\n\nClicks of May\n",
+        "m.txt": "tree\nversion=v4\n",
+        "s": "0.5\n",
+    }.items():
+        (letor / name).write_text(text)
+        error = refused(capsys, "train", letor, *out)
+        assert (
+            f"{letor / name} is neither Parquet, CSV nor LETOR text: move it out of the folder, or call"
+            in error
+        )
+        (letor / name).rename(letor / f"_{name}")
+    (letor / "a.txt.crc").write_bytes(b"crc")
     (letor / "a.txt").write_text("1 qid:1 1:2\n")
     (letor / "b.txt").write_text("")
     assert "b.txt has no rows" in refused(capsys, "train", letor, *out)
@@ -403,8 +416,20 @@ def test_ctrl_c_in_a_pass_leaves_no_file(capsys, data, tmp_path, monkeypatch, co
 
 def test_outputs_are_no_shards(capsys, tmp_path):
     log = shards_of(tmp_path / "log", one=SMALL)
-    error = refused(capsys, "train", log, "--out", log / "one.parquet", "--overwrite")
-    assert "one.parquet" in error and "which is read: give another name" in error
+    for name in ("one.parquet", "model.txt"):
+        error = refused(capsys, "train", log, "--out", log / name, "--overwrite")
+        assert f"--out {log / name} is in TRAIN {log}, whose files are read: give another folder" in error
+    assert len(list(log.iterdir())) == 1
+
+
+@pytest.mark.parametrize("param", ["tree_method=exact", "tree_method=approx", "booster=gblinear"])
+def test_what_xgboost_cannot_train_on_bins_is_refused_before_reading(capsys, tmp_path, param):
+    log = shards_of(tmp_path / "log", one=SMALL)
+    (log / "one.parquet").write_bytes(b"not read")
+    error = refused(capsys, "train", log, "--out", tmp_path / "m", "--engine", "xgboost", "--param", param)
+    assert (
+        f"--param '{param}': of a folder XGBoost holds bins alone, which only {param.split('=')[0]}=" in error
+    )
 
 
 # Memory.

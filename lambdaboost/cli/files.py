@@ -72,13 +72,8 @@ class Place:
     kind: Reads | Writes
 
     def files(self) -> Iterator[Path]:
-        """The file and those beside it; sizes of queries are named without a suffix of compression.
-
-        Of a folder that is read, the files in it.
-        """
+        """The file and those beside it; sizes of queries are named without a suffix of compression."""
         yield self.path
-        if isinstance(self.kind, Reads) and self.path.is_dir():
-            yield from sorted(self.path.iterdir())
         names = {self.path.name}
         if isinstance(self.kind, Reads):
             names |= {without_compression_suffix(self.path).name}
@@ -102,6 +97,10 @@ def check_places(places: Iterable[Place], overwrite: bool) -> None:
         elif file.is_dir():
             raise ValueError(f"{place.named(file)} is a folder: give another name")
         for other in (other for other in places if other is not place):
+            if other.path.is_dir() and _is_same(file.parent, other.path):
+                raise ValueError(
+                    f"{place.named(file)} is in {other.option} {other.path}, whose files are read: give another folder"
+                )
             if theirs := next((theirs for theirs in other.files() if _is_same(file, theirs)), None):
                 role = "written too" if isinstance(other.kind, Writes) else "read"
                 raise ValueError(

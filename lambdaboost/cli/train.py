@@ -60,7 +60,7 @@ def run(
         raise ValueError("--early-stopping needs --valid: it watches a measure on the validation part")
     chosen, measures = engine_named(engine), parse_measures(measure)
     watched = None if valid is None else next(iter(measures), NDCG(10))
-    params = {"seed": seed, **parse_params(param, chosen)}
+    params = {"seed": seed, **parse_params(param, chosen, train.is_dir())}
     rule = _checked(objective, chosen, leaves)
     training = Training(rule, leaves, rounds, params, watched, early_stopping)
     check_columns(measures, columns, rule)
@@ -119,8 +119,11 @@ def _checked(text: str, engine: Engine, leaves: Leaves) -> Any:
     return objective
 
 
-def parse_params(texts: Iterable[str], engine: Engine) -> dict[str, Any]:
-    """Parse the option ``--param``: numbers, true and false are converted, anything else is text."""
+def parse_params(texts: Iterable[str], engine: Engine, streamed: bool = False) -> dict[str, Any]:
+    """Parse the option ``--param``: numbers, true and false are converted, anything else is text.
+
+    Data that are `streamed` from a folder restrict the engine's choices.
+    """
     params: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -132,6 +135,11 @@ def parse_params(texts: Iterable[str], engine: Engine) -> dict[str, Any]:
             raise ValueError(f"--param {text!r}: {engine.name} has no parameter {key!r}; {unknown}")
         if key in params:
             raise ValueError(f"--param {text!r}: {key} is given twice; give it once")
+        if streamed and value not in engine.streamed.get(key, (value,)):
+            raise ValueError(
+                f"--param {text!r}: of a folder {engine.title} holds bins alone, which only {key}="
+                f"{' or '.join(engine.streamed[key])} takes: choose it, or give one file"
+            )
         params[key] = _value(value)
     return params
 

@@ -6,7 +6,7 @@ import mmap
 import re
 from codecs import BOM_UTF8
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
@@ -81,16 +81,21 @@ def _body(line: bytes) -> bytes:
     return line.removeprefix(BOM_UTF8).partition(b"#")[0]
 
 
+def rows_of(file: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines that hold a document, without comments."""
+    return (body for line in file if (body := _body(line).strip()))
+
+
 def _pieces(path: Path) -> Iterator[Piece]:
     """The parsed blocks of a file, in order: whole lines, each of which ends with a newline."""
     from lambdaboost._threads import threads
 
     n_threads = min(threads(), MOST_THREADS, 1 + path.stat().st_size // BYTES_PER_THREAD)
     with reading(path) as file, ThreadPoolExecutor(n_threads, "lambdaboost-reader") as pool:
-        first = next((words for line in file if (words := _body(line).split(None, 2))), None)
+        first = next(rows_of(file), None)
         if first is None:
             raise ValueError(f"{path} has no rows; {EXPECTED}")
-        parse_block = partial(_piece, path, len(first) > 1 and first[1].startswith(b"qid:"))
+        parse_block = partial(_piece, path, re.match(rb"\S+\s+qid:", first) is not None)
         file.seek(0)
         file.seek(len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
         waiting, line = deque[Future[Piece]](), 1

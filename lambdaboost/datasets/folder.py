@@ -20,7 +20,7 @@ from lambdaboost.datasets.arrays import split_query
 from lambdaboost.datasets.categories import text_of_value
 from lambdaboost.datasets.collection import Collection, stacked
 from lambdaboost.datasets.data_file import LetorFile, open_data
-from lambdaboost.datasets.letor import read_letor
+from lambdaboost.datasets.letor import is_letor, read_letor
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import (
     Table,
@@ -250,17 +250,21 @@ def digest(path: Path) -> str:
 
 
 def shards_in(folder: Path) -> tuple[Path, ...]:
-    """The data files of a folder, sorted by name; without hidden ones, and sizes of queries beside LETOR text.
+    """The data files of a folder, sorted by name.
+
+    Left out are hidden files, such as Spark's ``_SUCCESS``, checksums, and sizes of queries beside LETOR text.
 
     Raises
     ------
     ValueError
-        If there are none, or they are of several kinds or of several parts of a data set.
+        If there are none, they are of several kinds or of several parts of a data set, or one is no data.
 
     """
     found = sorted(file for file in folder.iterdir() if not file.name.startswith((".", "_")))
     sizes = {f"{without_compression_suffix(file).name}.query" for file in found}
-    files = tuple(file for file in found if without_compression_suffix(file).name not in sizes)
+    files = tuple(
+        file for file in found if file.suffix != ".crc" and without_compression_suffix(file).name not in sizes
+    )
     if not files:
         raise ValueError(f"{folder} has no files: give a file, or a folder of Parquet, CSV or LETOR text")
     kinds = {_kind(file): file for file in reversed(files)}
@@ -280,7 +284,14 @@ def shards_in(folder: Path) -> tuple[Path, ...]:
 def _kind(file: Path) -> str:
     if file.is_dir():
         return "folders"
-    return "Parquet" if is_parquet(file) else "CSV" if is_table(file) else "LETOR text"
+    if is_table(file):
+        return "Parquet" if is_parquet(file) else "CSV"
+    if not is_letor(file):
+        raise ValueError(
+            f"{file} is neither Parquet, CSV nor LETOR text: move it out of the folder, or call it _{file.name}, which "
+            "is no shard"
+        )
+    return "LETOR text"
 
 
 def _types_of(file: Path, text: Sequence[str | None]) -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +14,11 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
-from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse
+from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse, rows_of
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
+
+ROW = re.compile(rb"\S+\s+(qid|\d+):")
 
 
 def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -> Collection:
@@ -67,6 +71,13 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     parsed = parse(path, n_features)
     q = Queries(parsed.relevance, ids=parsed.ids) if parsed.ids.size else _in_sizes(parsed, path)
     return Collection(parsed.features, q, parsed.documents)
+
+
+def is_letor(path: Path) -> bool:
+    """Whether one of the first rows of a file has a query or a feature after the grade, or there is no row."""
+    with reading(path) as file:
+        first = list(islice(rows_of(file), 10))
+    return not first or any(ROW.match(row) for row in first)
 
 
 def _in_sizes(parsed: Parsed, path: Path) -> Queries:

@@ -29,7 +29,8 @@ class Dataset(ScoredInBatches, lgb.Dataset):
     data, label, reference, weight, group, init_score, feature_name, categorical_feature, params, free_raw_data
         As of `lightgbm.Dataset`. A NaN label is a missing label; LightGBM alone would make it grade 0. Weights are
         one per row, or one per query. Rows of a `lightgbm.Sequence`, or of a list of them, are checked as they are
-        read, and may be any numbers.
+        read, and may be any numbers. LightGBM reads the numbers of a text file inexactly unless `params` have
+        ``precise_float_parser=True``.
     qid : array of shape (n_rows,), optional
         The query of each row, the rows of one query adjacent; in place of `group`.
     sources : mapping of str to array of shape (n_rows,), or pandas or polars DataFrame, optional

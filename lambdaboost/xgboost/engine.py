@@ -81,6 +81,7 @@ class _XGBoost(Engine):
     name, title, native, metrics, continued = "xgboost", "XGBoost", "rank:ndcg", "custom_metric", "xgb_model"
     aliases, only_native, traps = ALIASES, ONLY_NATIVE, TRAPS
     quiet: ClassVar = {"disable_default_eval_metric": True}
+    streamed: ClassVar = {"tree_method": ("hist", "auto"), "booster": ("gbtree", "dart")}
     unnamed = "f{}"
     free = frozenset(("nthread", "n_jobs", "verbosity"))
     metric_names = frozenset(_METRICS.split())

@@ -436,39 +436,77 @@ def test_what_xgboost_cannot_train_on_bins_is_refused_before_reading(capsys, tmp
 
 MEGABYTES = 200
 OUT_OF_CORE = """
-import json, resource, sys
+import resource, sys, tempfile
 from pathlib import Path
+{train}
+train(f"{{sys.argv[1]}}/small")  # imports, kernels and threads are no matter of the data
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+limit = size + {megabytes} * 10**6
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+train(f"{{sys.argv[1]}}/large")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+# LightGBM holds the sample three times, and by default the bins twice, by columns and by rows.
+COMMAND = """
 from lambdaboost.cli.run import run
 
-def train(folder, out):
-    given = ["train", folder, "--out", out, "--rounds", "3", "--engine", sys.argv[1], *sys.argv[4:]]
-    assert run(given) == 0
-
-train(f"{sys.argv[2]}/small", f"{sys.argv[2]}/small.txt")  # imports, kernels and threads are no matter of the data
-size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-limit = size + int(sys.argv[3]) * 10**6
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-train(f"{sys.argv[2]}/large", f"{sys.argv[2]}/large.txt")
-print(json.dumps({"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+def train(folder):
+    params = ("--param", "bin_construct_sample_cnt=2000", "--param", "force_col_wise=true")
+    assert run(["train", folder, "--out", f"{folder}.txt", "--rounds", "3", *params]) == 0
 """
+# The command line holds all bins with XGBoost, twice; here they are on disk.
+ITERATOR = """
+import numpy as np
+import pyarrow.parquet as pq
+import xgboost as xgb
+from lambdaboost.xgboost import ExtMemQuantileDMatrix, train as trained
+
+class Batches(xgb.DataIter):
+    def __init__(self, folder, cache):
+        self.folder = folder
+        super().__init__(cache_prefix=f"{cache}/cache")
+
+    def reset(self):
+        files = sorted(Path(self.folder).iterdir())
+        self.left = (batch for file in files for batch in pq.ParquetFile(file).iter_batches(1000))
+
+    def next(self, input_data):
+        if (batch := next(self.left, None)) is None:
+            return False
+        *X, label, qid = (column.to_numpy() for column in batch.columns)
+        input_data(data=np.column_stack(X), label=label, qid=qid)
+        return True
+
+def train(folder):
+    with tempfile.TemporaryDirectory() as cache:
+        data = ExtMemQuantileDMatrix(Batches(folder, cache), nthread=1)
+        assert trained({"nthread": 1}, data, 3, verbose_eval=False).num_boosted_rounds() == 3
+        del data  # and with it the cache
+"""
+
+
+@pytest.fixture(scope="module")
+def two_gigabytes(tmp_path_factory):
+    """Folders of 268,000 and of 4,000 rows × 1,000 columns: 2.1 GB as float64, which a frame of them has."""
+    top = tmp_path_factory.mktemp("wide")
+    (top / "large").mkdir()
+    numbers, fields, values, n = 100, 9, 100, 268_000 // 16
+    for shard in range(16):
+        rng = np.random.default_rng(shard)
+        indicators = [np.eye(values)[rng.integers(0, values, n)] for _ in range(fields)]
+        X = np.hstack([rng.integers(0, 1000, (n, numbers)) / 8, *indicators])
+        frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+        frame["label"] = (X[:, 0] + X[:, 1] > 200).astype(np.float32)
+        frame["qid"] = np.arange(shard * n, (shard + 1) * n) // 27  # over the borders of shards
+        frame.to_parquet(top / "large" / f"{shard:02}.parquet")
+    shards_of(top / "small", one=frame[:2000], two=frame[2000:4000])
+    return top
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
-def test_data_that_need_2_gigabytes_are_trained_in_200_megabytes_of_address_space(tmp_path):
-    # With LightGBM: XGBoost holds all bins twice, by rows and by columns, which are 128 megabytes.
-    n, features = 640_000, 100
-    (tmp_path / "large").mkdir()
-    for shard in range(16):
-        rng = np.random.default_rng(shard)
-        X = rng.integers(0, 1000, (n // 16, features)) / 8
-        frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(features)])
-        frame["label"] = (X[:, 0] + X[:, 1] > 200).astype(np.float32)
-        frame["qid"] = (
-            np.arange(shard * n // 16, (shard + 1) * n // 16) // 27
-        )  # queries over the borders of shards
-        frame.to_parquet(tmp_path / "large" / f"{shard:02}.parquet")
-    shards_of(tmp_path / "small", one=frame[:2000], two=frame[2000:4000])
+@pytest.mark.parametrize("train", [COMMAND, ITERATOR], ids=ENGINES)
+def test_data_of_2_gigabytes_are_trained_in_200_megabytes_of_address_space(two_gigabytes, train):
     one_thread = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1"}
-    more = ("--param", "bin_construct_sample_cnt=20000")  # LightGBM holds the sample three times
-    printed("-c", OUT_OF_CORE, "lightgbm", tmp_path, MEGABYTES, *more, env=os.environ | one_thread)
+    code = OUT_OF_CORE.format(train=train, megabytes=MEGABYTES)
+    printed("-c", code, two_gigabytes, env=os.environ | one_thread)

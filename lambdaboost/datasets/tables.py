@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -210,7 +211,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.frame)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(self.frame.columns)
@@ -430,7 +431,7 @@ class Table:
 
     def _column(self, column: str) -> Any:
         self.check(column)
-        return self.frame[:, self.names.index(column)]
+        return self.frame.get_column(column)
 
 
 def as_frame(name: str, X: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.datasets import Collection
+from lambdaboost.datasets.folder import VALUES
 from lambdaboost.datasets.shards import Shards
 
 
@@ -21,7 +22,7 @@ class ShardRows(lgb.Sequence):
 
     def __init__(self, shards: Shards) -> None:
         self.shards = shards
-        self.batch_size = 1 << 14
+        self.batch_size = max(1, VALUES // shards.n_features)
         self._begin()
 
     def __len__(self) -> int:

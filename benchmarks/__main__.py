@@ -89,9 +89,9 @@ scaling: one list of up to 512,000 documents.
 start: import and compilation.
 memory: memory of a gradient beyond its inputs.
 load: reading LETOR text.
-growth: processor time and memory of trainings of up to 4,000,000 documents.
+growth: processor time and memory of trainings of up to 20,000,000 documents, with 8 GB of memory and of disk.
 
-Keep the machine idle otherwise. All parts take up to an hour.""",
+Keep the machine idle otherwise. All parts take up to two hours.""",
     )
     made.add_argument(
         "--only", action="append", choices=list(SECTIONS), help="run only this part; may be repeated"

@@ -1,105 +1,72 @@
-"""Growth of processor time and memory of whole trainings with the number of documents."""
+"""Growth of processor time and memory of whole trainings with the number of documents, in and out of core."""
 
 from __future__ import annotations
+
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.child import measured
 from benchmarks.plan import Plan
 from benchmarks.section import Section
-from benchmarks.timing import fitted
+from benchmarks.timing import Timed
+from benchmarks.whole_training import LABEL, QUERY
+from lambdaboost.datasets import web_search_log
 
 ENGINES = ("LightGBM", "XGBoost")
-OBJECTIVES = {"LambdaRank()": "NDCG(3)", "native": "ndcg@3"}
-FEATURES, ROUNDS = 10, 10
+FEATURES_ARE = {"in memory": False, "in shards": True}
+LENGTH, FEATURES, ROUNDS = 25, 40, 10
 METHOD = f"""\
-Processor seconds and peak memory of a training in its own process: building the data set, {ROUNDS} rounds on \
-{FEATURES} features, all pairs, NDCG@3 of the training data in every round, by lambdaboost or by the engine. One \
-thread, since OpenMP's waiting threads count as processor time. Imports and compilation are not included in the time, \
-but in the memory. Slopes are fitted to the logarithms of time over documents; 1 is linear."""
-
-CODE = """
-import json, time
-import numpy as np
-
-rng = np.random.default_rng(0)
-
-
-def made(documents):
-    features = rng.standard_normal((documents, {features}), dtype=np.float32)
-    utility = features.sum(axis=1) + 4 * rng.standard_normal(documents, dtype=np.float32)
-    grades = np.searchsorted(np.quantile(utility, (0.52, 0.84, 0.97, 0.99)), utility).astype(np.float32)
-    return features, grades, np.full(documents // {length}, {length})
-
-
-def lightgbm(features, grades, sizes, own):
-    import lightgbm as lgb
-
-    data = lgb.Dataset(features, grades, group=sizes, params={{"verbose": -1, "num_threads": 1}})
-    params = {{"num_leaves": 31, "verbose": -1, "num_threads": 1}}
-    if own:
-        params |= {{"objective": "lambdarank", "lambdarank_truncation_level": {length}}}
-        params |= {{"metric": "ndcg", "eval_at": [3]}}
-        return lgb.train(params, data, {rounds}, valid_sets=[data])
-    params |= {{"objective": lambdaboost.LambdaRank(), "metric": "None"}}
-    return lgb.train(params, data, {rounds}, valid_sets=[data], feval=lambdaboost.NDCG(3))
-
-
-def xgboost(features, grades, sizes, own):
-    import xgboost as xgb
-
-    data = xgb.QuantileDMatrix(features, grades, group=sizes, nthread=1)
-    params = {{
-        "objective": "rank:ndcg", "grow_policy": "lossguide", "max_leaves": 31, "max_depth": 0, "base_score": 0,
-        "nthread": 1, "lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": {length},
-    }}
-    more = {{"evals": [(data, "train")], "verbose_eval": False}}
-    if own:
-        return xgb.train(params | {{"eval_metric": "ndcg@3"}}, data, {rounds}, **more)
-    params["disable_default_eval_metric"] = True
-    return xgb.train(
-        params, data, {rounds}, obj=lambdaboost.LambdaRank(), custom_metric=lambdaboost.NDCG(3), **more
-    )
-
-
-own = {objective!r} == "native"
-if not own:
-    import lambdaboost
-train = globals()[{engine!r}.lower()]
-train(*made(2000 // {length} * {length}), own)  # loads kernels
-given = made({documents})
-start = time.process_time()
-train(*given, own)
-seconds = time.process_time() - start
-try:
-    with open("/proc/self/status") as status:
-        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
-except OSError:
-    import resource, sys
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(json.dumps({{"seconds": seconds, "peak": peak / 1e6}}))
-"""
+Resident memory at its peak and processor seconds of trainings by the stock engine, each in its own process: with \
+LambdaRank() / with the engine's own objective, and the ratio. {FEATURES} features, lists of {LENGTH} documents on \
+average, all pairs, {ROUNDS} rounds of the engine's default trees, one thread, no measure. Both objectives read shards \
+of Parquet in the same way: into one array, or batch by batch, LightGBM as Sequence, XGBoost into an \
+ExtMemQuantileDMatrix, whose bins are on disk. Memory includes imports and mapped pages of files, time neither imports \
+nor compilation."""
 
 
 def growth(plan: Plan, threads: int) -> Section:
-    """Measure every number of documents, in lists of every length."""
-    rows = []
-    for length in plan.growth_lists:
-        for engine in ENGINES:
-            for objective, measure in OBJECTIVES.items():
-                found = {n: _training(engine, objective, n, length) for n in plan.growth_documents}
-                slope = fitted({n: one["seconds"] for n, one in found.items()})
-                cells = (f"{one['seconds']:.3g} s, {one['peak']:,.0f} MB" for one in found.values())
-                rows.append((str(length), engine, f"{objective}, {measure}", str(slope), *cells))
-    heads = ("list of", "engine", "objective, measure", "slope", *(f"{n:,}" for n in plan.growth_documents))
-    return Section("Growth with the data", METHOD, heads, tuple(rows))
+    """Measure every number of documents on both engines, with features in memory and in shards."""
+    sizes = plan.growth_documents
+    with tempfile.TemporaryDirectory() as folder:
+        shards = written(Path(folder), sizes[-1] // sizes[0], sizes[0])
+        rows = tuple(
+            (where, engine, f"{documents:,}", *compared(shards[: 1 + documents // sizes[0]], engine, where))
+            for where, engine, documents in product(FEATURES_ARE, ENGINES, sizes)
+        )
+    heads = ("features", "engine", "documents", "peak memory", "making the data set", "a round")
+    return Section("Growth with the data", METHOD, heads, rows)
 
 
-def _training(engine: str, objective: str, documents: int, length: int) -> dict[str, float]:
-    code = CODE.format(
-        engine=engine,
-        objective=objective,
-        documents=documents,
-        length=length,
-        features=FEATURES,
-        rounds=ROUNDS,
-    )
-    return measured(code)
+def written(folder: Path, n: int, documents: int) -> tuple[str, ...]:
+    """A small shard that loads kernels, and so many of about so many documents."""
+    queries = [20] + [documents // LENGTH] * n
+    files = tuple(str(folder / f"{shard:04}.parquet") for shard in range(1 + n))
+    for shard, file in enumerate(files):
+        X, q = web_search_log(queries[shard], LENGTH, FEATURES, seed=shard)
+        columns = {f"f{i}": column for i, column in enumerate(X.T)}
+        columns[LABEL] = q.relevance.astype(np.float32)
+        columns[QUERY] = (queries[-1] * shard + q.query_of_row).astype(np.int32)
+        pq.write_table(pa.table(columns), file)
+    return files
+
+
+def compared(shards: tuple[str, ...], engine: str, where: str) -> list[str]:
+    """A training by LambdaRank() against one by the engine's own objective."""
+    here, native = (trained(shards, engine, where, own) for own in (False, True))
+    units = {"peak": (" MB", 1e-6), "build": (" s", 1.0), "round": (" s", 1.0)}
+    return [
+        f"{here[name].text('', scale)} / {native[name].text(unit, scale)}, {(here[name] / native[name]).ratio()}"
+        for name, (unit, scale) in units.items()
+    ]
+
+
+def trained(shards: tuple[str, ...], engine: str, where: str, own: bool) -> dict[str, Timed]:
+    """The peak in bytes, and processor seconds of the data set and of a round."""
+    given = (engine, own, FEATURES_ARE[where], shards, ROUNDS)
+    found = measured(f"from benchmarks.whole_training import measure; measure(*{given!r})")
+    return {name: Timed((value,)) for name, value in found.items()}

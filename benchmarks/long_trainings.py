@@ -16,6 +16,8 @@ import time
 
 import numpy as np
 
+from benchmarks.peak import forget_peak, peak
+
 FEATURES = 136  # as in MSLR-WEB10K, which has this many queries and a fifth more documents
 SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # shares of grades 0 to 4
 LEAVES = 31
@@ -104,7 +106,7 @@ def child(folder: str, engine: str, objective: str, rounds: str) -> None:
     start, processor_start = time.perf_counter(), time.process_time()
     train(int(rounds))
     seconds, processor = time.perf_counter() - start, time.process_time() - processor_start
-    peaks = {"peak": max(before, peak()), "training": peak()}
+    peaks = {"peak": max(before, peak()) / 1e6, "training": peak() / 1e6}
     print(json.dumps({"seconds": seconds, "processor": processor, **peaks}))
 
 
@@ -142,17 +144,6 @@ def lambdarank():
     from lambdaboost import LambdaRank
 
     return LambdaRank()
-
-
-def peak() -> float:
-    """Peak memory of this process since its start or `forget_peak`, in MB."""
-    with open("/proc/self/status", encoding="utf-8") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024 / 1e6
-
-
-def forget_peak() -> None:
-    with open("/proc/self/clear_refs", "w", encoding="utf-8") as reset:
-        reset.write("5")
 
 
 if __name__ == "__main__":

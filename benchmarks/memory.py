@@ -13,28 +13,11 @@ own process: without the scores and Queries, with the 8 bytes of the result. The
 caches; later gradients need only the amount in the last column. The kernels' code is not included: a small list has \
 loaded it before."""
 
-# getrusage reports the peak of a process's whole life, which on Linux starts at its parent's. So this reads the
-# operating system's own peak, reset before the gradient.
 CODE = """
-import gc, json, sys
+import gc, json
 import numpy as np
+from benchmarks.peak import forget_peak, peak
 from lambdaboost import *
-
-def peak():
-    try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
-    except OSError:
-        import resource
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-def held():
-    try:
-        with open("/proc/self/clear_refs", "w") as reset:
-            reset.write("5")
-    except OSError:
-        pass
-    return peak()
 
 def made(n):
     rng = np.random.default_rng(0)
@@ -46,7 +29,8 @@ scores, q = made({documents})
 gc.collect()
 rises = []
 for _ in range(3):
-    before = held()
+    forget_peak()
+    before = peak()
     result = {objective}.gradient(scores, q)
     rises.append(peak() - before)
     del result

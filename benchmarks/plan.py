@@ -62,8 +62,8 @@ class Plan:
         Documents of the list for the memory benchmark.
     load_bytes : int
         Size of the LETOR text that is read.
-    growth_documents, growth_lists : tuple of int
-        Numbers of documents, and of documents per query, of whole trainings.
+    growth_documents : tuple of int
+        Numbers of documents of whole trainings; the first is that of a shard.
     peer_pairs, numpy_pairs : int
         The approximate number of pairs of documents in one training of a peer, and of the slow NumPy objective.
 
@@ -84,7 +84,6 @@ class Plan:
     memory_documents: int
     load_bytes: int
     growth_documents: tuple[int, ...]
-    growth_lists: tuple[int, ...]
     peer_pairs: int
     numpy_pairs: int
 
@@ -135,8 +134,7 @@ FULL = Plan(
     measured_documents=100_000,
     memory_documents=512_000,
     load_bytes=300_000_000,
-    growth_documents=(10_000, 100_000, 1_000_000, 4_000_000),
-    growth_lists=(10, 100),
+    growth_documents=(100_000, 1_000_000, 20_000_000),
     peer_pairs=3_000_000_000,
     numpy_pairs=300_000_000,
 )
@@ -156,7 +154,6 @@ QUICK = Plan(
     memory_documents=20_000,
     load_bytes=3_000_000,
     growth_documents=(2000, 4000),
-    growth_lists=(10,),
     peer_pairs=1_000_000,
     numpy_pairs=100_000,
 )

@@ -1,5 +1,6 @@
 """The benchmark on tiny sizes: what it compares is the same thing, and what it writes can be read. No clocks."""
 
+import re
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -23,6 +24,7 @@ from benchmarks import (
     sums,
     timing,
     training,
+    whole_training,
 )
 from benchmarks.child import measured
 from benchmarks.combiner_costs import PARTS
@@ -230,15 +232,29 @@ def test_calls_are_timed_inside_a_training():
 
 
 def test_growth():
-    found = growth.growth(replace(TINY, growth_documents=(2000, 3000), growth_lists=(10,)), 1)
+    found = growth.growth(replace(TINY, growth_documents=(1000,)), 1)
     assert [row[:3] for row in found.rows] == [
-        ("10", engine, objective)
-        for engine in ENGINES
-        for objective in ("LambdaRank(), NDCG(3)", "native, ndcg@3")
+        (where, engine, "1,000") for where in ("in memory", "in shards") for engine in ENGINES
     ]
-    assert found.header[4:] == ("2,000", "3,000") and all(
-        "MB" in cell for row in found.rows for cell in row[4:]
+    pattern = r"[\d,.]+ / [\d,.]+ (MB|s), [\d.]+×"
+    assert all(re.fullmatch(pattern, cell) for row in found.rows for cell in row[3:])
+
+
+@pytest.mark.parametrize("objective", [None, LambdaRank()])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_growth_trains_the_same_model_in_memory_and_in_shards(tmp_path, engine, objective):
+    _, *shards = growth.written(tmp_path, 3, 500)
+    prepare = getattr(whole_training, engine.lower())
+    X = whole_training.loaded(shards)
+    assert X.shape[1] == growth.FEATURES and len(X) == len(whole_training.column(shards, "qid"))
+    in_memory, in_shards = (
+        prepare(shards, objective, held, str(tmp_path / "cache"))(3)[0] for held in (False, True)
     )
+    assert trees(in_memory) == trees(in_shards)
+
+
+def trees(booster):
+    return booster.get_dump() if hasattr(booster, "get_dump") else booster.model_to_string()
 
 
 def test_peers_are_the_engines_and_catboost_where_it_is_installed():

@@ -11,17 +11,44 @@ from __future__ import annotations
 import socket
 from concurrent.futures import Executor, ProcessPoolExecutor
 from itertools import product
+from math import prod
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.common.report import table
 
-WORKERS, ROUNDS, DOCUMENTS, LIST = 4, 5, 5_000, 25
-SHAPES = ((20, 63, 16), (20, 255, 16), (40, 255, 32))  # features, bins and leaves
+ROUNDS, DOCUMENTS, LIST = 5, 5_000, 25
 NATIVE = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
-HEADS = ("engine", "objective", "features", "bins", "leaves", "bytes a round", "a leaf, feature and bin")
+HEADS = (
+    "engine",
+    "objective",
+    "workers",
+    "features",
+    "bins",
+    "leaves",
+    "bytes a round",
+    "a worker, leaf, feature and bin",
+)
+
+
+class Shape(NamedTuple):
+    """What the bytes depend on."""
+
+    workers: int
+    features: int
+    bins: int
+    leaves: int
+
+
+SHAPES = (
+    Shape(4, 20, 63, 16),
+    Shape(4, 20, 255, 16),
+    Shape(2, 40, 255, 32),
+    Shape(4, 40, 255, 32),
+    Shape(8, 40, 255, 32),
+)
 
 
 def sent() -> int:
@@ -36,13 +63,13 @@ def work(
     objective: Any,
     network: dict[str, Any],
     worker: int,
-    shape: tuple[int, int, int],
+    shape: Shape,
     rounds: int,
 ) -> None:
     """Train on the rows of a worker."""
     import numpy as np
 
-    features, bins, leaves = shape
+    _, features, bins, leaves = shape
     rng = np.random.default_rng(worker)
     X = rng.standard_normal((DOCUMENTS, features), dtype=np.float32)
     y = np.clip(np.round(X.sum(axis=1) / 4 + rng.standard_normal(DOCUMENTS)), 0, 4)
@@ -70,18 +97,18 @@ def work(
             xgb.train(params, data, rounds, objective=objective, verbose_eval=False)
 
 
-def networks(engine: str) -> list[dict[str, Any]]:
+def networks(engine: str, workers: int) -> list[dict[str, Any]]:
     """The network parameters of each worker."""
     if engine == "lightgbm":
-        ports = [_free_port() for _ in range(WORKERS)]
+        ports = [_free_port() for _ in range(workers)]
         machines = ",".join(f"127.0.0.1:{port}" for port in ports)
-        return [{"machines": machines, "num_machines": WORKERS, "local_listen_port": port} for port in ports]
+        return [{"machines": machines, "num_machines": workers, "local_listen_port": port} for port in ports]
     from xgboost.tracker import RabitTracker
 
-    tracker = RabitTracker(n_workers=WORKERS, host_ip="127.0.0.1", sortby="task")
+    tracker = RabitTracker(n_workers=workers, host_ip="127.0.0.1", sortby="task")
     tracker.start()
     Thread(target=tracker.wait_for, daemon=True).start()
-    return [tracker.worker_args() | {"DMLC_TASK_ID": str(worker)} for worker in range(WORKERS)]
+    return [tracker.worker_args() | {"DMLC_TASK_ID": str(worker)} for worker in range(workers)]
 
 
 def _free_port() -> int:
@@ -90,37 +117,36 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def moved(pool: Executor, engine: str, objective: Any, shape: tuple[int, int, int], rounds: int) -> int:
+def moved(pool: Executor, engine: str, objective: Any, shape: Shape, rounds: int) -> int:
     """Bytes that a training sends over all workers."""
     before = sent()
     calls = [
         pool.submit(work, engine, objective, network, worker, shape, rounds)
-        for worker, network in enumerate(networks(engine))
+        for worker, network in enumerate(networks(engine, shape.workers))
     ]
     for call in calls:
         call.result()
     return sent() - before
 
 
-def row(pool: Executor, engine: str, objective: Any, shape: tuple[int, int, int]) -> tuple[str, ...]:
+def row(engine: str, shape: Shape, objective: Any) -> tuple[str, ...]:
     """A row of the table."""
-    few, many = (moved(pool, engine, objective, shape, rounds) for rounds in (ROUNDS, 2 * ROUNDS))
-    features, bins, leaves = shape
+    with ProcessPoolExecutor(shape.workers, get_context("spawn")) as pool:
+        few, many = (moved(pool, engine, objective, shape, rounds) for rounds in (ROUNDS, 2 * ROUNDS))
     of_round = (many - few) / ROUNDS
-    counts = (f"{of_round:,.0f}", f"{of_round / (features * bins * leaves):.1f}")
-    return engine, str(objective), str(features), str(bins), str(leaves), *counts
+    counts = (f"{of_round:,.0f}", f"{of_round / prod(shape):.1f}")
+    return engine, str(objective), *map(str, shape), *counts
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of benchmarks/results/network.md."""
     from lambdaboost import LambdaRank
 
-    with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
-        rows = [
-            row(pool, engine, objective, shape)
-            for engine, shape in product(NATIVE, SHAPES)
-            for objective in (NATIVE[engine], LambdaRank())
-        ]
+    rows = [
+        row(engine, shape, objective)
+        for engine, shape in product(NATIVE, SHAPES)
+        for objective in (NATIVE[engine], LambdaRank())
+    ]
     print(table(HEADS, rows))
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ pytest.importorskip("matplotlib")
 import benchmarks.__main__ as command
 import benchmarks.yetirank.__main__ as apart
 from benchmarks import (
+    dask_memory,
     engine_measures,
     growth,
     hot_loops,
     load,
     memory,
+    network,
     noisy_ranks,
     numpy_objective,
     peers,
@@ -357,6 +360,22 @@ def test_noisy_ranks_are_compared_query_by_query(tmp_path, monkeypatch):
         ),
         [3.0, 3.0],
     )
+
+
+@pytest.mark.skipif(not Path("/proc/net/dev").exists(), reason="Linux counts what is sent")
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_workers_send_their_histograms(engine):
+    """On a loopback that others use too, so at least these."""
+    *_, of_each = network.row(engine, network.Shape(2, 20, 63, 8), LambdaRank())
+    assert float(of_each) > 0.9 * 16 * (2 - 1) / 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
+def test_what_a_dask_worker_holds(tmp_path, monkeypatch):
+    pytest.importorskip("dask.dataframe")
+    monkeypatch.setattr(dask_memory, "DOCUMENTS", 10_000)
+    dask_memory.write(tmp_path)
+    assert all(dask_memory.measured(call, tmp_path) > 0 for call in dask_memory.CASES.values())
 
 
 def test_a_measuring_process_that_fails_says_why():

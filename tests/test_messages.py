@@ -48,6 +48,7 @@ REWORDED = {
     "X has no rows": "{} has no rows: give at least one partition with rows",
     "{} has {} partitions, X has": "{} has {} partitions, {} has {}: partition them alike, row by row",
     "{} is {}, expected a Dask": "without a cluster use lambdaboost.lightgbm, lambdaboost.xgboost",
+    "valid is a {}, expected Collection(": "expected Collection(features, Queries(…)), or Dask collections as {}",
     "{} has a row twice": "{} holds a row twice: give each row once",
     "{} has {} of the {} rows of query": "keep every query whole, as GroupKFold does",
     "{}[{}] has {} rows, X has {}": "give one label per document",

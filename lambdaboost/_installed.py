@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 ENGINES = ("lightgbm", "xgboost")
+# The suffixes of model files by which a format is known.
+SUFFIXES = {"lightgbm": (".txt",), "xgboost": (".ubj", ".json")}
 TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "optuna": "Optuna"}
 
 

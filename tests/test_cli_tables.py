@@ -245,10 +245,12 @@ def test_a_model_and_a_file_of_other_columns(capsys, folder, tmp_path):
     assert call(capsys, "train", folder / "log.csv", *SMALL, "--out", model)[0] == 0
     few = pd.read_csv(folder / "log.csv").drop(columns=["f3", "f4"])
     few.to_csv(tmp_path / "few.csv", index=False)
-    assert "lacks features of the model: 'f3', 'f4'" in refused(
+    assert "lacks features of the training data: 'f3', 'f4'" in refused(
         capsys, "predict", model, tmp_path / "few.csv"
     )
-    assert "lacks features of the model: 'f0', 'f1'" in refused(capsys, "predict", model, folder / "log.txt")
+    assert "lacks features of the training data: 'f0', 'f1'" in refused(
+        capsys, "predict", model, folder / "log.txt"
+    )
     assert call(capsys, "train", folder / "log.txt", "--rounds", 2, "--out", tmp_path / "l")[0] == 0
     assert "is a table, but the model or --features needs LETOR text" in refused(
         capsys, "predict", tmp_path / "l", folder / "log.csv"

@@ -9,10 +9,12 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from typer.main import get_command
 
 from lambdaboost import Queries, load
+from lambdaboost.cli.app import app
 from lambdaboost.cli.columns import Columns
-from lambdaboost.cli.run import BAD_INPUT, OK, run
+from lambdaboost.cli.run import BAD_INPUT, OK, OPTIONS, in_options, run
 from lambdaboost.cli.tune import reading_of
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 
@@ -89,10 +91,24 @@ def test_it_prints_the_trade_off_of_several_measures(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--objective", "rank:map"], "objective rank:map cannot train on these data"),
+        (["--objective", "rank:map", "--out", "model"], "objective rank:map cannot train on these data"),
+        (
+            ["--objective", "rank:map"],
+            "which is XGBoost's own, but the engine is lightgbm: give --engine xgboost",
+        ),
+        (
+            ["--engine", "xgboost"],
+            "--out model.txt: .txt is LightGBM's format, and the model is XGBoost's: give .ubj",
+        ),
         (["--objective", "LambdaRang"], "'LambdaRang' is unknown"),
-        (["--measure", "cndcg@3"], "no label source 'clicks'"),
-        (["--minutes", "-1"], "minutes is -1.0: give a number above 0"),
+        (["--measure", "cndcg@3"], "--measure CNDCG(k=3) needs the label source 'clicks'"),
+        (["--objective", "graded"], "give its column as --source clicks=COLUMN"),
+        (["--objective", "McRank"], "--objective 'McRank': --objective has 'McRank'"),
+        (["--keep", "0.1"], "lambdaboost: --keep takes two different measures"),
+        (["--keep", "0.1"], "give such as --measure ndcg@10 --measure cndcg@10"),
+        (["--no-refit"], "leave it out, or give --valid and --split given"),
+        (["--param", "objective=x"], "lambdaboost: --param 'objective=x': objective has its own option"),
+        (["--minutes", "-1"], "lambdaboost: --minutes is -1.0: give a number above 0"),
         (["--report", "no/page.html"], "--report no/page.html: folder no does not exist"),
         (["--study", "no/study"], "study no/study: folder no does not exist"),
         (["--study", "."], "study . is a folder: give a file name in it"),
@@ -105,6 +121,26 @@ def test_bad_input_is_one_line_and_writes_nothing(files, tmp_path, monkeypatch, 
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_messages_name_options_of_the_commands():
+    params = [one for command in get_command(app).commands.values() for one in command.params]
+    known = {option for one in params for option in (*one.opts, *one.secondary_opts)}
+    assert {option for option in OPTIONS.values() if option != "TRAIN"} <= known
+    for message in (
+        "NDCG(k=3, empty=1) in LambdaRank(metric=NDCG(keep=2))",
+        "'keep=3'",
+        "the engine's keep 'x'",
+        "no keep",
+    ):
+        assert in_options(message) == message
+    assert in_options("give objective=LambdaRank(NDCG(k=3)) or n_features=3") == (
+        "give --objective LambdaRank(NDCG(k=3)) or --features 3"
+    )
+    assert (
+        in_options("nested, without outer fold 0: folds is 5")
+        == "--nested, without outer fold 0: --folds is 5"
+    )
 
 
 def kept(study):

@@ -148,7 +148,7 @@ many_clicks = Collection(
         (LOG, {"measure": ["ndcg@10", NDCG(10)]}, "measure has 1: give"),
         (LOG, {"measure": ["ndcg@10", "map", "mrr"]}, "measure has 3: give"),
         (LOG, {"measure": ["ndcg@10", AUC()]}, "keep with a second measure, which is AUC.*one of"),
-        (LOG, {"choose": "balanced"}, "choose is 'balanced' with keep, which chooses by proof"),
+        (LOG, {"choose": "balanced"}, "choose is 'balanced' with keep=, which chooses by proof"),
         (LOG, {"folds": 41}, "folds is 41, but there are 40 different queries"),
         (without_clicks, {}, "no label source 'clicks'"),
         (many_clicks, {}, "clicks"),
@@ -184,5 +184,5 @@ def test_the_command_takes_it(tmp_path, monkeypatch, capsys):
     assert kept["keep"] == 0.9 and "0.9" in kept["verdict"]
     assert run([*given, "--keep", "0", "--overwrite"]) == BAD_INPUT
     assert capsys.readouterr().err == (
-        "lambdaboost: keep is 0.0: give what the first measure may lose, such as 0.005\n"
+        "lambdaboost: --keep is 0.0: give what the first measure may lose, such as 0.005\n"
     )

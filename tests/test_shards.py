@@ -327,7 +327,7 @@ def test_files_that_are_no_shards_of_one_kind(capsys, data, tmp_path):
     (torn / "two.parquet").write_bytes(b"PAR1")
     assert "two.parquet cannot be read as Parquet" in refused(capsys, "train", torn, *out)
     assert "parquet is a folder: give a file, LETOR text" in refused(capsys, "tune", data / "parquet", *out)
-    assert "lacks features of the model: 'b'" in refused(
+    assert "lacks features of the training data: 'b'" in refused(
         *(capsys, "predict", model_of(capsys, data / "parquet", tmp_path, "lightgbm", "parquet")),
         *(shards_of(tmp_path / "less", one=FRAME[:50].drop(columns="b")), "--out", tmp_path / "scores.txt"),
     )

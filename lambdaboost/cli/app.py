@@ -192,7 +192,12 @@ def tune(
             "Default: the engines' own and lambdaboost's."
         ),
     ] = None,
-    engine: Annotated[Engine | None, Option(help="The engine; default: all installed engines.")] = None,
+    engine: Annotated[
+        Engine | None,
+        Option(
+            help="The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
+        ),
+    ] = None,
     settings: Annotated[
         int | None, Option(min=1, help="Number of settings to try; default 20, or no limit with --minutes.")
     ] = None,

@@ -194,7 +194,7 @@ class Columns:
             there = set(file.names)
             if missing := [name for name in self.features if name not in there]:
                 raise ValueError(
-                    f"{file.path} lacks features of the model: {listed(missing)}; add these columns"
+                    f"{file.path} lacks features of the training data: {listed(missing)}; add these columns"
                 )
             return self.features
         gone = {*self._uses(file), *self._dropped(file)}

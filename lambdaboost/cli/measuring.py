@@ -47,7 +47,7 @@ def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any 
             if source not in known:
                 raise ValueError(
                     f"{option} needs the label source {source!r}, but there is only {', '.join(known)}: "
-                    f"give its column, such as --source {source}=134"
+                    f"give its column as --source {source}=COLUMN"
                 )
         if getattr(asker, "reads_positions", False) and columns.position is None:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -14,6 +15,41 @@ from lambdaboost.cli.app import app
 from lambdaboost.cli.console import StoppedButWrote, note
 
 OK, BAD_INPUT, BAD_USAGE, DEFECT, STOPPED = 0, 1, 2, 70, 130
+
+# The options of Python's arguments.
+OPTIONS = {
+    "train": "TRAIN",
+    "objectives": "--objective",
+    "params": "--param",
+    "patience": "--early-stopping",
+    "sources": "--source",
+    "n_features": "--features",
+    "refit": "--no-refit",
+} | {
+    name: f"--{name}"
+    for name in (
+        *(
+            "valid",
+            "objective",
+            "leaves",
+            "engine",
+            "rounds",
+            "measure",
+            "keep",
+            "settings",
+            "minutes",
+            "split",
+        ),
+        *("folds", "choose", "nested", "study", "workers", "seed", "query", "position"),
+    )
+}
+NAMES = "|".join(OPTIONS)
+CALL = r"\w\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# What is said in quotes, and what is called, such as LambdaRank(NDCG(k=3)), stays as it is.
+NAMED = re.compile(
+    rf"(?<!\w)'[^']*'|{CALL}|\b(?P<name>{NAMES})=(?P<value>'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|)"
+    rf"|(?P<before>^|: )(?P<first>{NAMES})(?= is | has (?!its)| takes |, )"
+)
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
 UsageError = typer.BadParameter.__base__ or typer.BadParameter
@@ -46,7 +82,26 @@ def run(args: Sequence[str]) -> int:
 
 def _show_warning(message: Warning | str, *place: Any, **further: Any) -> None:
     """Print a warning in one line, without its source line."""
-    note(f"lambdaboost: warning: {message}")
+    note(f"lambdaboost: warning: {in_options(str(message))}")
+
+
+def in_options(message: str) -> str:
+    """A message of Python's functions, in which arguments are called as on the command line.
+
+    >>> in_options("keep is 2: give such as measure=['ndcg@10', 'map'], or refit=False with query= of NDCG(keep=3)")
+    '--keep is 2: give such as --measure ndcg@10 --measure map, or --no-refit with --query of NDCG(keep=3)'
+    """
+
+    def named(found: re.Match[str]) -> str:
+        if found["first"]:
+            return f"{found['before']}{OPTIONS[found['first']]}"
+        if not found["name"]:
+            return found[0]
+        option, value = OPTIONS[found["name"]], found["value"]
+        values = re.findall("'([^']*)'", value) or [value]
+        return " ".join(option if one in ("", "False") else f"{option} {one}" for one in values)
+
+    return NAMED.sub(named, message)
 
 
 def _described(error: Exception) -> tuple[int, str]:
@@ -60,7 +115,7 @@ def _described(error: Exception) -> tuple[int, str]:
     if (said := refusal(error)) is not None:  # first, since XGBoost's error is a ValueError
         return BAD_INPUT, f"{said}; correct --param or the data"
     if isinstance(error, ValueError) or (isinstance(error, ImportError) and "pip install" in str(error)):
-        return BAD_INPUT, str(error)
+        return BAD_INPUT, in_options(str(error))
     return DEFECT, (
         f"{type(error).__name__}: {error}. This is a bug: please report it with the output of --debug"
     )

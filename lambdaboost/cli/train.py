@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from lambdaboost.engines.job import Figure
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.progress import LiveView
-from lambdaboost.engines.saving import beside, save
+from lambdaboost.engines.saving import beside, check_suffix, save
 from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import default_measures
@@ -58,6 +59,7 @@ def run(
     """Train, evaluate and write a model, after all options and files are checked."""
     if early_stopping is not None and valid is None:
         raise ValueError("--early-stopping needs --valid: it watches a measure on the validation part")
+    check_suffix("--out", out, engine)
     chosen, measures = engine_named(engine), parse_measures(measure)
     watched = None if valid is None else next(iter(measures), NDCG(10))
     params = {"seed": seed, **parse_params(param, chosen, train.is_dir())}
@@ -106,16 +108,23 @@ def run(
         tell(remark(part, parts[part].queries))
 
 
+@contextmanager
+def naming_objective(text: str) -> Iterator[None]:
+    """Put the option before an error about an objective."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"--objective {text!r}: {error}") from None
+
+
 def _checked(text: str, engine: Engine, leaves: Leaves) -> Any:
     """The objective of the option."""
-    try:
+    with naming_objective(text):
         objective = read_objective(text)
         if isinstance(objective, NativeObjective):
             objective.check(engine, leaves)
         else:
             stepped(objective, leaves)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"--objective {text!r}: {error}") from None
     return objective
 
 

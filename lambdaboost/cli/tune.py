@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost._files import replacing
-from lambdaboost._installed import first_installed
+from lambdaboost._installed import installed
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
-from lambdaboost.cli.measuring import check_evaluated, parse_measures
-from lambdaboost.cli.train import data_facts, parse_params, read_parts
+from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
+from lambdaboost.cli.train import data_facts, naming_objective, parse_params, read_parts
 from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.saving import beside
+from lambdaboost.engines.saving import beside, check_suffix, engine_of_suffix
 from lambdaboost.evaluation import NDCG
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search_for
+from lambdaboost.tuning.candidates import given
 from lambdaboost.tuning.page import table_of
+from lambdaboost.tuning.request import checked_engines
 
 
 def run(
@@ -39,7 +41,17 @@ def run(
     if search["settings"] is None and search["minutes"] is None:
         search["settings"] = 20
     measures = parse_measures(measure) or (NDCG(10),)
-    params = parse_params(param, engine_named(search["engine"] or first_installed()))
+    named = engine_of_suffix(out)
+    search["engine"] = search["engine"] or (named if named in installed() else None)
+    engines = checked_engines(search["engine"])
+    for engine in engines:
+        check_suffix("--out", out, engine)
+    params = parse_params(param, engine_named(engines[0]))
+    check_columns(measures, columns)
+    for text in objective:
+        with naming_objective(text):
+            (candidate,) = given(text, engines)
+        check_columns((), columns, candidate.objective)
     paths = {"train": train} | ({} if valid is None else {"valid": valid})
     with ERR.status("reading …"):
         parts, columns, files = read_parts(paths, columns)

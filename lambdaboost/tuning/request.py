@@ -113,7 +113,7 @@ class Request(Value):
         if self.split not in (None, *get_args(Split)):
             raise ValueError(f"split is {plain(repr(self.split))}, expected 'folds' or 'given'")
         if self.split == "given" and self.valid is None:
-            raise ValueError("split is 'given' without valid: give valid, or leave split out")
+            raise ValueError("split is 'given' without valid=: give valid=, or leave split= out")
         check_part("train", self.train)
         if self.valid is not None:
             check_part("valid", self.valid)
@@ -125,15 +125,15 @@ class Request(Value):
                 f"choose is {plain(repr(self.choose))}, expected 'best', 'simplest' or 'balanced'"
             )
         if self.choose == "balanced" and self.keep is not None:
-            raise ValueError("choose is 'balanced' with keep, which chooses by proof: leave one of them out")
+            raise ValueError("choose is 'balanced' with keep=, which chooses by proof: leave one of them out")
         if self.choose == "balanced" and len(self.measures) < 2:
             raise ValueError(
                 "choose is 'balanced' with one measure: give several, or choose 'best' or 'simplest'"
             )
         if not self.refit and self.by_folds:
             raise ValueError(
-                "refit=False in folds: cross-validation has a model of each fold and none of all; leave refit out, or "
-                "give valid and split='given'"
+                "refit=False in folds: cross-validation has a model of each fold and none of all; leave it out, or "
+                "give valid= and split='given'"
             )
 
     def _check_budget(self) -> None:

@@ -13,6 +13,7 @@ import typer
 from command import call, refused
 
 from lambdaboost import __version__
+from lambdaboost._installed import TITLES
 from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.app import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.app import app
@@ -310,6 +311,16 @@ def test_a_refusal_of_xgboost_is_reported_without_its_stack(capfd, folder, tmp_p
         capfd, "train", folder / "train.txt", "--out", out, "--engine", "xgboost", "--param", "eta=-1"
     )
     assert "XGBoost reports: " in said and "Stack trace" not in said and "0x" not in said
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "give"), [("xgboost", "a.txt", ".ubj or .json"), ("lightgbm", "a.json", ".txt")]
+)
+def test_a_suffix_of_the_other_engines_format_is_refused(capfd, folder, tmp_path, engine, name, give):
+    out = tmp_path / name
+    said = refused(capfd, "train", folder / "train.txt", "--engine", engine, "--out", out)
+    assert f"format, and the model is {TITLES[engine]}'s: give {give} or no suffix" in said
+    assert os.listdir(tmp_path) == []
 
 
 def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):

@@ -168,13 +168,13 @@ def test_native_objectives_in_cross_validation(engine, name):
 @native
 def test_native_objectives_on_the_command_line(engine, name, tmp_path):
     write_letor(tmp_path / "train.txt", Collection(X, Queries(grades(name), Q.sizes)))
-    out = tmp_path / "model.json"
+    out = tmp_path / "model"
     done = CliRunner().invoke(app, [
         "train", str(tmp_path / "train.txt"), "--valid", str(tmp_path / "train.txt"), "--engine", engine,
         "--objective", name, "--rounds", "3", "--measure", "map", "--measure", "mrr@10", "--out", str(out),
     ])  # fmt: skip
     assert done.exit_code == 0, done.output
-    about = json.loads((tmp_path / "model.json.json").read_text())
+    about = json.loads((tmp_path / "model.json").read_text())
     assert about["objective"] == name and list(about["measures"]["valid"]) == ["MAP()", "MRR(k=10)"]
     assert load(out).predict(X).shape == (len(X),)
 

@@ -83,7 +83,7 @@ def small_batches(monkeypatch):
 
 
 def model_of(capsys, data, where, engine, kind, *more):
-    out = where / "model.txt"
+    out = where / "model"
     options = (*(LETOR if kind == "txt" else TABLE), *(WEIGHT[kind] if engine == "lightgbm" else ()))
     code, _, error = call(
         *(
@@ -126,7 +126,7 @@ def test_a_folder_is_one_file(capsys, data, tmp_path, kind, engine):
             )
         ]
         assert printed == scores.read_text() and len(printed.split()) == N
-        about = model.with_name("model.txt.json").read_text().splitlines()
+        about = model.with_name("model.json").read_text().splitlines()
         about = [line for line in about if '"sha256"' not in line and '"file"' not in line]
         found.append((model.read_bytes(), printed, told, about))
     for one, many in zip(*found, strict=True):
@@ -186,7 +186,7 @@ def test_leaks_are_found_in_folders(capsys, data, tmp_path):
     columns = ("--source", "clicks=ctr:rate", "--drop", "name,loc,rank,market,device")
     for engine in ENGINES:
         given = ("--rounds", 1, "--engine", engine, *columns)
-        _, _, error = call(capsys, "train", tmp_path / "log", "--out", tmp_path / f"{engine}.txt", *given)
+        _, _, error = call(capsys, "train", tmp_path / "log", "--out", tmp_path / engine, *given)
         assert "orders the documents of a query as the label source 'relevance' does" in error
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import typer
 
 from lambdaboost._files import check_place, without_compression_suffix
+from lambdaboost._installed import SUFFIXES, TITLES
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,22 @@ def check_places(places: Iterable[Place], overwrite: bool) -> None:
         replaces = isinstance(place.kind, Writes) and not place.kind.resumes and not overwrite
         if replaces and os.path.lexists(file):
             raise ValueError(f"{place.named(file)} exists: give another name, or --overwrite to replace it")
+
+
+def engine_of_suffix(path: Path) -> str | None:
+    """The engine in whose format the suffix of a model file says it is; None for any other suffix."""
+    suffix = path.suffix.lower()
+    return next((engine for engine, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+
+
+def check_suffix(name: str, path: Path, engine: str) -> None:
+    """Raise where the suffix of a model file is that of another engine's format; `name` is what messages call it."""
+    other = engine_of_suffix(path)
+    if other not in (None, engine):
+        raise ValueError(
+            f"{name} {path}: {path.suffix} is {TITLES[other]}'s format, and the model is {TITLES[engine]}'s: give "
+            f"{' or '.join(SUFFIXES[engine])} or no suffix, or train on {TITLES[other]}"
+        )
 
 
 def _is_same(a: Path, b: Path) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, note, print_table, tell
+from lambdaboost.cli.files import check_suffix
 from lambdaboost.cli.measuring import (
     check_columns,
     check_evaluated,
@@ -31,7 +32,7 @@ from lambdaboost.engines.job import Figure
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.progress import LiveView
-from lambdaboost.engines.saving import beside, check_suffix, save
+from lambdaboost.engines.saving import beside, save
 from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import default_measures

@@ -9,10 +9,11 @@ from lambdaboost._files import replacing
 from lambdaboost._installed import installed
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
+from lambdaboost.cli.files import check_suffix, engine_of_suffix
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
 from lambdaboost.cli.train import data_facts, naming_objective, parse_params, read_parts
 from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.saving import beside, check_suffix, engine_of_suffix
+from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search_for

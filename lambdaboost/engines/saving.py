@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import ENGINES, SUFFIXES, TITLES, engine_version
+from lambdaboost._installed import ENGINES, engine_version
 from lambdaboost._value import text_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.datasets.tables import Table, as_frame
@@ -79,8 +79,7 @@ def save(
         The rounds that it predicts with are written: up to the best one for a ranker or LightGBM booster that stopped
         early, all of them for an XGBoost booster.
     path : str or Path
-        LightGBM writes text, XGBoost UBJSON, or JSON where the name ends in ``.json``. A suffix of the other engine's
-        format is refused: ``.txt`` is LightGBM's, ``.ubj`` and ``.json`` are XGBoost's.
+        Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
     objective, leaves, params
         What the booster was trained with; a `LambdaRanker` knows these itself.
     about : mapping, optional
@@ -122,7 +121,6 @@ def save(
             f"model is a {type(booster).__name__}, expected a lightgbm.Booster, an xgboost.Booster or a fitted "
             "LambdaRanker; save other estimators with joblib"
         )
-    check_suffix("path", path, engine)
     content = engine_named(engine).write(booster, path.suffix)
     categories = categories or engine_named(engine).categories(booster)
     versions = {name: version(name) for name in ("lambdaboost", "numpy", "numba")}
@@ -172,22 +170,6 @@ def load(path: str | Path) -> SavedModel:
     if about["model_sha256"] != hashlib.sha256(content).hexdigest():
         raise ValueError(f"{beside(path)} describes another model than {path}: keep the two files together")
     return SavedModel(engine_named(about["engine"]).read(content), about)
-
-
-def engine_of_suffix(path: Path) -> str | None:
-    """The engine in whose format the suffix of a model file says it is; None for any other suffix."""
-    suffix = path.suffix.lower()
-    return next((engine for engine, suffixes in SUFFIXES.items() if suffix in suffixes), None)
-
-
-def check_suffix(name: str, path: Path, engine: str) -> None:
-    """Raise where the suffix of a model file is that of another engine's format; `name` is what messages call it."""
-    other = engine_of_suffix(path)
-    if other not in (None, engine):
-        raise ValueError(
-            f"{name} {path}: {path.suffix} is {TITLES[other]}'s format, and the model is {TITLES[engine]}'s: give "
-            f"{' or '.join(SUFFIXES[engine])} or no suffix, or train on {TITLES[other]}"
-        )
 
 
 def beside(path: Path) -> Path:

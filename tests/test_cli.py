@@ -254,7 +254,7 @@ TRAIN = [
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
     (["--objective", "graded"], "needs the label source 'clicks', but there is only relevance"),
     (["--objective", "rank:ndcg"], "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
-    (["--objective", "lambdarank", "--leaves", "newton"], "leaves='newton' with objective='lambdarank'"),
+    (["--objective", "lambdarank", "--leaves", "newton"], "--leaves newton with --objective lambdarank"),
     (["--objective", "lambdarnk"], "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     (
         ["--objective", "McRank()"],

@@ -103,7 +103,7 @@ def test_it_prints_the_trade_off_of_several_measures(files, tmp_path, capsys):
         (["--objective", "LambdaRang"], "'LambdaRang' is unknown"),
         (["--measure", "cndcg@3"], "--measure CNDCG(k=3) needs the label source 'clicks'"),
         (["--objective", "graded"], "give its column as --source clicks=COLUMN"),
-        (["--objective", "McRank"], "--objective 'McRank': --objective has 'McRank'"),
+        (["--objective", "McRank"], "lambdaboost: --objective 'McRank': objectives has 'McRank'"),
         (["--keep", "0.1"], "lambdaboost: --keep takes two different measures"),
         (["--keep", "0.1"], "give such as --measure ndcg@10 --measure cndcg@10"),
         (["--no-refit"], "leave it out, or give --valid and --split given"),
@@ -138,8 +138,7 @@ def test_messages_name_options_of_the_commands():
         "give --objective LambdaRank(NDCG(k=3)) or --features 3"
     )
     assert (
-        in_options("nested, without outer fold 0: folds is 5")
-        == "--nested, without outer fold 0: --folds is 5"
+        in_options("nested, without outer fold 0: folds is 5") == "--nested, without outer fold 0: folds is 5"
     )
 
 

@@ -98,7 +98,8 @@ def check_places(places: Iterable[Place], overwrite: bool) -> None:
         elif file.is_dir():
             raise ValueError(f"{place.named(file)} is a folder: give another name")
         for other in (other for other in places if other is not place):
-            if other.path.is_dir() and _is_same(file.parent, other.path):
+            reads = isinstance(other.kind, Reads) and other.path.is_dir()
+            if reads and _is_same(file.parent, other.path):
                 raise ValueError(
                     f"{place.named(file)} is in {other.option} {other.path}, whose files are read: give another folder"
                 )

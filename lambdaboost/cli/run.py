@@ -25,30 +25,18 @@ OPTIONS = {
     "sources": "--source",
     "n_features": "--features",
     "refit": "--no-refit",
-} | {
-    name: f"--{name}"
-    for name in (
-        *(
-            "valid",
-            "objective",
-            "leaves",
-            "engine",
-            "rounds",
-            "measure",
-            "keep",
-            "settings",
-            "minutes",
-            "split",
-        ),
-        *("folds", "choose", "nested", "study", "workers", "seed", "query", "position"),
-    )
 }
+SAME = (
+    *("valid", "objective", "leaves", "engine", "rounds", "measure", "keep", "settings", "minutes", "split"),
+    *("folds", "choose", "nested", "study", "workers", "seed", "query", "position"),
+)
+OPTIONS |= {name: f"--{name}" for name in SAME}
 NAMES = "|".join(OPTIONS)
 CALL = r"\w\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 # What is said in quotes, and what is called, such as LambdaRank(NDCG(k=3)), stays as it is.
 NAMED = re.compile(
     rf"(?<!\w)'[^']*'|{CALL}|\b(?P<name>{NAMES})=(?P<value>'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|)"
-    rf"|(?P<before>^|: )(?P<first>{NAMES})(?= is | has (?!its)| takes |, )"
+    rf"|^(?P<first>{NAMES})(?= is | has | takes |, )"
 )
 
 # Typer vendors Click since 0.27 and depended on it before; this public class has the bases of either.
@@ -94,7 +82,7 @@ def in_options(message: str) -> str:
 
     def named(found: re.Match[str]) -> str:
         if found["first"]:
-            return f"{found['before']}{OPTIONS[found['first']]}"
+            return OPTIONS[found["first"]]
         if not found["name"]:
             return found[0]
         option, value = OPTIONS[found["name"]], found["value"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -35,13 +37,14 @@ class Flaml:
 
 @dataclass(frozen=True)
 class Searches:
-    """Runs FLAML by the interpreter `python`."""
+    """Runs FLAML by the interpreter `python`; `split` gives what a fold has seen, and its test part."""
 
     python: Path
+    split: Callable[[str, int], Any] = split_of
 
     def __call__(self, run: Flaml) -> Outcome:
         """NDCG of every test query at each cutoff; the seconds that were taken, and what was chosen."""
-        split = split_of(run.data, run.fold)
+        split = self.split(run.data, run.fold)
         seen = split.seen.take(np.flatnonzero(split.seen.queries.sizes > 1)).shuffled(
             run.fold
         )  # its metric needs two

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
+from benchmarks.portfolio.flaml import FLAML
 from benchmarks.portfolio.rows import Rows
-from benchmarks.portfolio.sets import LOGS
+from benchmarks.unseen.sets import LOG
 from benchmarks.unseen.study import CUTOFFS, ROWS, SETTINGS, Run
 from experiments.common import report
 from experiments.common.report import table
@@ -21,26 +22,23 @@ TUNE = f"tune, {SETTINGS[-1]} settings"
 Found = Mapping[Run, Outcome]
 
 
-def write_report(found: Found, out: Path, command: str) -> None:
-    """Write report.md; `command` repeats it."""
+def write_report(found: Found, flaml: Found, out: Path, command: str) -> None:
+    """Write report.md; `command` repeats it, and `flaml` has FLAML's outcomes of some of the runs."""
     text = (protocol.__doc__ or "").split("\n\n", 1)[1].strip()
     head = f"`{command}`. {report.versions('lightgbm', 'xgboost', 'optuna')}.\n\n{text}"
-    sections = []
-    for title, which in (
-        (
-            "Sets that the portfolio has not seen",
-            {run: o for run, o in found.items() if run.data not in LOGS},
-        ),
-        (
-            "Synthetic logs, whose kind the portfolio has seen",
-            {run: o for run, o in found.items() if run.data in LOGS},
-        ),
-    ):
-        if which:
-            sections.append(
-                "\n\n".join([f"## {title}", *(of_rows(which, k) for k in reversed(CUTOFFS)), of_data(which)])
-            )
+    real, logs = (
+        {run: o for run, o in found.items() if (run.data == LOG) is which} for which in (False, True)
+    )
+    sections = [of_sets("Sets that the portfolio has not seen", real)]
+    sections += [of_sets("New synthetic logs, whose kind the portfolio has seen", logs)] if logs else []
+    if flaml:
+        sections.append(of_flaml({run: found[run] for run in flaml}, flaml))
     report.write(out, "tune on unseen data", head, sections)
+
+
+def of_sets(title: str, found: Found) -> str:
+    """The tables of some sets."""
+    return "\n\n".join([f"## {title}", *(of_rows(found, k) for k in reversed(CUTOFFS)), of_data(found)])
 
 
 def rows(found: Found, k: int) -> Rows:
@@ -65,6 +63,18 @@ def of_rows(found: Found, k: int) -> str:
         f"▼ worse than {TUNE} ({{criterion}}; p-values of single comparisons)."
     )
     return rows(found, k).table(TUNE, caption)
+
+
+def of_flaml(found: Found, flaml: Found) -> str:
+    """FLAML against `tune` on the runs that it has."""
+    values = {row: {run.data: found[run][f"{row} NDCG@10"] for run in found} for row in ROWS[: len(SETTINGS)]}
+    values[FLAML] = {run.data: outcome["NDCG@10"] for run, outcome in flaml.items()}
+    seconds = ", ".join(f"{run.data} {float(outcome['seconds']):.0f}" for run, outcome in flaml.items())
+    caption = (
+        f'Test NDCG@10 times 100 of seed 0. FLAML\'s AutoML(task="rank", metric="ndcg@10", 5 folds, refitted) '
+        f"used these processor seconds: {seconds}."
+    )
+    return "## FLAML\n\n" + Rows(values, NDCG(10)).table(TUNE, caption)
 
 
 def of_data(found: Found) -> str:

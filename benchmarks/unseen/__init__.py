@@ -31,6 +31,6 @@ Aim: a mean regret of at most half that of the best fixed objective, and no row 
 Added after the figures of the sets, before their own
 -----------------------------------------------------
 Logs (`--logs`): 1,000 queries × 20 documents, and 2,000 to test, of new seeds; the portfolio was chosen by other logs
-of this generator. FLAML (`--flaml`): on the first seed, with a clock of three times the processor seconds that all rows
-together took, since the machine was shared.
+of this generator. FLAML (`--flaml`): on the first seeds, with a clock of three times the processor seconds that all
+rows together took, since the machine was shared.
 """

@@ -32,9 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _flaml(found: Found, options: argparse.Namespace) -> Found:
-    """FLAML's searches of the first seed."""
-    first = {run: outcome for run, outcome in found.items() if run.seed == 0 and run.data != LOG}
-    searches = {run: Flaml(run.data, 0, CLOCK * float(outcome["seconds"])) for run, outcome in first.items()}
+    """FLAML's searches of the first seeds."""
+    searches = {
+        run: Flaml(run.data, run.seed, CLOCK * float(outcome["seconds"]))
+        for run, outcome in found.items()
+        if run.seed < options.flaml_seeds and run.data != LOG
+    }
     start = partial(Searches, options.flaml, partial(split_of, options.folder))
     with Workers(options.out / "runs", 1, start) as pool:
         kept = pool.run(
@@ -47,7 +50,8 @@ def _command(options: argparse.Namespace) -> str:
     words = ["python", "-m", "benchmarks.unseen", "FOLDER", "--seeds", str(options.seeds)]
     words += [] if options.sets == list(READERS) else ["--sets", *options.sets]
     words += ["--logs", str(options.logs)] if options.logs else []
-    return shlex.join(words + (["--flaml", "PYTHON"] if options.flaml else []))
+    words += ["--flaml", "PYTHON", "--flaml-seeds", str(options.flaml_seeds)] if options.flaml else []
+    return shlex.join(words)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,8 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--seeds", type=at_least(1), default=5, help="number of seeds (default: 5)")
     logs = f"number of seeds of a synthetic {LOG} queries (default: 0)"
     made.add_argument("--logs", type=at_least(0), default=0, metavar="SEEDS", help=logs)
-    flaml = "an interpreter that has flaml[automl], as a rival of tune on the first seed"
+    flaml = "an interpreter that has flaml[automl], as a rival of tune"
     made.add_argument("--flaml", type=Path, metavar="PYTHON", help=flaml)
+    made.add_argument("--flaml-seeds", type=at_least(1), default=1, help="number of its seeds (default: 1)")
     add_out(made, "lambdaboost-unseen", "report.md and finished runs, which are not repeated")
     return made
 

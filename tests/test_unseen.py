@@ -153,7 +153,7 @@ def test_a_query_counts_once_however_many_seeds_test_it():
         return every | {"queries": np.array(queries)}
 
     found = {Run("films", 0): outcome([4, 2], [0.5, 0.2]), Run("films", 1): outcome([4, 9], [0.7, 0.9])}
-    np.testing.assert_allclose(report.rows(found, 10).values["rank_xendcg"]["films"], [0.2, 0.6, 0.9])
+    np.testing.assert_allclose(report.rows(found, 10, ROWS).values["rank_xendcg"]["films"], [0.2, 0.6, 0.9])
 
 
 @pytest.fixture

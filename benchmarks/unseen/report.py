@@ -41,7 +41,7 @@ def of_sets(title: str, found: Found) -> str:
     return "\n\n".join([f"## {title}", *(of_rows(found, k) for k in reversed(CUTOFFS)), of_data(found)])
 
 
-def rows(found: Found, k: int, names: Sequence[str] = ROWS) -> Rows:
+def rows(found: Found, k: int, names: Sequence[str]) -> Rows:
     """NDCG@k of every row: for each query of a set the mean over the seeds that test it."""
     sets = list(dict.fromkeys(run.data for run in found))
     return Rows({row: {data: _by_query(found, row, data, k) for data in sets} for row in names}, NDCG(k))
@@ -62,7 +62,7 @@ def of_rows(found: Found, k: int) -> str:
         f"Test NDCG@{k} times 100; every set counts alike. Difference: of all queries pooled; ▲ better, "
         f"▼ worse than {TUNE} ({{criterion}}; p-values of single comparisons)."
     )
-    return rows(found, k).table(TUNE, caption)
+    return rows(found, k, ROWS).table(TUNE, caption)
 
 
 def named(outcome: Outcome) -> Outcome:

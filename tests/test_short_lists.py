@@ -8,7 +8,6 @@ from rules import RULES
 from lambdaboost import ERR, NDCG, Blend, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal, _threads
 from lambdaboost.objectives.kernels import lanes, ways
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.swaps.registry import level_gains
 
 SIZES = [1, 2, 3, 5, 10, 30, 38, 39, 40, 41, 42]
 BY_PAIRS = [
@@ -119,12 +118,11 @@ def test_lists_far_apart_leave_the_bits_of_all_other_lists():
 def test_batches_hold_every_short_list_once_and_are_made_once():
     _, q = drawn.make(6, SIZES * 30)
     of_query = levels_of(q, "relevance")
-    gain = level_gains(NDCG(), q, of_query)
-    batches = lanes.in_batches(q, of_query, gain)
+    batches = lanes.in_batches(q, of_query)
     held = batches.query[batches.query >= 0]
     np.testing.assert_array_equal(np.sort(held), np.flatnonzero(q.sizes <= lanes.LONGEST_IN_LANES))
     assert batches.documents[-1] == q.sizes[held].sum()
-    assert lanes.in_batches(q, of_query, gain) is batches
+    assert lanes.in_batches(q, of_query) is batches
 
 
 def test_a_weight_counts_and_no_gradient_is_minus_zero():

@@ -57,26 +57,24 @@ class Batches(NamedTuple):
     position: NDArray[np.int8]  # (n_slots, LANES) where the document of each slot stands in its query
     level: NDArray[np.int8]  # (n_slots, LANES) its level within the query, -1 where it pairs with none
     reach: NDArray[np.int8]  # (n_slots, LANES) it pairs with the levels after its own and before this one
-    gain: NDArray[np.float32]  # (n_slots, LANES) of its level
 
 
-def in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches:
+def in_batches(q: Queries, levels: Levels) -> Batches:
     """All lists of up to LONGEST_IN_LANES documents in batches by length; cached in `q`."""
-    # Its identity names the gains, and so the levels, as long as they live, and what is kept holds them.
-    return q.memo(("in batches", id(gain)), lambda: (_in_batches(q, levels, gain), gain))[0]
+    # Its identity names the levels as long as they live, and what is kept holds them.
+    return q.memo(("in batches", id(levels.of_document)), lambda: (_in_batches(q, levels), levels))[0]
 
 
-def _in_batches(q: Queries, levels: Levels, gain: NDArray[np.float32]) -> Batches:
+def _in_batches(q: Queries, levels: Levels) -> Batches:
     lanes = side_by_side(q.sizes, np.flatnonzero(q.sizes <= LONGEST_IN_LANES))
     slots = int(lanes.first[-1]), LANES
-    position, level, reach = (np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1))
-    batches = Batches(*lanes, position, level, reach, np.zeros(slots, dtype=np.float32))
+    batches = Batches(*lanes, *(np.full(slots, fill, dtype=np.int8) for fill in (0, -1, -1)))
     for batch in range(0, lanes.first.size - 1, SOME):
-        _lay_out(q, levels, gain, batches, slice(batch, min(batch + SOME, lanes.first.size - 1)))
+        _lay_out(q, levels, batches, slice(batch, min(batch + SOME, lanes.first.size - 1)))
     return batches
 
 
-def _lay_out(q: Queries, levels: Levels, gain: NDArray[np.float32], batches: Batches, which: slice) -> None:
+def _lay_out(q: Queries, levels: Levels, batches: Batches, which: slice) -> None:
     """Fill the slots of some batches."""
     first, query = batches.first[which.start : which.stop + 1], batches.query[which]
     rows, first = slice(first[0], first[-1]), first - first[0]
@@ -90,16 +88,13 @@ def _lay_out(q: Queries, levels: Levels, gain: NDArray[np.float32], batches: Bat
     order = np.lexsort((np.where(level < 0, LONGEST_IN_LANES, level), lane))
     level = level[order]
     paired = level >= 0
-    own = (levels.first[short[lane]] + level)[paired]
     at = first[lane // LANES] + position, lane % LANES
     # Behind the documents of a list stand those it lacks, which no figure of its lane reads.
     batch = np.repeat(np.arange(first.size - 1), np.diff(first))
     batches.position[rows] = (np.arange(first[-1]) - first[batch])[:, None]
-    batches.position[rows][at] = position[order]
+    batches.position[rows][at], batches.level[rows][at] = position[order], level
     of_paired = at[0][paired], at[1][paired]
-    batches.level[rows][of_paired] = level[paired]
-    batches.reach[rows][of_paired] = levels.reach[own]
-    batches.gain[rows][of_paired] = gain[own]
+    batches.reach[rows][of_paired] = levels.reach[(levels.first[short[lane]] + level)[paired]]
 
 
 class Work(NamedTuple):
@@ -113,6 +108,7 @@ class Work(NamedTuple):
     by_rank: Any  # of one list
     d: Any
     h: Any
+    level: Any  # by lane: where the levels of its list begin
 
 
 def memory() -> Work:
@@ -124,7 +120,7 @@ def memory() -> Work:
         np.empty(most, np.int32),
         np.empty(LONGEST_IN_LANES, np.int32),
     )
-    return Work(scores, e, rank, best, worst, by_rank, d, h)
+    return Work(scores, e, rank, best, worst, by_rank, d, h, np.empty(LANES, np.int64))
 
 
 @uncounted
@@ -149,17 +145,19 @@ def _exponentials(chance, n, work):
 
 
 @uncounted
-def _to_slots(batch, work, slots):
+def _to_slots(batch, levels, work, slots):
     """Fill the slots with what does not depend on the order."""
+    start, gain = levels
+    for lane in range(LANES):
+        work.level[lane] = min(start[batch.query[lane]], gain.size - 1) if batch.query[lane] >= 0 else 0
     for i in range(batch.position.shape[0]):
         row = slots[i * SLOT : (i + 1) * SLOT]
-        level, reach, gain, position = batch.level[i], batch.reach[i], batch.gain[i], batch.position[i]
+        level, reach, position = batch.level[i], batch.reach[i], batch.position[i]
         for lane in range(LANES):
-            row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane], row[LANES * GAIN + lane] = (
-                level[lane],
-                reach[lane],
-                gain[lane],
-            )
+            row[LANES * LEVEL_ROW + lane], row[LANES * REACH_ROW + lane] = level[lane], reach[lane]
+        for lane in range(LANES):
+            of_level = gain[work.level[lane] + max(level[lane], 0)]
+            row[LANES * GAIN + lane] = of_level if level[lane] >= 0 else np.float32(0)
         for lane in range(LANES):
             row[LANES * LAM + lane] = row[LANES * MU + lane] = 0
         for lane in range(LANES):
@@ -278,20 +276,20 @@ def _write(batch, offsets, rank, slots, results):
 @kernel
 def sum_by_lanes(first, last, lists, formula, work, results):
     """λ and μ of batches first:last, one after the other through the same scratch memory."""
-    batches, scores, offsets, weights = lists
+    batches, levels, scores, offsets, weights = lists
     slots = np.empty(LONGEST_IN_LANES * SLOT, np.float32)  # here, so that the compiler knows its length
     slots[:] = 0
     for b in range(first, last):
         rows = slice(batches.first[b], batches.first[b + 1])
         batch = Batches(
             batches.documents, batches.first, batches.query[b], batches.position[rows], batches.level[rows],
-            batches.reach[rows], batches.gain[rows],
+            batches.reach[rows],
         )  # fmt: skip
         n = batch.position.shape[0]
         to_lanes(batch.query, n, scores, offsets, NO_DOCUMENT, work.s)
         count_ranks(n, work.s, work.rank)
         _exponentials(formula.chance, n, work)
-        _to_slots(batch, work, slots)
+        _to_slots(batch, levels, work, slots)
         terms_to_slots(formula.swap, weights, batch, offsets, work, slots)
         factors_to_slots(formula.factors, batch, offsets, slots)
         _all_pairs(formula, n, slots)
@@ -300,15 +298,16 @@ def sum_by_lanes(first, last, lists, formula, work, results):
 
 def gradient_by_lanes(
     scores: NDArray[np.float64],
-    q: Queries,
     batches: Batches,
+    levels: Levels,
+    gain: NDArray[np.float32],
     weights: PairWeights,
     loss: Loss,
     results: Results,
 ) -> None:
     """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
     formula = PairFormula(weights.swap, weights.factors, *loss)
-    lists = batches, scores, q.offsets, weights
+    lists = batches, (levels.first, gain), scores, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, memory(), results)

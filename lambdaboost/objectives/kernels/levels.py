@@ -18,13 +18,17 @@ class Levels(NamedTuple):
     """
 
     offsets: NDArray[np.int64]  # (n_queries + 1,) the documents of query q are offsets[q]:offsets[q + 1]
-    of_document: NDArray[np.int32]  # (n_documents,) level within the query, -1 for one that pairs with none
+    # (n_documents,) level within the query, -1 for one that pairs with none; in bytes where they hold every level.
+    of_document: NDArray[np.signedinteger]
     first: NDArray[np.int64]  # (n_queries + 1,) the levels of query q are first[q]:first[q + 1]
     size: NDArray[np.int32]  # (n_levels,) its documents
     reach: NDArray[
         np.int32
     ]  # (n_levels,) the first level after its run of partners, counted within the query
-    row: NDArray[np.int64]  # (n_levels,) the row of one of its documents: all have the same label and gain
+
+    def wide(self) -> Levels:
+        """The same with `of_document` as int32, for which kernels are compiled."""
+        return self._replace(of_document=self.of_document.astype(np.int32, copy=False))
 
     def query(self) -> NDArray[np.int64]:
         """The query of each level."""
@@ -49,18 +53,16 @@ def levels_of(q: Queries, source: str, within: tuple[str, ...] = (), skip_zero: 
 
 def _levels(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
     """The levels of parts, one after the other: sorting needs many times the memory of what it gives."""
-    of_document = np.empty(q.n_documents, dtype=np.int32)
-    first, sizes, reaches, rows, n_levels = [np.zeros(1, dtype=np.int64)], [], [], [], 0
-    for query, _, part in q.parts():
-        found, start = _levels_of_part(part, source, within, skip_zero), q.offsets[query]
-        of_document[start : start + part.n_documents] = found.of_document
-        first.append(found.first[1:] + n_levels)
-        sizes.append(found.size)
-        reaches.append(found.reach)
-        rows.append(found.row + start)
+    parts, n_levels = [], 0
+    for _, _, part in q.parts():
+        found = _levels_of_part(part, source, within, skip_zero)
+        narrow = np.int8 if found.of_document.max() <= np.iinfo(np.int8).max else np.int32
+        parts.append(
+            found._replace(of_document=found.of_document.astype(narrow), first=found.first[1:] + n_levels)
+        )
         n_levels += found.size.size
-    joined = [np.concatenate(figures) for figures in (first, sizes, reaches, rows)]
-    return Levels(q.offsets, of_document, *joined)
+    of_document, first, *others = (np.concatenate(figures) for figures in list(zip(*parts, strict=True))[1:])
+    return Levels(q.offsets, of_document, np.append(0, first), *others)
 
 
 def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero: bool) -> Levels:
@@ -103,7 +105,6 @@ def _levels_of_part(q: Queries, source: str, within: tuple[str, ...], skip_zero:
         first.astype(np.int64),
         (level_end - level_start).astype(np.int32),
         (reach - first[level_query]).astype(np.int32),
-        rows[order[level_start]],
     )
 
 

@@ -112,7 +112,7 @@ class PairRule:
         """The cost of pairs, w log(1 + e^{−σ(s_i − s_j)}), summed by the places of i and j, (n_places, n_places)."""
         levels, weights, order = self.levels(q), self.weights(scores, q), _order(scores, q)
         every, gain = np.ones(q.n_queries, dtype=bool), level_gains(self.metric, q, levels)
-        lists = Lists(every, levels, weights, gain, scores, order, order)
+        lists = Lists(every, levels.wide(), weights, gain, scores, order, order)
         return pair_costs(lists, float(self.sigma), q.query_weight, (place, n_places))
 
     def levels(self, q: Queries) -> Levels:
@@ -156,27 +156,25 @@ def pair_gradient(
     it is not that by score.
     """
     levels, gain, weights, loss = pairs
-    out = np.empty((2, q.n_documents), np.float32)
     known = order is not None and bool(order[0] >= 0)
     ways = ways_of(q, levels, weights)
     if weighed_at is not None:  # lanes and the tree know only that by score
         ways = np.full(q.n_queries, BY_TILES, dtype=np.int8)
     near, ways = brought_near(scores, q, ways, loss)
     by_lanes = ways == BY_LANES
-    if by_lanes.any():
+    batches = in_batches(q, levels) if by_lanes.any() else None
+    out = np.empty((2, q.n_documents), np.float32)  # only now, since what is cached needs memory to be made
+    if batches is not None:
         to_fill = np.empty(0, dtype=np.int32) if order is None or known else order
-        gradient_by_lanes(
-            near, q, in_batches(q, levels, gain), weights, loss, Results(by_lanes, out, to_fill)
-        )
+        gradient_by_lanes(near, batches, levels, gain, weights, loss, Results(by_lanes, out, to_fill))
         if by_lanes.all():
             return out[0], out[1]
     if order is None:
         order = no_order(q)
     if not known:
         over_queries(sort_queries, q.offsets, by_lanes, scores, order)
-    lists = Lists(
-        ways == BY_TILES, levels, weights, gain, near, order, order if weighed_at is None else weighed_at
-    )
+    by_rank = order if weighed_at is None else weighed_at
+    lists = Lists(ways == BY_TILES, levels.wide(), weights, gain, near, order, by_rank)
     if lists.wanted.any():
         gradient_by_tiles(lists, loss, out)
     for way, compute in ((BY_TREE, gradient_by_tree), (BY_PLAIN_LOOP, gradient_by_plain_loop)):

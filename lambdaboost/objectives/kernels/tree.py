@@ -470,8 +470,10 @@ def _fallen(in_order: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
 def worth_a_tree(q: Queries, levels: Levels, weights: PairWeights) -> NDArray[np.bool_]:
     """Which queries have enough pairs, and few enough levels, for the tree to be faster; (n_queries,)."""
     traits = weights.swap.traits
-    if traits.n_terms is None or not isinstance(weights.factors, Unfactored):
-        return np.zeros(q.n_queries, dtype=bool)  # the tree sums runs of documents that count alike
+    # The tree sums runs of documents that count alike; a document has fewer pairs than its list has documents.
+    runs = traits.n_terms is not None and isinstance(weights.factors, Unfactored)
+    if not runs or q.sizes.max() <= PAIRS_A_DOCUMENT:
+        return np.zeros(q.n_queries, dtype=bool)
     n_levels = np.diff(levels.first)
     # A pair needs a document above the cutoff.
     pairs = levels.pairs() * np.minimum(1, 2 * weights.cutoff / q.sizes)

@@ -53,8 +53,7 @@ def pair_weights(metric: Any, q: Queries) -> PairWeights:
 
 def unweighted(q: Queries) -> PairWeights:
     """Every pair weighs 1."""
-    none = q.memo("no gains", lambda: np.zeros(q.n_documents))
-    return PairWeights(Unit(), none, none, q.n_documents)
+    return PairWeights(Unit(), np.zeros(0), np.zeros(0), q.n_documents)
 
 
 def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
@@ -64,7 +63,7 @@ def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
     """
 
     def build() -> Any:
-        gains = np.zeros(levels.row.size) if metric is None else _gains_of_rows(metric, q, levels)
+        gains = np.zeros(levels.size.size) if metric is None else _gains_of_levels(metric, q, levels)
         worst = levels.first[levels.query()] + levels.reach - 1
         return (gains - gains[worst]).astype(np.float32), levels
 
@@ -79,20 +78,20 @@ def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
     return found
 
 
-def _gains_of_rows(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float64]:
-    """The gain of a document of each level; those of all documents are kept only where a swap reads them."""
-    gains = pair_weights(metric, q).gains
-    if gains.size:
-        return gains[levels.row]
-    found = []
+def _gains_of_levels(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float64]:
+    """The gain of each level, that of all its documents, which are kept only where a swap reads them."""
+    gains, found = pair_weights(metric, q).gains, np.zeros(levels.size.size)
     for first, last, part in q.parts():
-        rows = levels.row[levels.first[first] : levels.first[last]] - q.offsets[first]
+        rows = slice(q.offsets[first], q.offsets[last])
+        level = levels.of_document[rows]
         try:
-            found.append(metric.swap_gains(part)[rows])
+            of_rows = gains[rows] if gains.size else metric.swap_gains(part)
         except ValueError:
             metric.swap_gains(q)  # names the row among all
             raise
-    return np.concatenate(found)
+        paired = level >= 0
+        found[(np.repeat(levels.first[first:last], part.sizes) + level)[paired]] = of_rows[paired]
+    return found
 
 
 def swap_gains(metric: Any, q: Queries) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
+from benchmarks.balance import balance
 from benchmarks.combiner_costs import combiner_costs
 from benchmarks.engine_measures import engine_measures
 from benchmarks.growth import growth
@@ -35,6 +36,7 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,
+    "balance": balance,
     "start": start,
     "memory": memory,
     "load": load,
@@ -86,6 +88,7 @@ objectives: each objective relative to LambdaRank().
 measures: measures against the engines' own metrics.
 peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
+balance: the longest of 2 to 64 threads, simulated.
 start: import and compilation.
 memory: memory of a gradient beyond its inputs.
 load: reading LETOR text.

@@ -54,6 +54,8 @@ class Plan:
         Numbers of documents of the single list.
     sampled : int
         Number of its documents whose λ and μ are compared with float64 sums.
+    balance_documents : int
+        Documents of the lists whose blocks are timed.
     list_repetitions, start_repetitions : int
         The number of timings of each list and of each new process.
     measured_documents : int
@@ -78,6 +80,7 @@ class Plan:
     length_documents: int
     list_sizes: tuple[int, ...]
     sampled: int
+    balance_documents: int
     list_repetitions: int
     start_repetitions: int
     measured_documents: int
@@ -129,6 +132,7 @@ FULL = Plan(
     length_documents=30_000,
     list_sizes=tuple(4000 * 2**doubling for doubling in range(8)),
     sampled=64,
+    balance_documents=1_000_000,
     list_repetitions=7,
     start_repetitions=3,
     measured_documents=100_000,
@@ -148,6 +152,7 @@ QUICK = Plan(
     length_documents=1000,
     list_sizes=(500, 1000, 2000, 4000),
     sampled=16,
+    balance_documents=20_000,
     list_repetitions=2,
     start_repetitions=1,
     measured_documents=3_000,

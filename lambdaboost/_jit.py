@@ -171,9 +171,12 @@ def _help(work: Callable[[], None], threads: int) -> None:
 BLOCKS_PER_THREAD = 4
 
 
-def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *args: Any) -> None:
+def over_queries(
+    function: Callable[..., None], offsets: NDArray[np.int64], *args: Any, lists: int = 1
+) -> None:
     """Call ``function(first, last, offsets, *args)`` so that the blocks first:last cover all queries.
 
+    With `lists` each of them stands for so many lists of about the same length, which say what it costs.
     The blocks run on `threads` threads, or on as many of them as can be started. Inside an engine's training these are
     the engine's own.
     """
@@ -186,7 +189,7 @@ def over_queries(function: Callable[..., None], offsets: NDArray[np.int64], *arg
         function(0, n_queries, offsets, *args)
         return
     # Equal shares of the pairs, roughly: a query costs about n log n for sorting and n² for its pairs.
-    sizes = np.diff(offsets).astype(np.float64)
+    sizes = np.diff(offsets) / lists
     cost = np.cumsum(sizes * (200.0 + sizes))
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_threads * BLOCKS_PER_THREAD + 1)[1:-1])
     bounds = np.unique(np.concatenate([[0], cuts, [n_queries]]))

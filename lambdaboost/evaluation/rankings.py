@@ -56,7 +56,7 @@ def ranked(
     out = np.empty_like(values)
     lanes = in_lanes(q)
     if lanes.query.size:
-        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out)
+        over_queries(_ranked_in_lanes, lanes.documents, q.offsets, lanes, scores, values, out, lists=LANES)
     if lanes.documents[-1] < q.n_documents:
         skipped, order = q.sizes <= LONGEST_COUNTED, np.empty(q.n_documents, dtype=np.int32)
         over_queries(sort_queries, q.offsets, skipped, scores, order)

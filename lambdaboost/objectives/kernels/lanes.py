@@ -312,4 +312,4 @@ def gradient_by_lanes(
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:
         sum_by_lanes(first, last, lists, formula, memory(), results)
 
-    over_queries(block, batches.documents)
+    over_queries(block, batches.documents, lists=LANES)

@@ -13,6 +13,7 @@ pytest.importorskip("matplotlib")
 import benchmarks.__main__ as command
 import benchmarks.yetirank.__main__ as apart
 from benchmarks import (
+    balance,
     dask_memory,
     engine_measures,
     growth,
@@ -59,6 +60,13 @@ TINY = replace(
     measured_documents=300,
     memory_documents=5_000,
 )
+
+
+def test_blocks_are_timed_alone_and_dealt_to_the_thread_that_is_free():
+    assert balance.longest([3.0, 1.0, 1.0, 2.0], 2) == 4.0
+    rows = balance.balance(replace(TINY, balance_documents=20_000), 1).rows
+    assert [row[0] for row in rows] == list(balance.MIXES)
+    assert all(float(figure) >= 0.99 for row in rows for figure in row[3:])
 
 
 def test_repetitions_alternate():

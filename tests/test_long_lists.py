@@ -110,9 +110,9 @@ def test_the_switch_is_where_pairs_are_many():
     assert _tree.worth_a_tree(q, graded, cut).tolist() == [False, False]  # a cutoff leaves few pairs
 
 
-def test_a_list_of_half_a_million():
+def test_a_list_of_a_million():
     rng = np.random.default_rng(5)
-    n = 500_000
+    n = 1_000_000
     relevance, scores = rng.choice(5, p=SHARES, size=n) * 1.0, rng.normal(size=n)
     q = Queries(relevance, sizes=[n])
     grad, hess = GradientStep(LambdaRank(), normalize="none").gradient(scores, q)

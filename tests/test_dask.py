@@ -191,7 +191,7 @@ def test_frames_shuffled_by_query(client, engine):
     names = [f"f{i}" for i in range(6)]
     frame = pd.DataFrame(X, columns=names).assign(qid=QID, y=RELEVANCE, clicks=CLICKS)
     scattered = dd.from_pandas(frame.sample(frac=1, random_state=1), npartitions=4, sort=False)
-    with pytest.raises(ValueError, match=r"query \d+ is split over partitions 0 and"):
+    with pytest.raises(ValueError, match=r"query \d+ is in partition 0 and partition"):
         on_cluster(
             client,
             engine,
@@ -280,7 +280,7 @@ def test_scores_that_cannot_be_evaluated(client):
     cut = np.where(np.arange(N) == Q.offsets[12], QID[0], QID)
     for error, message, scores, more in (
         (ValueError, r"partition 1: scores\[2\] is nan", spread(broken), {}),
-        (ValueError, "query 100 is split over partitions 0 and 1", spread(X[:, 0]), {"qid": spread(cut)}),
+        (ValueError, "query 100 is in partition 0 and partition 1", spread(X[:, 0]), {"qid": spread(cut)}),
         (
             ValueError,
             r"CNDCG\(k=3\) reads the source 'clicks': give it",
@@ -629,7 +629,7 @@ def test_errors_before_any_training(client, engine):
     for error, named, more in (
         (
             ValueError,
-            "query 111 is split over partitions 0 and 1: keep the rows of a query",
+            "query 111 is in partition 0 and partition 1: keep the rows of a query",
             {"qid": spread(cut)},
         ),
         (

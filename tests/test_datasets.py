@@ -272,7 +272,7 @@ def test_nullable_pandas_columns(dtype):
             {"q": ["a", "b", "a"]},
             {},
             ValueError,
-            "column 'q' has query 'a' in two places, again at row 2: sort",
+            "column 'q' has query 'a' in two places, row 0 and row 2: sort",
         ),
         ({"q": ["a", None, "a"]}, {}, ValueError, "column 'q' is missing in row 1"),
     ],

@@ -18,6 +18,7 @@ BEFORE = Path(__file__).with_name("messages_0.1.txt").read_text(encoding="utf-8"
 REWORDED = {
     "eval_metric has {}, expected measures": "{} has {}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables",
     "a worker died and {} of": "a worker died with its partitions: train again",
+    "query {} is split over partitions": "keep the rows of a query in one partition, as frame.shuffle('qid') does",
     "relevance[{}] is {}, and XGBoost's": "convert them, or give LambdaRank(MAP())",
     "relevance[{}] is {}, and {}'s own": "give an objective of their order, such as RankNet() or",
     "{} reads positions: give the rank": "no positions here: give the rank of each row, from 1, as position=",

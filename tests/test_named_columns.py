@@ -260,7 +260,7 @@ WRONG = {
     ),
     "query in two places": (
         {}, split_query, ValueError,
-        r"column 'srch_id' of X has query \d+ in two places, again at row \d+: sort the rows",
+        r"column 'srch_id' of X has query \d+ in two places, row \d+ and row \d+: sort the rows",
     ),
     "query column unknown": (
         {"query": "search_id"}, None, ValueError,

@@ -221,11 +221,11 @@ SMALL = FRAME[["qid", "label", "a", "b"]].astype({"label": float})
     [
         (
             {"one": SMALL[:50], "three": SMALL[200:], "two": SMALL[50:200]},
-            r"query .* is in row 50 of .*one\.parquet and again in row 1 of .*two\.parquet, with another query between",
+            r"column 'qid' has query .* in two places, row \d+ of .*one\.parquet and row 1 of .*two\.parquet: sort the",
         ),
         (
             {"one": SMALL[:50].iloc[::-1].sort_values("a"), "two": SMALL[50:]},
-            r"query .* is in row .* of .*one\.parquet and again in row .* of .*one\.parquet, with another",
+            r"column 'qid' has query .* in two places, row .* of .*one\.parquet and row .* of .*one\.parquet: sort",
         ),
         (
             {"one": SMALL[:50], "two": SMALL[50:].drop(columns="b")},

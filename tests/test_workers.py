@@ -30,7 +30,7 @@ def test_workers_have_about_as_many_documents_each():
     [
         ([1, 1, 2], 2, 2, "worker is 2 of 2: give its number, from 0 to 1"),
         ([1, 1, 2], 0, 3, "qid has 2 queries, fewer than 3 workers: use fewer workers"),
-        ([1, 2, 1], 0, 2, "qid has query 1 in two places, again at row 2"),
+        ([1, 2, 1], 0, 2, "qid has query 1 in two places, row 0 and row 2"),
         ([1, np.nan], 0, 2, "qid is missing in row 1"),
     ],
 )

@@ -198,7 +198,7 @@ BAD = {
     "positions": (changed(1, position=["top"] * 10), "position is a rank in one part and a name in another"),
     "a query in two places": (
         parts(COLUMNS | {"qid": ODD}),
-        "qid has query 2 in batch 0, and after others again in batch 3: sort the rows by query",
+        "qid has query 2 in two places, batch 0 and batch 3: sort the rows by query",
     ),
     "weights of a query": (
         parts(COLUMNS | {"weight": None}, (0, 3, ALL))[:1] + parts(COLUMNS, (3, ALL)),

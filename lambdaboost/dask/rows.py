@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, saying
 from lambdaboost.dask.waiting import WorkerDied
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.arrays import codes_of, numbers, query_ids
+from lambdaboost.datasets.arrays import numbers, query_ids
 from lambdaboost.datasets.collection import stacked
 from lambdaboost.datasets.positions import positions_of
-from lambdaboost.datasets.queries import concat_ids
+from lambdaboost.datasets.queries import check_distinct
 
 ARGUMENTS = {"relevance": "y", "ids": "qid"}  # of `train` and `evaluate`, by those of `Queries`
+WHOLE = "keep the rows of a query in one partition, as frame.shuffle('qid') does before X, y and qid are taken from it"
 Check = Callable[[Queries], object]  # raises if the queries of a partition cannot be used
 
 
@@ -72,7 +72,7 @@ def spread(client: Any, features: Mapping[str, Any], columns: Mapping[str, Any],
     )
     # Only ids and names are transferred, and the errors of wrong partitions.
     found = client.gather(client.map(_described, parts, pure=False))
-    _check_whole({number: ids for number, (ids, *_) in enumerate(found) if ids.size})
+    check_distinct({f"partition {number}": ids for number, (ids, *_) in enumerate(found)}, WHOLE)
     if len({names is None for _, documents, names in found if documents}) > 1:
         raise ValueError(
             "position is a rank in one partition and a name in another: give the same kind in all"
@@ -174,20 +174,3 @@ def _described(part: Rows | None) -> tuple[Any, int, Any]:
     if part is None:
         return np.empty(0), 0, None
     return part.queries.ids, part.queries.n_documents, part.queries.position_names
-
-
-def _check_whole(ids: Mapping[int, NDArray[Any]]) -> None:
-    """Raise if a query is in two partitions, naming the first one; `ids` are those of each partition's queries."""
-    if not ids:
-        return
-    every = concat_ids(list(ids.values()))
-    code, first = codes_of(every)
-    if first.size == every.size:
-        return
-    home = np.repeat(list(ids), [of_partition.size for of_partition in ids.values()])
-    again = int(np.setdiff1d(np.arange(every.size), first)[0])
-    raise ValueError(
-        f"query {every[again : again + 1].tolist()[0]!r} is split over partitions {home[first[code[again]]]} and "
-        f"{home[again]}: keep the rows of a query in one partition, as frame.shuffle('qid') does before X, y and qid "
-        "are taken from it"
-    )

@@ -60,7 +60,7 @@ def parse(path: Path, n_features: int | None = None) -> Parsed:
         np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("grades", "ids", "names")
     )
     if ids.size and (split := split_query(ids)):
-        query, row = split
+        query, _, row = split
         with reading(path) as file:
             rows = (number for number, line in enumerate(file, 1) if _body(line).strip())
             line = next(islice(rows, row, None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -113,29 +113,30 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     return a
 
 
-def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each query; raises if the rows of a query are not adjacent."""
+def query_starts(
+    name: str, ids: NDArray[Any], place: Callable[[int], str] = "row {}".format
+) -> NDArray[np.int64]:
+    """The first row of each query; raises if the rows of a query are not adjacent, with the words for a `place`."""
     if split := split_query(ids):
-        query = shown(split[0]) if isinstance(split[0], str) else repr(split[0])
+        query, *rows = split
         raise ValueError(
-            f"{name} has query {query} in two places, again at row {split[1]}: sort the rows by query so that "
-            "each is whole"
+            f"{name} has query {shown(query) if isinstance(query, str) else query} in two places, "
+            f"{' and '.join(map(place, rows))}: sort the rows by query so that each is whole"
         )
     return _first_rows(ids)
 
 
-def split_query(ids: NDArray[Any]) -> tuple[Any, int] | None:
-    """The first query whose rows are not adjacent, and the row where it reappears; None if there is none.
+def split_query(ids: NDArray[Any]) -> tuple[Any, int, int] | None:
+    """The first query whose rows are not adjacent, its first row and where it reappears; None if there is none.
 
     >>> split_query(np.array(["a", "b", "a"])), split_query(np.array([2, 2, 1]))
-    (('a', 2), None)
+    (('a', 0, 2), None)
     """
     starts = _first_rows(ids)
-    seen: set[Any] = set()  # ids may be of mixed types, which cannot be sorted
+    seen: dict[Any, int] = {}  # ids may be of mixed types, which cannot be sorted
     for row, query in zip(starts.tolist(), ids[starts].tolist(), strict=True):
-        if query in seen:
-            return query, row
-        seen.add(query)
+        if (first := seen.setdefault(query, row)) != row:
+            return query, first, row
     return None
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import naming_rows
 from lambdaboost._files import sha256, without_compression_suffix
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import split_query
+from lambdaboost.datasets.arrays import query_starts
 from lambdaboost.datasets.categories import text_of_value
 from lambdaboost.datasets.collection import Collection, stacked
 from lambdaboost.datasets.data_file import LetorFile, open_data
@@ -168,7 +168,7 @@ class Folder:
             as_frame(str(self.path), frame), self.path, None, not is_parquet(self.files[0]), self.row_name
         )
         if self.query in columns:
-            self._check_whole(table.ids(str(self.query)))
+            query_starts(f"column {shown(self.query)}", table.ids(str(self.query)), self.row_name)
         return table
 
     def categories(self, columns: Sequence[str], named: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
@@ -203,7 +203,7 @@ class Folder:
         ids = None
         if all(q.ids is not None for q in queries):
             ids = np.concatenate([np.repeat(q.ids, q.sizes) for q in queries])
-            self._check_whole(ids)
+            query_starts("qid", ids, self.row_name)
         sizes = None if ids is not None else np.concatenate([q.sizes for q in queries])
         q = Queries(np.concatenate([q.labels[RELEVANCE] for q in queries]), sizes, ids=ids)
         names = None if any(part is None for part in documents) else np.concatenate(documents)
@@ -223,15 +223,6 @@ class Folder:
                         f"column {shown(name)} is {here} in {file}, and {there} in {first}: write all shards with the "
                         "same columns and types"
                     )
-
-    def _check_whole(self, ids: NDArray[Any]) -> None:
-        if split := split_query(ids):
-            query, row = split
-            before = int(np.flatnonzero(ids[:row] == query)[-1])
-            raise ValueError(
-                f"query {shown(query)} is in {self.row_name(before)} and again in {self.row_name(row)}, with another "
-                "query between: sort the rows by query, so that each is whole in one shard or in neighbours"
-            )
 
 
 DataFile = Piece | Folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
@@ -308,7 +308,10 @@ class Queries:
                         f"part {i} and part 0 differ in their {what} ({here}; {first}): give both the same"
                     )
         ids = [part.ids for part in parts if part.ids is not None]
-        _check_distinct(ids)
+        check_distinct(
+            {f"part {i}": part for i, part in enumerate(ids)},
+            "remove it from one, or give the queries different ids",
+        )
         positions = [part.positions for part in parts if part.positions is not None]
         weights = [np.ones(q.n_documents, dtype=np.float32) if q.weight is None else q.weight for q in parts]
         return _rebuild(
@@ -387,16 +390,13 @@ def concat_ids(ids: list[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(ids if len({a.dtype.kind for a in ids}) == 1 else [a.astype(object) for a in ids])
 
 
-def _check_distinct(ids: list[NDArray[Any]]) -> None:
-    """Raise if two parts share an id: the parts of a fold that hold the same query are probably a mistake."""
-    seen: dict[Any, int] = {}
-    for i, part in enumerate(ids):
+def check_distinct(ids: Mapping[str, NDArray[Any]], remedy: str) -> None:
+    """Raise if two parts, which the keys name, share the id of a query."""
+    seen: dict[Any, str] = {}
+    for name, part in ids.items():
         for query in part.tolist():
-            if seen.setdefault(query, i) != i:
-                raise ValueError(
-                    f"query {query!r} is in part {seen[query]} and part {i}: remove it from one, or give the queries "
-                    "different ids"
-                )
+            if (first := seen.setdefault(query, name)) != name:
+                raise ValueError(f"query {query!r} is in {first} and {name}: {remedy}")
 
 
 def _first_below_0(labels: NDArray[np.float32]) -> int:

@@ -6,15 +6,14 @@ import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import xgboost as xgb
 from numpy.typing import NDArray
 
 from lambdaboost._words import shown
-from lambdaboost.datasets.arrays import query_ids, split_query
+from lambdaboost.datasets.arrays import query_ids, query_starts
 from lambdaboost.datasets.categories import categories_in
 from lambdaboost.datasets.positions import Positions
-from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.queries import RELEVANCE, concat_ids
 from lambdaboost.datasets.tables import as_frame
 from lambdaboost.engines.labels import Labels
 
@@ -95,18 +94,9 @@ def _begins(batches: list[Batch]) -> NDArray[np.bool_] | None:
     if batches[0].ids is None:
         return None
     parts = [batch.ids for batch in batches if batch.ids is not None]
-    ids = np.concatenate(
-        parts if len({part.dtype.kind for part in parts}) == 1 else [part.astype(object) for part in parts]
-    )
-    begins = np.append(True, ids[1:] != ids[:-1])
-    if not pd.Series(ids[begins]).is_unique:
-        query, again = split_query(ids) or (None, 0)
-        first = int(np.flatnonzero(ids == query)[0])
-        named = shown(query) if isinstance(query, str) else query
-        raise ValueError(
-            f"qid has query {named} in batch {_batch_of(first, parts)}, and "
-            f"after others again in batch {_batch_of(again, parts)}: sort the rows by query so that each is whole"
-        )
+    ids = concat_ids(parts)
+    begins = np.zeros(ids.size, dtype=np.bool_)
+    begins[query_starts("qid", ids, lambda query: f"batch {_batch_of(query, parts)}")] = True
     return begins
 
 

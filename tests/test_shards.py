@@ -145,6 +145,7 @@ def test_the_number_of_bins_is_that_of_the_training(capsys, data, tmp_path, engi
 @pytest.mark.parametrize("kind", ["parquet", "txt"])
 def test_the_report_of_a_folder_is_that_of_one_file(capsys, data, tmp_path, kind, monkeypatch):
     monkeypatch.setattr("lambdaboost.evaluation.reports.page.has_matplotlib", lambda: False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     model, pages = model_of(capsys, data / kind, tmp_path, "lightgbm", kind), []
     columns = () if kind == "txt" else ("--document", "name", "--segment", "loc")
     for path in (data / f"one.{kind}", data / kind):

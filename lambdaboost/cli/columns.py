@@ -17,9 +17,9 @@ from lambdaboost._words import listed, plain, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets.categories import Categories
 from lambdaboost.datasets.data_file import LetorFile
-from lambdaboost.datasets.folder import DataFile, Folder, Piece, opened
+from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.folder import Folder, Piece, opened
 from lambdaboost.datasets.shards import Shards
-from lambdaboost.datasets.tables import Table
 
 QUERY, LABEL = "qid", "label"  # default columns of a table
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
@@ -120,17 +120,17 @@ class Columns:
         found = {f"{option}{plain(column)}": column for option, column in named.items() if column}
         return {f"--source {plain(source)}": source.column for source in self.sources} | found
 
-    def opened(self, path: Path, text: Sequence[str | None] = ()) -> DataFile:
+    def opened(self, path: Path, text: Sequence[str | None] = ()) -> DocumentFile:
         """Open a file with its rows grouped by query, or a folder of shards; further columns may be `text`."""
         file = opened(path, [*self.text, *text])
         query, _ = self._labels(file)
-        return file if query is None else file.grouped(query)  # type: ignore[union-attr]
+        return file if query is None else file.grouped(query)
 
     def read(self, path: str) -> Collection | Shards:
         """Features, queries and label sources of the file or the folder at a path."""
         return self.collection(self.opened(Path(path)))
 
-    def collection(self, file: DataFile) -> Collection | Shards:
+    def collection(self, file: DocumentFile) -> Collection | Shards:
         """Features, queries and label sources of a file; the features of a folder are not read yet."""
         file = self._whole(file)
         names = self.feature_names(file)
@@ -141,11 +141,11 @@ class Columns:
         features = _stored(_matrix(file, names, categories), self.sparse)
         return Collection(features, q, self.documents(file), names, categories)
 
-    def documents(self, file: DataFile) -> NDArray[np.str_] | None:
+    def documents(self, file: DocumentFile) -> NDArray[np.str_] | None:
         """The name of each document, None without."""
         if file.letor:
-            return file.beside(()).collection.documents  # type: ignore[union-attr]
-        return None if self.document is None else file.beside([self.document]).names_of(self.document)  # type: ignore[union-attr]
+            return file.beside(()).collection.documents
+        return None if self.document is None else file.beside([self.document]).names_of(self.document)
 
     def matrix(self, file: Piece) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
@@ -158,7 +158,7 @@ class Columns:
             )
         return _stored(_matrix(whole, self.feature_names(whole), self.categories), self.sparse)
 
-    def queries(self, file: DataFile) -> Queries:
+    def queries(self, file: DocumentFile) -> Queries:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
         labels = self._labels_needed(file)
@@ -187,7 +187,7 @@ class Columns:
                     q = q.with_weight(rows.numbers(column, "give another column"))
         return q
 
-    def feature_names(self, file: DataFile) -> tuple[str, ...]:
+    def feature_names(self, file: DocumentFile) -> tuple[str, ...]:
         """The columns that are features, in the order of `matrix`: those of the model, else all without another use."""
         file = self._whole(file)
         if self.features is not None:
@@ -205,11 +205,11 @@ class Columns:
             )
         return names
 
-    def _categories(self, file: DataFile, names: tuple[str, ...]) -> Categories:
+    def _categories(self, file: DocumentFile, names: tuple[str, ...]) -> Categories:
         """The values of the categorical ones of the features: those of the model, else those of the file."""
         if self.features is not None:
             return self.categories
-        if isinstance(file, LetorFile) or file.letor:
+        if file.letor:
             for option, given in (("--categorical", self.categorical), ("--document", self.document)):
                 if given:
                     raise ValueError(f"{option} is for tables, but {file.path} is LETOR text: omit {option}")
@@ -219,7 +219,7 @@ class Columns:
             raise ValueError(f"--categorical {plain(wrong[0])}: it is no feature; omit it")
         return file.categories(names, named)
 
-    def fixed_by(self, file: DataFile, collection: Collection | Shards) -> Columns:
+    def fixed_by(self, file: DocumentFile, collection: Collection | Shards) -> Columns:
         """The columns for all further files, determined by the training file."""
         if isinstance(collection, Shards):
             read: Columns = collection.reader
@@ -227,7 +227,7 @@ class Columns:
         sparse = not isinstance(collection.features, np.ndarray)
         return self._fixed(self._whole(file), collection.feature_names, collection.categories, sparse)
 
-    def _fixed(self, file: DataFile, names: Any, categories: Categories, sparse: bool) -> Columns:
+    def _fixed(self, file: DocumentFile, names: Any, categories: Categories, sparse: bool) -> Columns:
         fixed = replace(
             self, dropped=self._dropped(file), sparse=sparse, categorical=(), categories=categories
         )
@@ -236,7 +236,7 @@ class Columns:
         query, label = self._labels(file)
         return replace(fixed, features=names, query=query, label=label)
 
-    def _labels(self, file: DataFile) -> tuple[str | None, str | None]:
+    def _labels(self, file: DocumentFile) -> tuple[str | None, str | None]:
         """The columns of queries and labels of a table: those given, else `qid` and `label` where they are there."""
         given = (("--query", self.query, QUERY), ("--label", self.label, LABEL))
         options = {option: name for option, name, _ in given if name is not None}
@@ -252,7 +252,7 @@ class Columns:
         query, label = (name or (default if default in file.names else None) for _, name, default in given)
         return query, label
 
-    def _labels_needed(self, file: DataFile) -> tuple[str, ...]:
+    def _labels_needed(self, file: DocumentFile) -> tuple[str, ...]:
         """The columns of queries and grades of a table; raises ValueError without them."""
         query, label = self._labels(file)
         if file.letor:
@@ -269,7 +269,7 @@ class Columns:
             )
         return query, label
 
-    def _uses(self, file: DataFile) -> tuple[str, ...]:
+    def _uses(self, file: DocumentFile) -> tuple[str, ...]:
         """The columns of queries, labels, sources and positions; raises if one does not exist or has two uses."""
         labels = [column for column in self._labels(file) if column is not None]
         for column in labels:
@@ -286,17 +286,17 @@ class Columns:
             file.check(column, option)
         return (*labels, *self._beside.values())
 
-    def _dropped(self, file: DataFile) -> tuple[str, ...]:
+    def _dropped(self, file: DocumentFile) -> tuple[str, ...]:
         """The columns of ``--drop``; a range skips all columns with another use, which are no features anyway."""
         used = {*self._labels(file), *self._beside.values()}
         found = [name for item in self.dropped for name in _range(item, file) if name not in used]
         return tuple(dict.fromkeys(found))
 
-    def _whole(self, file: DataFile) -> DataFile:
+    def _whole(self, file: DocumentFile) -> DocumentFile:
         """The file with every column of the training file."""
         if self.n_features is None or (file.letor and len(file.names) == self.n_features):
             return file
-        if isinstance(file, Table) or not file.letor:
+        if not file.letor:
             raise ValueError(
                 f"{file.path} is a table, but the model or --features needs LETOR text: give LETOR text"
             )
@@ -332,7 +332,7 @@ def _matrix(file: Any, names: tuple[str, ...], categories: Categories) -> Any:
 
 
 @contextmanager
-def _told(before: str, file: DataFile) -> Iterator[None]:
+def _told(before: str, file: DocumentFile) -> Iterator[None]:
     """Put the option before an error about a column, and name the row of the file."""
     try:
         with file.naming_rows():
@@ -341,7 +341,7 @@ def _told(before: str, file: DataFile) -> Iterator[None]:
         raise ValueError(f"{before} of {file.path}: {error}") from None
 
 
-def _range(item: str, file: DataFile, option: str = "--drop") -> tuple[str, ...]:
+def _range(item: str, file: DocumentFile, option: str = "--drop") -> tuple[str, ...]:
     """A column, or a range of columns, such as 134-136 or title_bm25-title_length."""
     names = file.names
     if item in names:

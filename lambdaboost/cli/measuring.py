@@ -16,7 +16,7 @@ from lambdaboost._checks import saying
 from lambdaboost._words import counted, shown
 from lambdaboost.cli.columns import Columns
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.folder import DataFile
+from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.job import check_read_positions
 from lambdaboost.evaluation import Measure, parse
@@ -56,7 +56,7 @@ def check_columns(measures: Iterable[Measure], columns: Columns, objective: Any 
             )
 
 
-def check_evaluated(option: str, q: Queries, file: DataFile, measures: Iterable[Measure]) -> None:
+def check_evaluated(option: str, q: Queries, file: DocumentFile, measures: Iterable[Measure]) -> None:
     """Raise before a training if a measure refuses the labels or the positions of a file."""
     for measure in dict.fromkeys(measures):
         with saying(f"{option} with --measure {measure!r}"), file.naming_rows():

@@ -15,7 +15,8 @@ from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.datasets.collection import stacked
-from lambdaboost.datasets.folder import DataFile, Piece
+from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.folder import Piece
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
 
@@ -45,7 +46,7 @@ class LoadedModel:
             )
         return scores
 
-    def scored(self, file: DataFile, rows: NDArray[np.int64] = NONE) -> tuple[NDArray[np.floating], Any]:
+    def scored(self, file: DocumentFile, rows: NDArray[np.int64] = NONE) -> tuple[NDArray[np.floating], Any]:
         """The scores of a file, shape (n_documents,), and the features of some of its rows."""
         scores, kept, first, ascending = [], [], 0, np.sort(rows)
         for piece in self.pieces(file):
@@ -55,7 +56,7 @@ class LoadedModel:
             first = last
         return np.concatenate(scores), stacked(kept)[np.searchsorted(ascending, rows)]
 
-    def pieces(self, file: DataFile) -> Iterator[Piece]:
+    def pieces(self, file: DocumentFile) -> Iterator[Piece]:
         """The rows of a file in order, of a folder with the columns that the model needs."""
         return file.pieces(self.columns.features)
 
@@ -72,7 +73,7 @@ class LoadedModel:
             )
         return columns.matrix(file)
 
-    def columns_in(self, file: DataFile) -> Columns:
+    def columns_in(self, file: DocumentFile) -> Columns:
         """The columns in a file: for a plain model by name if both have names, else in order."""
         if "columns" in self.about:
             return self.columns
@@ -124,7 +125,9 @@ def load(path: Path, options: Columns) -> LoadedModel:
     return LoadedModel(path, saved.booster, read, saved.about)
 
 
-def label_columns(options: Columns, models: Sequence[LoadedModel], file: Path) -> tuple[Columns, DataFile]:
+def label_columns(
+    options: Columns, models: Sequence[LoadedModel], file: Path
+) -> tuple[Columns, DocumentFile]:
     """The columns of labels in a file, and the file: those of the options, else those of the models' training."""
     found: dict[str, tuple[Source, LoadedModel]] = {}
     for model in models:

@@ -11,7 +11,8 @@ from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR
 from lambdaboost.cli.model_file import LoadedModel
-from lambdaboost.datasets.folder import DataFile, opened
+from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.folder import opened
 
 
 def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
@@ -26,7 +27,7 @@ def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
         written.writelines(text.encode() for text in _lines(loaded, data))
 
 
-def _lines(model: LoadedModel, data: DataFile) -> Iterator[str]:
+def _lines(model: LoadedModel, data: DocumentFile) -> Iterator[str]:
     """The scores of each piece; a folder of shards has many."""
     for piece in model.pieces(data):
         # The shortest text that parses to the same number in the engine's precision, so ties stay ties.

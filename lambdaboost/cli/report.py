@@ -22,7 +22,8 @@ from lambdaboost.cli.model_file import LoadedModel
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
-from lambdaboost.datasets.folder import DataFile, digest
+from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.folder import digest
 from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.diagnostics.lambdas import is_of_pairs, pair_parts
 from lambdaboost.engines.native import read_objective
@@ -138,20 +139,20 @@ def _model(named: Named, options: Columns) -> LoadedModel:
     return model_file.load(named.path, replace(options, dropped=()) if described else options)
 
 
-def _importance(model: LoadedModel, file: DataFile) -> dict[str, float]:
+def _importance(model: LoadedModel, file: DocumentFile) -> dict[str, float]:
     """The total gain of each feature of a model."""
     names = model.columns_in(file).feature_names(file)
     return dict(zip(names, map(float, model.engine.importance(model.booster)), strict=True))
 
 
-def _document_names(columns: Columns, file: DataFile, n: int) -> NDArray[np.str_]:
+def _document_names(columns: Columns, file: DocumentFile, n: int) -> NDArray[np.str_]:
     """Names of the documents, or row numbers from 1 if they have none."""
     if (names := columns.documents(file)) is not None:
         return names
     return as_grouped(file, np.array([f"row {row}" for row in range(1, n + 1)]))
 
 
-def segment_of_queries(file: DataFile, name: str, q: Queries) -> NDArray[Any]:
+def segment_of_queries(file: DocumentFile, name: str, q: Queries) -> NDArray[Any]:
     """The value of a column in each query; raises ValueError if a text differs within a query."""
     file.check(name, f"--segment {plain(name)}")
     values = file.beside([name]).values(name)
@@ -180,7 +181,7 @@ def _curves(propensities: tuple[Named, ...]) -> dict[str, Propensities]:
 
 
 def _diagnostics(
-    ranked: Sequence[Ranked], file: DataFile, rows: NDArray[np.int64], q: Queries
+    ranked: Sequence[Ranked], file: DocumentFile, rows: NDArray[np.int64], q: Queries
 ) -> dict[str, Callable[[Any], Any]]:
     """The 2011 paper's diagnostics of each model, replayed from its trees on a sample: these rows of the file."""
     drawn: dict[str, Callable[[Any], Any]] = {}

@@ -25,7 +25,8 @@ from lambdaboost.cli.measuring import (
     remark,
 )
 from lambdaboost.datasets import Collection
-from lambdaboost.datasets.folder import DataFile, digest
+from lambdaboost.datasets.document_file import DocumentFile
+from lambdaboost.datasets.folder import digest
 from lambdaboost.datasets.shards import Shards, batches
 from lambdaboost.engines.engine import Engine, Training, engine_named
 from lambdaboost.engines.job import Figure
@@ -169,10 +170,10 @@ def _value(text: str) -> Any:
 
 def read_parts(
     paths: Mapping[str, Path], columns: Columns, folders: bool = False
-) -> tuple[Parts, Columns, dict[str, DataFile]]:
+) -> tuple[Parts, Columns, dict[str, DocumentFile]]:
     """Each part by name, the columns determined by the first one, and the files of the parts, or their `folders`."""
     parts: Parts = {}
-    files: dict[str, DataFile] = {}
+    files: dict[str, DocumentFile] = {}
     for name, path in paths.items():
         if path.is_dir() and not folders:
             raise ValueError(f"{path} is a folder: give a file, LETOR text, CSV or Parquet")

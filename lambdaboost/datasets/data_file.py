@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import naming_rows
-from lambdaboost._words import shown
 from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.letor import read_letor
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.tables import Table, is_table
 
 
 @dataclass(frozen=True, eq=False)
-class LetorFile:
+class LetorFile(DocumentFile):
     """LETOR text as a table of the columns 1, 2, …, whose grades and queries are not among them."""
 
-    letor: ClassVar[bool] = True
+    letor = True
 
     path: Path
     collection: Collection
@@ -39,28 +37,9 @@ class LetorFile:
         """Number of documents."""
         return self.collection.queries.n_documents
 
-    def check(self, column: str, option: str = "") -> None:
-        """Raise if there is no such column; `option` is where it was given."""
-        if column not in self.names:
-            raise ValueError(
-                f"{option}: {self.path} has no column {shown(column)}: choose among 1 to {len(self.names)}"
-            )
-
-    def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
-        """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
-        return naming_rows(self.row_name, rows)
-
     def row_name(self, row: int) -> str:
         """The words for a row, counted from 1."""
         return f"row {1 + row} of {self.path}" if self.place is None else self.place(row)
-
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[LetorFile]:
-        """The file itself, as the only part of what a folder has many of."""
-        yield self
-
-    def beside(self, columns: Sequence[str]) -> LetorFile:
-        """A file with these columns, and perhaps others: itself."""
-        return self
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Features: these columns, dense or CSR."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaboost._checks import naming_rows
 from lambdaboost._files import sha256, without_compression_suffix
-from lambdaboost._words import listed, shown
+from lambdaboost._words import shown
 from lambdaboost.datasets.arrays import query_starts
 from lambdaboost.datasets.categories import text_of_value
 from lambdaboost.datasets.collection import Collection, stacked
 from lambdaboost.datasets.data_file import LetorFile, open_data
+from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.letor import is_letor, read_letor
 from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import (
@@ -54,7 +52,7 @@ class Stamp(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Folder:
+class Folder(DocumentFile):
     """The files of a folder, of one kind and with the same columns, as one file of documents; it holds no rows.
 
     Attributes
@@ -63,6 +61,8 @@ class Folder:
         The folder.
     files, stamps : tuple of Path, tuple of Stamp
         Its shards, sorted by name.
+    letor : bool
+        Whether they are LETOR text.
     text : tuple of str
         The columns of CSV that are no numbers.
     query : str, or None
@@ -75,6 +75,7 @@ class Folder:
     path: Path
     files: tuple[Path, ...]
     stamps: tuple[Stamp, ...]
+    letor: bool = False
     text: tuple[str | None, ...] = ()
     query: str | None = None
     width: int | None = None
@@ -83,14 +84,10 @@ class Folder:
     def open(cls, path: Path, text: Sequence[str | None] = ()) -> Folder:
         """The shards in a folder; raises ValueError if there are none, or they differ in kind, columns or types."""
         files = shards_in(path)
-        folder = cls(path, files, tuple(map(Stamp.of, files)), tuple(text))
+        letor = not is_table(files[0])
+        folder = cls(path, files, tuple(map(Stamp.of, files)), letor, tuple(text))
         folder._check_columns()
         return folder
-
-    @property
-    def letor(self) -> bool:
-        """Whether the shards are LETOR text."""
-        return not is_table(self.files[0])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -110,13 +107,6 @@ class Folder:
         found = [_shape_of(piece.collection.features) for piece in self._files_of(())]
         return max(width for width, _ in found), all(sparse for _, sparse in found)
 
-    def check(self, column: str, option: str = "") -> None:
-        """Raise if there is no such column; `option` is where it was given."""
-        if column not in self.names:
-            known = f"1 to {len(self.names)}" if self.letor else listed(self.names)
-            before = f"{option}: " if option else ""
-            raise ValueError(f"{before}{self.path} has no column {shown(column)}: choose among {known}")
-
     def grouped(self, query: str) -> Folder:
         """The same shards, whose queries are in this column; rows stay in the order of the files."""
         return replace(self, query=query)
@@ -124,10 +114,6 @@ class Folder:
     def widened(self, n: int) -> Folder:
         """The same LETOR text with columns of zeros up to column `n`."""
         return replace(self, width=n)
-
-    def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
-        """Name the shard and its row in errors about a row; `rows` says how the rows here were reordered."""
-        return naming_rows(self.row_name, rows)
 
     def row_name(self, row: int) -> str:
         """The words for a row of all shards, which are read for it."""
@@ -225,10 +211,7 @@ class Folder:
                     )
 
 
-DataFile = Piece | Folder
-
-
-def opened(path: Path, text: Sequence[str | None] = ()) -> DataFile:
+def opened(path: Path, text: Sequence[str | None] = ()) -> Piece | Folder:
     """A file, as `open_data` reads it, or a folder of shards."""
     return Folder.open(path, text) if path.is_dir() else open_data(path, text)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from lambdaboost.datasets.categories import (
     values_of,
 )
 from lambdaboost.datasets.collection import Collection
+from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.queries import Queries
 
@@ -150,7 +151,7 @@ def read_table(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(DocumentFile):
     """The columns of a table, of which each is read in the same way wherever it comes from.
 
     Attributes
@@ -166,8 +167,6 @@ class Table:
         The words for a row, where the rows are of several files.
 
     """
-
-    letor: ClassVar[bool] = False
 
     frame: Any
     path: Path | None = None
@@ -216,12 +215,9 @@ class Table:
         """The names of the columns, in order."""
         return tuple(self.frame.columns)
 
-    def check(self, column: str, option: str = "") -> None:
-        """Raise if there is no such column; `option` is where it was given."""
-        if column not in self.names:
-            before = f"{option}: " if option else ""
-            known = remedy_of_index(self.where, self.frame, column) or f"choose among {listed(self.names)}"
-            raise ValueError(f"{before}{self.where} has no column {shown(column)}: {known}")
+    def remedy(self, column: str) -> str:
+        """What helps where there is no such column, which may be in the index."""
+        return remedy_of_index(self.where, self.frame, column) or super().remedy(column)
 
     def column(self, column: str) -> Any:
         """A column as a series of the table's own library."""
@@ -400,14 +396,6 @@ class Table:
     def naming_rows(self, rows: NDArray[np.int64] | None = None) -> AbstractContextManager[None]:
         """Name the row of the file in errors about a row; `rows` says how the rows here were reordered."""
         return nullcontext() if self.path is None else naming_rows(self.row_name, rows)
-
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
-        """The table itself, as the only part of what a folder has many of."""
-        yield self
-
-    def beside(self, columns: Sequence[str]) -> Table:
-        """A table with these columns, and perhaps others: itself."""
-        return self
 
     @contextmanager
     def told(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
 from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
-from lambdaboost.lightgbm.shards import ShardRows
+from lambdaboost.lightgbm.rows import ShardRows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 

@@ -1,4 +1,4 @@
-"""`Rows`: features that LightGBM reads in batches, from a `lightgbm.Sequence` or several, checked as they are read."""
+"""`Rows`, `ShardRows`: features that LightGBM reads in batches, of a `lightgbm.Sequence`, several or a folder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
+
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets.folder import VALUES
+from lambdaboost.datasets.shards import Shards
 
 
 class Rows(lgb.Sequence):
@@ -76,6 +80,43 @@ class Rows(lgb.Sequence):
                 "features of the first"
             )
         return rows
+
+
+class ShardRows(lgb.Sequence):
+    """The rows of `Shards` in ascending order, of which a batch is held; a row before it begins a new pass.
+
+    LightGBM asks for them twice: once for a sample, once for all.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self.shards, self.batch_size = shards, max(1, VALUES // shards.n_features)
+        self._begin()
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.shards.queries.n_documents
+
+    def __getitem__(self, at: Any) -> NDArray[np.floating]:
+        """Read a row, or a slice of rows."""
+        if not isinstance(at, slice):
+            return self[at : at + 1][0]
+        first, last, _ = at.indices(len(self))
+        if first < self.first:
+            self._begin()
+        found = []
+        while first < last:
+            found.append(self.held[first - self.first : last - self.first])
+            first += len(found[-1])
+            if first < last:
+                self.first += len(self.held)
+                held = next(self.batches).features
+                self.held = held if isinstance(held, np.ndarray) else held.toarray()
+        return np.concatenate(found)
+
+    def _begin(self) -> None:
+        self.batches: Iterator[Collection] = iter(self.shards)
+        self.held: NDArray[Any] = np.empty((0, self.shards.n_features))
+        self.first = 0
 
 
 def features_of(data: Any) -> Any:

@@ -88,6 +88,10 @@ class ShardRows(lgb.Sequence):
     LightGBM asks for them twice: once for a sample, once for all.
     """
 
+    batches: Iterator[Collection]
+    held: NDArray[Any]
+    first: int  # the row of the first that is held
+
     def __init__(self, shards: Shards) -> None:
         self.shards, self.batch_size = shards, max(1, VALUES // shards.n_features)
         self._begin()
@@ -114,9 +118,8 @@ class ShardRows(lgb.Sequence):
         return np.concatenate(found)
 
     def _begin(self) -> None:
-        self.batches: Iterator[Collection] = iter(self.shards)
-        self.held: NDArray[Any] = np.empty((0, self.shards.n_features))
-        self.first = 0
+        self.batches, self.first = iter(self.shards), 0
+        self.held = np.empty((0, self.shards.n_features))
 
 
 def features_of(data: Any) -> Any:

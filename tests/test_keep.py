@@ -115,6 +115,13 @@ def test_queries_without_weight_or_value_do_not_count():
     assert kept(values).verdict.endswith("it changes by an amount that 0 held-out queries cannot tell.")
 
 
+def test_a_proof_takes_as_many_queries_as_signs_need():
+    values = np.zeros((2, 2, 4)) + np.array([0.5, 0.6])[:, None]
+    kept = Kept((NDCG(10), CNDCG(10)), 0.01, (0.0, 0.1), values, np.ones(4))
+    assert not kept.steps[0].is_proven and kept.queries_needed == 5
+    assert "A proof would take about 5 queries" in kept.verdict
+
+
 def test_one_query_proves_nothing():
     found = kept(drawn([0, 0], [0, 0.1], 1, np.random.default_rng(6)))
     assert found.chosen == 0 and np.isnan(found.queries_needed)

@@ -111,6 +111,14 @@ def unfit(rule: Any, part: Collection) -> str | None:
     return None
 
 
+def unread(engine: str, part: Collection) -> str | None:
+    """Why an engine cannot read the features, or None."""
+    features = part.features if isinstance(part.features, np.ndarray) else part.features.data
+    if engine == "xgboost" and np.isinf(features).any():
+        return "XGBoost reads no infinite features; replace them by large numbers, or give engine='lightgbm'"
+    return None
+
+
 def _unreadable(rule: Any, part: Collection) -> str | None:
     """Why an objective or a measure cannot read the labels or positions, or None."""
     try:

@@ -151,14 +151,15 @@ class Kept:
         """The queries of a proof of the first step with a power of 80%, if nothing is lost; NaN if unknown.
 
         From the observed variance of the paired differences: n (z₀.₉₅ + z₀.₈₀)² e² / keep², with the standard error e
-        of the mean difference over n queries.
+        of the mean difference over n queries; 5 at least, for fewer signs are never significant.
         """
         from scipy.special import ndtri
 
         x, weight = self._paired(1, 0)
         error = weighted_mean(x, weight).error if x.size else np.inf
         reach = (ndtri(1 - LEVEL) + ndtri(POWER)) * error / self.keep
-        return float(np.ceil(x.size * reach**2)) if np.isfinite(error) else float("nan")
+        needed = np.ceil(max(x.size * reach**2, -np.log2(LEVEL)))
+        return float(needed) if np.isfinite(error) else float("nan")
 
     @property
     def verdict(self) -> str:

@@ -24,7 +24,7 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.tuning.candidates import Candidate
-from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit
+from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit, unread
 from lambdaboost.tuning.folds import Fold, drawn_folds, fold_of_query, joined, query_contents
 from lambdaboost.tuning.second_goal import check_goals, check_keep
 from lambdaboost.tuning.space import Space
@@ -157,7 +157,10 @@ class Request(Value):
     @cached_property
     def left_out(self) -> dict[str, str]:
         """The candidates that cannot train on the data, and why."""
-        reasons = {c.name: [unfit(c.objective, part) for part in self.given.values()] for c in self._wanted}
+        parts = self.given.values()
+        reasons = {
+            c.name: [unfit(c.objective, p) or unread(c.engine, p) for p in parts] for c in self._wanted
+        }
         return {name: next(filter(None, of)) for name, of in reasons.items() if any(of)}
 
     @cached_property

@@ -157,9 +157,10 @@ class Kept:
 
         x, weight = self._paired(1, 0)
         error = weighted_mean(x, weight).error if x.size else np.inf
+        if not np.isfinite(error):
+            return float("nan")
         reach = (ndtri(1 - LEVEL) + ndtri(POWER)) * error / self.keep
-        needed = np.ceil(max(x.size * reach**2, -np.log2(LEVEL)))
-        return float(needed) if np.isfinite(error) else float("nan")
+        return float(np.ceil(max(x.size * reach**2, -np.log2(LEVEL))))
 
     @property
     def verdict(self) -> str:

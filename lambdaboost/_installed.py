@@ -65,7 +65,7 @@ def engine_version(name: str) -> str:
 def refusal(error: Exception) -> str | None:
     """What an engine says in its error, in a line, without its stack and places in its source; None for others' errors.
 
-    >>> refusal(type("E", (Exception,), {"__module__": "lightgbm.basic"})("Check failed: (x) > (1) at a.cpp, line 3 ."))
+    >>> refusal(type("E", (Exception,), {"__module__": "lightgbm"})("Check failed: (x) > (1) at a.cpp, line 3 ."))
     'LightGBM reports: Check failed: (x) > (1)'
     """
     engine = type(error).__module__.partition(".")[0]

@@ -112,8 +112,16 @@ class Costs(NamedTuple):
     weight: Any  # of each document's query
     costs: Any  # (n_places, n_places) the sums by the places of i and j
 
-    write_e = staticmethod(ByDifference.write_e)
-    as_better = staticmethod(ByDifference.as_better)
+    @staticmethod
+    def write_e(chance, best, worst, scores, e):
+        """The scores."""
+        for slot in range(scores.size):
+            e[slot] = scores[slot]
+
+    @staticmethod
+    def as_better(chance, e):
+        """The same."""
+        return e
 
     @staticmethod
     def chances(chance, e_i, e_j):

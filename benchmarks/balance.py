@@ -26,8 +26,8 @@ The seconds of the longest thread over the mean of all threads, in one gradient 
 of queries that so many threads would share is timed alone on one (processor time, the least of {repetitions}), then \
 goes to the thread that is free first, as in `_jit.over_queries`; every call of a kernel waits for its longest thread. \
 Outside blocks: the share of the time that one thread spends on whole arrays while others wait. The short lists of a \
-mix make few batches of lanes, each of which is one thread's. In the last mix the long list's sort is one thread's; its \
-tree counts as outside blocks."""
+mix make few batches of lanes, each of which is one thread's. In the last mix the long list's sort is one thread's; \
+its tree counts as outside blocks."""
 
 
 def _of(length: int) -> Callable[[int, np.random.Generator], Sizes]:

@@ -368,7 +368,7 @@ def test_validation_that_workers_read_is_refused_before_any_training(client, mon
         (ValueError, "valid has no qid: give {'X': …, 'y': …, 'qid': …}", {"qid": None}),
         (ValueError, "valid has 'group': give {'X': …", {"group": of_valid(ids)}),
         (TypeError, "valid: y is ndarray, expected a Dask array", {"y": grades}),
-        (ValueError, "valid: query 4 is split over partitions 0 and 1", {"qid": of_valid(cut)}),
+        (ValueError, "valid: query 4 is in partition 0 and partition 1: keep", {"qid": of_valid(cut)}),
         (ValueError, "valid: y has 1 partitions, X has 3", {"y": da.from_array(grades, chunks=-1)}),
         (ValueError, "valid: X has no rows", nothing),
         (

@@ -24,7 +24,6 @@ REWORDED = {
     "{} reads positions: give the rank": "no positions here: give the rank of each row, from 1, as position=",
     "{} died during the call": "{} {} died during the call: it was killed, ran out of memory or lost its machine",
     "Dask cancelled the calls": "{} {} died during the call",
-    "valid is a {}, expected Collection": "valid is a {}, expected Collection(features, Queries(…)) in memory",
     "{} is given, but there is nothing to evaluate": "valid and early_stopping go together: give both, or neither",
     "weight of query {} is {} and {}": "give one weight per query, or use LightGBM, which weights rows",
     "the lightgbm.Dataset has no groups": "the {} has no groups: give {}",

@@ -792,11 +792,12 @@ def test_candidates_that_cannot_take_the_data_are_left_out():
     assert set(left_out) == {"graded(source='paid')", "graded(source='paid') by gradient steps"}
 
 
-def test_infinite_features_are_for_lightgbm_alone():
-    data = Collection(np.append(np.arange(7.0), np.inf)[:, None], Queries([0, 1] * 4, sizes=[4, 4]))
+@pytest.mark.parametrize("value", [np.inf, -1e39])
+def test_features_beyond_float32_are_for_lightgbm_alone(value):
+    data = Collection(np.append(np.arange(7.0), value)[:, None], Queries([0, 1] * 4, sizes=[4, 4]))
     assert set(request_for(data, ("lightgbm", "xgboost")).left_out) == {"rank:ndcg", "rank:pairwise"}
     with pytest.raises(
-        ValueError, match=r"^objective .* cannot train on these data: XGBoost reads no infinite"
+        ValueError, match=r"^objective .* cannot train on these data: XGBoost reads no features beyond"
     ):
         request_for(data, ("xgboost",))
 

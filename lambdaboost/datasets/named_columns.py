@@ -103,12 +103,12 @@ class NamedColumns:
         if (frame := as_frame(name, X)) is None:
             return X
         own, names = {self.query, *self.sources.values(), self.position}, list(frame.columns)
-        kept = [name for name in names if name not in own] if order is None else list(order)
-        if missing := [name for name in kept if name not in names]:
+        kept = [column for column in names if column not in own] if order is None else list(order)
+        if missing := [column for column in kept if column not in names]:
             raise ValueError(
                 f"{name} has no column {_unknown(missing[0], names)}, a feature of the training data: add it"
             )
-        return X if kept == names else frame[:, [names.index(name) for name in kept]].to_native()
+        return X if kept == names else frame[:, [names.index(column) for column in kept]].to_native()
 
     def query_of_row(self, name: str, X: Any, group: Any = None, qid: Any = None) -> Any:
         """The query of each row, from `qid` or the column of X; None if neither is there; raises if both are."""

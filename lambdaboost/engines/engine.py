@@ -56,9 +56,8 @@ class Engine(Protocol):
     predicts_margins: ClassVar[bool] = False
     unnamed: ClassVar[str]  # its names of features that were given none
     blank: ClassVar[str] = " "  # what a booster keeps for a blank in the name of a feature
-    streamed: ClassVar[
-        Mapping[str, tuple[str, ...]]
-    ] = {}  # the values of parameters that folders of shards allow
+    # The values of parameters that it takes with a folder of shards.
+    streamed: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     traps: ClassVar[tuple[Trap, ...]]  # the rows of docs/traps.md about this engine alone
 
     # Data.

@@ -114,8 +114,10 @@ def unfit(rule: Any, part: Collection) -> str | None:
 def unread(engine: str, part: Collection) -> str | None:
     """Why an engine cannot read the features, or None."""
     features = part.features if isinstance(part.features, np.ndarray) else part.features.data
-    if engine == "xgboost" and np.isinf(features).any():
-        return "XGBoost reads no infinite features; replace them by large numbers, or give engine='lightgbm'"
+    if engine == "xgboost" and (np.abs(features) > np.finfo(np.float32).max).any():
+        return (
+            "XGBoost reads no features beyond float32, such as inf; replace them, or give engine='lightgbm'"
+        )
     return None
 
 

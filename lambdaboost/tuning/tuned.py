@@ -305,7 +305,7 @@ class Tuned:
             "caveat": self.choice.caveat,
             "worth": None if self.worth is None else str(self.worth),
             "validation": {repr(measure): mean for measure, mean in self.means.items()},
-            "finalists": json.loads(self.finalists.to_json(orient="records")),
+            "finalists": json.loads(self.finalists.to_json(orient="records", double_precision=15)),
             **({"trade_off": self.trade_off.loss} if self.trade_off and self.trade_off.loss else {}),
             "settings": len(self.results),
             "seconds": self.seconds,

@@ -96,7 +96,7 @@ def _begins(batches: list[Batch]) -> NDArray[np.bool_] | None:
     parts = [batch.ids for batch in batches if batch.ids is not None]
     ids = concat_ids(parts)
     begins = np.zeros(ids.size, dtype=np.bool_)
-    begins[query_starts("qid", ids, lambda query: f"batch {_batch_of(query, parts)}")] = True
+    begins[query_starts("qid", ids, lambda row: f"batch {_batch_of(row, parts)}")] = True
     return begins
 
 

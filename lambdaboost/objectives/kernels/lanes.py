@@ -307,6 +307,7 @@ def gradient_by_lanes(
 ) -> None:
     """Write λ and μ of the short lists that are `by_lanes`; no two of their scores lie more than RANGE apart."""
     formula = PairFormula(weights.swap, weights.factors, *loss)
+    gain = gain if gain.size else np.zeros(1, np.float32)  # read, though not used, where nothing has a level
     lists = batches, (levels.first, gain), scores, levels.offsets, weights
 
     def block(first: int, last: int, documents: NDArray[np.int64]) -> None:

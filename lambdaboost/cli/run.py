@@ -33,9 +33,10 @@ SAME = (
 OPTIONS |= {name: f"--{name}" for name in SAME}
 NAMES = "|".join(OPTIONS)
 CALL = r"\w\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-# What is said in quotes, and what is called, such as LambdaRank(NDCG(k=3)), stays as it is.
+VALUE = rf"'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|"
+# What is quoted, what is called, such as LambdaRank(NDCG(k=3)), and folders such as split=test stay as they are.
 NAMED = re.compile(
-    rf"(?<!\w)'[^']*'|{CALL}|\b(?P<name>{NAMES})=(?P<value>'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|)"
+    rf"(?<!\w)'[^']*'|{CALL}|(?<![\w/\\])(?P<name>{NAMES})=(?P<value>{VALUE})(?![\w/\\])"
     rf"|^(?P<first>{NAMES})(?= is | has | takes |, )"
 )
 

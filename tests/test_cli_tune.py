@@ -130,6 +130,7 @@ def test_messages_name_options_of_the_commands():
     for message in (
         "NDCG(k=3, empty=1) in LambdaRank(metric=NDCG(keep=2))",
         "'keep=3'",
+        "omit --source query=query",
         "split=test/query=7/part.parquet has no rows",
         "the engine's keep 'x'",
         "no keep",

@@ -34,9 +34,9 @@ OPTIONS |= {name: f"--{name}" for name in SAME}
 NAMES = "|".join(OPTIONS)
 CALL = r"\w\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 VALUE = rf"'[^']*'|\[[^]]*\]|{{[^}}]*}}|[A-Z]{CALL}|[\w.]*\w|"
-# What is quoted, what is called, such as LambdaRank(NDCG(k=3)), and folders such as split=test stay as they are.
+# What is quoted, given to an option or called, such as LambdaRank(NDCG(k=3)), and folders such as split=test stay.
 NAMED = re.compile(
-    rf"(?<!\w)'[^']*'|{CALL}|(?<![\w/\\])(?P<name>{NAMES})=(?P<value>{VALUE})(?![\w/\\])"
+    rf"(?<!\w)'[^']*'|--[\w-]+ \w+=|{CALL}|(?<![\w/\\])(?P<name>{NAMES})=(?P<value>{VALUE})(?![\w/\\])"
     rf"|^(?P<first>{NAMES})(?= is | has | takes |, )"
 )
 

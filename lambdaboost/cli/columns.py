@@ -171,7 +171,7 @@ class Columns:
         for source in self.sources:
             option = f"--source {plain(source)}"
             file.check(source.column, option)
-            with _told(option, rows):
+            with naming_option(f"{option} of {rows.path}"), rows.naming_rows():
                 values = rows.numbers(source.column, "give another column")
                 q = q.with_source(source.name, click_rate(values, q) if source.rate else values)
         # A model that records positions and weights may be trained on clicks and tested on grades.
@@ -180,7 +180,7 @@ class Columns:
                 continue
             option = f"--{name} {plain(column)}"
             file.check(column, option)
-            with _told(option, rows):
+            with naming_option(f"{option} of {rows.path}"), rows.naming_rows():
                 if name == "position":
                     q = q.with_positions(rows.positions(column))
                 else:
@@ -332,13 +332,12 @@ def _matrix(file: Any, names: tuple[str, ...], categories: Categories) -> Any:
 
 
 @contextmanager
-def _told(before: str, file: DocumentFile) -> Iterator[None]:
-    """Put the option before an error about a column, and name the row of the file."""
+def naming_option(option: str) -> Iterator[None]:
+    """Put an option before an error about what it was given, which is then a ValueError."""
     try:
-        with file.naming_rows():
-            yield
+        yield
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{before} of {file.path}: {error}") from None
+        raise ValueError(f"{option}: {error}") from None
 
 
 def _range(item: str, file: DocumentFile, option: str = "--drop") -> tuple[str, ...]:

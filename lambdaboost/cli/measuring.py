@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import saying
 from lambdaboost._words import counted, shown
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.queries import RELEVANCE
@@ -31,10 +31,8 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
     """Parse the option ``--measure``."""
     measures = []
     for text in texts:
-        try:
+        with naming_option(f"--measure {shown(text)}"):
             measures.append(parse(text))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"--measure {shown(text)}: {error}") from None
     return tuple(dict.fromkeys(measures))
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.cli.console import ERR, note, print_table, tell
 from lambdaboost.cli.files import check_suffix
 from lambdaboost.cli.measuring import (
@@ -110,18 +109,9 @@ def run(
         tell(remark(part, parts[part].queries))
 
 
-@contextmanager
-def naming_objective(text: str) -> Iterator[None]:
-    """Put the option before an error about an objective."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"--objective {text!r}: {error}") from None
-
-
 def _checked(text: str, engine: Engine, leaves: Leaves) -> Any:
     """The objective of the option."""
-    with naming_objective(text):
+    with naming_option(f"--objective {text!r}"):
         objective = read_objective(text)
         if isinstance(objective, NativeObjective):
             objective.check(engine, leaves)

@@ -7,11 +7,11 @@ from typing import Any
 
 from lambdaboost._files import replacing
 from lambdaboost._installed import installed
-from lambdaboost.cli.columns import Columns
+from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
 from lambdaboost.cli.files import check_suffix, engine_of_suffix
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
-from lambdaboost.cli.train import data_facts, naming_objective, parse_params, read_parts
+from lambdaboost.cli.train import data_facts, parse_params, read_parts
 from lambdaboost.engines.engine import engine_named
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
@@ -50,7 +50,7 @@ def run(
     params = parse_params(param, engine_named(engines[0]))
     check_columns(measures, columns)
     for text in objective:
-        with naming_objective(text):
+        with naming_option(f"--objective {text!r}"):
             (candidate,) = given(text, engines)
         check_columns((), columns, candidate.objective)
     paths = {"train": train} | ({} if valid is None else {"valid": valid})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lambdaboost._checks import check_number
+from lambdaboost._checks import check_number, saying
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
@@ -58,7 +58,5 @@ def check_goals(measures: Sequence[Measure], candidates: Iterable[Candidate], pa
         raise ValueError(f"measure {measures[1]!r} cannot be raised on these data: {reason}")
     for candidate in candidates:
         rule = weighted(candidate.objective, measures, 0.5)
-        try:
+        with saying(f"keep with objective {candidate.name}"):
             rule.row_weights(part.queries)
-        except ValueError as error:
-            raise ValueError(f"keep with objective {candidate.name}: {error}") from None

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_scores
+from lambdaboost._checks import check_scores, saying
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import Measure, mean_of
@@ -37,10 +37,8 @@ class System:
         if not isinstance(self.queries, Queries):
             kind = type(self.queries).__name__
             raise TypeError(f"queries of {shown(self.name)} is a {kind}: give Queries(relevance, sizes=…)")
-        try:
+        with saying(f"system {shown(self.name)}"):
             scores = check_scores(self.scores, self.queries).copy()
-        except ValueError as error:
-            raise ValueError(f"system {shown(self.name)}: {error}") from None
         scores.flags.writeable = False
         object.__setattr__(self, "scores", scores)
 

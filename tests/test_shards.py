@@ -423,13 +423,39 @@ def test_outputs_are_no_shards(capsys, tmp_path):
     assert len(list(log.iterdir())) == 1
 
 
-@pytest.mark.parametrize("param", ["tree_method=exact", "tree_method=approx", "booster=gblinear"])
-def test_what_xgboost_cannot_train_on_bins_is_refused_before_reading(capsys, tmp_path, param):
+@pytest.mark.parametrize("part", ["train", "valid"])
+@pytest.mark.parametrize(
+    ("engine", "param"),
+    [
+        ("xgboost", "tree_method=exact"),
+        ("xgboost", "tree_method=approx"),
+        ("xgboost", "booster=gblinear"),
+        ("lightgbm", "linear_tree=true"),
+        ("lightgbm", "linear_trees=true"),
+    ],
+)
+def test_what_an_engine_cannot_do_with_bins_is_refused_before_reading(capsys, tmp_path, engine, param, part):
     log = shards_of(tmp_path / "log", one=SMALL)
     (log / "one.parquet").write_bytes(b"not read")
-    error = refused(capsys, "train", log, "--out", tmp_path / "m", "--engine", "xgboost", "--param", param)
+    parts = {"train": (log,), "valid": (log / "one.parquet", "--valid", log)}
+    error = refused(
+        capsys, "train", *parts[part], "--out", tmp_path / "m", "--engine", engine, "--param", param
+    )
+    title = {"xgboost": "XGBoost", "lightgbm": "LightGBM"}[engine]
     assert (
-        f"--param '{param}': of a folder XGBoost holds bins alone, which only {param.split('=')[0]}=" in error
+        f"--param '{param}': of a folder {title} holds bins alone, which only {param.split('=')[0]}=" in error
+    )
+
+
+def test_a_part_with_labels_of_another_kind_is_refused_before_training(capsys, tmp_path):
+    one, log = (
+        tmp_path / "one.parquet",
+        shards_of(tmp_path / "log", a=SMALL[:500], b=SMALL[500:].assign(label=-1.0)),
+    )
+    SMALL.to_parquet(one)
+    error = refused(capsys, "train", one, "--test", log, "--out", tmp_path / "model.txt")
+    assert re.search(r"--test with --measure NDCG\(k=10\): row 1 of .*b\.parquet: relevance is -1", error), (
+        error
     )
 
 

@@ -63,7 +63,10 @@ def run(
     check_suffix("--out", out, engine)
     chosen, measures = engine_named(engine), parse_measures(measure)
     watched = None if valid is None else next(iter(measures), NDCG(10))
-    params = {"seed": seed, **parse_params(param, chosen, train.is_dir())}
+    params = {
+        "seed": seed,
+        **parse_params(param, chosen, any(path and path.is_dir() for path in (train, valid))),
+    }
     rule = _checked(objective, chosen, leaves)
     training = Training(rule, leaves, rounds, params, watched, early_stopping)
     check_columns(measures, columns, rule)
@@ -186,9 +189,9 @@ def data_facts(path: Path, data: Any) -> dict[str, Any]:
 
 
 def _defaults(parts: Parts) -> tuple[Measure, ...]:
-    """The default measures that every part has labels for."""
+    """The default measures that every part has labels for, or those of the training data if there are none."""
     first, *others = (default_measures(part.queries) for part in parts.values())
-    return tuple(measure for measure in first if all(measure in other for other in others))
+    return tuple(measure for measure in first if all(measure in other for other in others)) or first
 
 
 def _read_in_training(parts: Parts, training: Training, measures: tuple[Measure, ...]) -> Parts:

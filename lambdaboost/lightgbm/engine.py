@@ -73,6 +73,8 @@ class _LightGBM(Engine):
     cutoffs: ClassVar = {"ndcg": NDCG, "map": MAP, "mean_average_precision": MAP}
     predicts_margins = True
     unnamed, blank = "Column_{}", "_"
+    # Linear leaves read raw features: LightGBM writes those of batches outside its memory.
+    streamed: ClassVar = {"linear_tree": ("false",), "linear_trees": ("false",)}
 
     def data(
         self, collection: Collection | Shards, reference: Any = None, params: Mapping[str, Any] | None = None

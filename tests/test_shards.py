@@ -291,7 +291,7 @@ def test_the_shard_and_the_row_of_a_wrong_value_are_named(capsys, tmp_path, colu
     log.mkdir()
     wrong[:500].to_csv(log / "one.csv", index=False)
     wrong[500:].to_csv(log / "two.csv", index=False)
-    error = refused(capsys, "train", log, "--out", tmp_path / "model.txt", *options)
+    error = refused(capsys, "train", log, "--out", tmp_path / "model", *options)
     assert re.search(r"row 71 of .*two\.csv", error) and re.search(said, error), error
 
 

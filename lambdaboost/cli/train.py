@@ -63,10 +63,8 @@ def run(
     check_suffix("--out", out, engine)
     chosen, measures = engine_named(engine), parse_measures(measure)
     watched = None if valid is None else next(iter(measures), NDCG(10))
-    params = {
-        "seed": seed,
-        **parse_params(param, chosen, any(path and path.is_dir() for path in (train, valid))),
-    }
+    streamed = train.is_dir() or (valid is not None and valid.is_dir())
+    params = {"seed": seed, **parse_params(param, chosen, streamed)}
     rule = _checked(objective, chosen, leaves)
     training = Training(rule, leaves, rounds, params, watched, early_stopping)
     check_columns(measures, columns, rule)

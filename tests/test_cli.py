@@ -13,7 +13,7 @@ import typer
 from command import call, refused
 
 from lambdaboost import __version__
-from lambdaboost._installed import TITLES
+from lambdaboost._installed import SUFFIXES, TITLES
 from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.app import TRAIN as TRAIN_PANEL
 from lambdaboost.cli.app import app
@@ -97,7 +97,7 @@ def test_train_predict_evaluate_agree(capsys, folder, tmp_path, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_model_is_the_engines_own(capsys, folder, tmp_path, engine):
-    model = tmp_path / "model.json"
+    model = tmp_path / f"model{SUFFIXES[engine][-1]}"
     trained(capsys, folder, model, engine)
     features = read_letor(folder / "test.txt").features
     if engine == "lightgbm":
@@ -328,7 +328,7 @@ def test_places_and_files_that_cannot_be(capsys, folder, tmp_path):
     assert "does not exist; create it" in refused(capsys, "train", train, "--out", tmp_path / "no" / "model")
     assert "is a folder" in refused(capsys, "train", train, "--out", tmp_path)
     assert "check the path" in refused(capsys, "train", tmp_path / "none.txt", "--out", tmp_path / "m")
-    assert "give a file" in refused(capsys, "train", tmp_path, "--out", tmp_path / "m")
+    assert "give a file" in refused(capsys, "train", tmp_path, "--out", folder / "m")
     assert "See lambdaboost train --help" in refused(capsys, "train", train)
     bad = tmp_path / "bad.txt"
     bad.write_text("1 qid:1 1:0.5\n0 qid:1 2:zero\n")

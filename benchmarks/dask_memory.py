@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peak import peak
 from experiments.common.report import table
 
 DOCUMENTS, FEATURES, LIST, FILES, ROUNDS = 2_000_000, 40, 25, 20, 3
@@ -34,16 +35,14 @@ def write(folder: Path) -> None:
         rows.to_parquet(folder / f"part-{file:02}.parquet", index=False)
 
 
-def peak() -> int:
-    """Kilobytes of this process so far."""
-    import resource
-
+def with_imports() -> int:
+    """The peak of this process so far, in bytes, with all that any of the trainings imports."""
     import lightgbm.dask  # noqa: F401
     import xgboost.dask  # noqa: F401
 
     import lambdaboost.xgboost  # noqa: F401
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak()
 
 
 def by_lambdaboost(engine: str) -> Callable[[Any, Any], object]:
@@ -102,10 +101,10 @@ def measured(call: Callable[[Any, Any], object], folder: Path) -> float:
         n_workers=1, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL"
     )
     with cluster, Client(cluster) as client:
-        (before,) = client.run(peak).values()
+        (before,) = client.run(with_imports).values()
         call(client, dd.read_parquet(folder))
-        (after,) = client.run(peak).values()
-    return 1024 * (after - before) / DOCUMENTS
+        (after,) = client.run(with_imports).values()
+    return (after - before) / DOCUMENTS
 
 
 def main() -> None:

@@ -381,7 +381,7 @@ def test_workers_send_their_histograms(engine):
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
 def test_what_a_dask_worker_holds(tmp_path, monkeypatch):
     pytest.importorskip("dask.dataframe")
-    monkeypatch.setattr(dask_memory, "DOCUMENTS", 10_000)
+    monkeypatch.setattr(dask_memory, "DOCUMENTS", 100_000)
     dask_memory.write(tmp_path)
     assert all(dask_memory.measured(call, tmp_path) > 0 for call in dask_memory.CASES.values())
 

@@ -272,7 +272,7 @@ def test_weighted_as_the_native_ranker(engine):
 def test_weights_of_rows_that_xgboost_cannot_count():
     weight = np.linspace(0.5, 2, len(X))
     with pytest.raises(
-        ValueError, match=r"sample_weight\[1\] is 0\.5\d*, unlike .* XGBoost weights whole queries"
+        ValueError, match=r"sample_weight\[1\] is 0\.5\d*: unlike .* XGBoost weights whole queries"
     ):
         ranker("xgboost").fit(X, Q.relevance, qid=QID, sample_weight=weight)
 

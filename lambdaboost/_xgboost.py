@@ -24,6 +24,12 @@ def library() -> Any:
     return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
 
 
+def workers() -> int:
+    """How many workers of a cluster train together here."""
+    collective = sys.modules.get("xgboost.collective")
+    return int(collective.get_world_size()) if collective is not None and collective.is_distributed() else 1
+
+
 def move_handle(source: Any, target: Any) -> None:
     """Move the matrix in `source` to `target`; `source` is unusable afterwards."""
     sys.modules["xgboost"].DMatrix.__init__(target, source.handle)

@@ -149,14 +149,17 @@ def by_swap(measure, scores, relevance, force=logistic, up=None):
     return pair_rule(scores, graded_pairs(y), lambda i, j: swap(measure, s, y, i, j), force, up)
 
 
-def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None):
-    """Pairs that tie in every list of `within`, c_i > c_j, both non-zero (2011, §4.2); all tie in a list of NaN."""
+def click_tier(scores, labels, within, k=None, sigma=1.0, gain=click_gain, up=None, zeros="label"):
+    """Pairs that tie in every list of `within`, c_i > c_j; all tie in a list of NaN.
+
+    Both labels are non-zero if zeros are missing (2011, §4.2).
+    """
     within = [[0.0] * len(scores) if all(math.isnan(l) for l in tier) else tier for tier in within]
     r, gains = ranks(scores), [gain(c) for c in labels]
     pairs = [
         (i, j)
         for i, j in graded_pairs(labels)
-        if labels[i] != 0 and labels[j] != 0 and all(tier[i] == tier[j] for tier in within)
+        if (zeros == "label" or labels[j] != 0) and all(tier[i] == tier[j] for tier in within)
     ]
     return pair_rule(
         scores, pairs, lambda i, j: swap_ndcg(gains, r, i, j, k), lambda o: logistic(o, sigma), up

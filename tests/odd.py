@@ -47,6 +47,7 @@ OBJECTIVES = (
     SigmoidLocal(),
     SigmoidLocal(NDCG(k=3), center=-0.7),
     ClickTier(),
+    ClickTier(zeros="missing"),
     ClickTier(CNDCG(k=4), "fresh", ("relevance", "clicks")),
     graded(),
     RankNet(),
@@ -57,6 +58,7 @@ LONG_OBJECTIVES = {  # with the documents of the list
     LambdaRank(NDCG(k=10)): 10_000,
     SigmoidLocal(): 100_000,
     ClickTier(): 100_000,
+    ClickTier(zeros="missing"): 100_000,
     graded(): 100_000,
     RankNet(): 100_000,
 }
@@ -226,7 +228,9 @@ def _pairs(objective, labels):
         l = labels[_source(objective)]
         return l[:, :, None] > l[:, None, :]
     c = labels[objective.source]
-    pairs = (c[:, :, None] > c[:, None, :]) & (c[:, :, None] != 0) & (c[:, None, :] != 0)
+    pairs = c[:, :, None] > c[:, None, :]
+    if objective.zeros == "missing":
+        pairs &= (c[:, :, None] != 0) & (c[:, None, :] != 0)
     for name in objective.within:
         tier = _tier(labels[name])
         pairs &= tier[:, :, None] == tier[:, None, :]
@@ -336,7 +340,8 @@ def _side(objective, labels, i):
     l = labels[_source(objective)]
     side = (l[i] > l).astype(float) - (l[i] < l)
     if isinstance(objective, ClickTier):
-        side *= (l[i] != 0) & (l != 0)
+        if objective.zeros == "missing":
+            side *= (l[i] != 0) & (l != 0)
         for name in objective.within:
             tier = _tier(labels[name])
             side *= tier[i] == tier

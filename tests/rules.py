@@ -114,8 +114,8 @@ def _lam_s(s, y, k=None, center=0.0):
     return naive.sigmoid_local(s, y["relevance"], k, center)
 
 
-def _lam_c(s, y, k=None):
-    return naive.click_tier(s, y["clicks"], [y["relevance"]], k)
+def _lam_c(s, y, k=None, **zeros):
+    return naive.click_tier(s, y["clicks"], [y["relevance"]], k, **zeros)
 
 
 def _third(s, y):
@@ -274,6 +274,8 @@ RULES = [
     Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),
     Rule(ClickTier(within=()), lambda s, y, m: naive.click_tier(s, y["clicks"], [])),
+    Rule(ClickTier(zeros="missing"), lambda s, y, m: _lam_c(s, y, zeros="missing")),
+    Rule(ClickTier(CNDCG(k=3), zeros="missing"), lambda s, y, m: _lam_c(s, y, 3, zeros="missing")),
     _inverse(LambdaRank(), lambda s, y, up: naive.lambdarank(s, y["relevance"], up=up)),
     _inverse(LambdaRank(NDCG(k=3)), lambda s, y, up: naive.lambdarank(s, y["relevance"], 3, up=up), clip=4.0),
     _inverse(RankNet(), lambda s, y, up: naive.ranknet(s, y["relevance"], up=up), self_normalized=True),
@@ -317,6 +319,10 @@ RULES = [
         lambda s, y, m: naive.lambdarank(s, y["relevance"], 3, up=_up(y)),
     ),
     Rule(graded(), lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y), 0.1)),
+    Rule(
+        graded(0.3, zeros="missing"),
+        lambda s, y, m: naive.blend(_lam_l(s, y), _lam_c(s, y, zeros="missing"), 0.3),
+    ),
     Rule(
         Blend(LambdaRank(), RankNet(), Exponential(0.25, 100.0)),
         lambda s, y, m: naive.blend(

@@ -42,7 +42,7 @@ def one_tier(labels, scores, ranker):
     pairs = [
         (i, j)
         for i, j in naive.graded_pairs(labels["clicks"])
-        if labels["clicks"][j] != 0 and labels["relevance"][i] == labels["relevance"][j]
+        if labels["relevance"][i] == labels["relevance"][j]
     ]
     return naive.pair_rule(scores, pairs, lambda i, j: naive.swap_ndcg(gains, ranks, i, j), naive.logistic)
 

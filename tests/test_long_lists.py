@@ -1,9 +1,19 @@
 """Long lists: the tree against float64 sums over all pairs, whatever the scores, on both sides of the switch."""
 
+import naive
 import numpy as np
 import pytest
 
-from lambdaboost import NDCG, GradientStep, LambdaRank, NormalizedPairs, Queries, RankNet, SigmoidLocal
+from lambdaboost import (
+    NDCG,
+    ClickTier,
+    GradientStep,
+    LambdaRank,
+    NormalizedPairs,
+    Queries,
+    RankNet,
+    SigmoidLocal,
+)
 from lambdaboost.objectives.kernels import tree as _tree
 from lambdaboost.objectives.kernels.levels import levels_of
 from lambdaboost.objectives.swaps.registry import pair_weights
@@ -99,6 +109,24 @@ def test_missing_labels_keep_their_ranks(monkeypatch):
     relevance = rng.choice(5, p=SHARES, size=n) * 1.0
     relevance[rng.random(n) < 0.3] = np.nan
     check(LambdaRank(), rng.normal(size=n), relevance, monkeypatch, 0)
+
+
+@pytest.mark.parametrize("zeros", ["label", "missing"])
+@pytest.mark.parametrize("tree", [True, False], ids=["tree", "pairs"])
+def test_clicks(zeros, tree, monkeypatch):
+    """Not within grades: the tree knows one list of levels, each above all that follow."""
+    monkeypatch.setattr(_tree, "PAIRS_A_DOCUMENT", 0 if tree else 1e18)
+    rng = np.random.default_rng(7)
+    n = 700
+    clicks, scores = rng.choice([0, 0, 0.5, 1, np.nan], n), rng.normal(size=n)
+    q = Queries(np.zeros(n), sizes=[n], clicks=clicks)
+    objective = ClickTier(within=(), zeros=zeros)
+    levels = objective.rule.levels(q)
+    assert _tree.worth_a_tree(q, levels, pair_weights(objective.metric, q)).all() == tree
+    lam, mu = naive.click_tier(scores.tolist(), clicks.tolist(), [], zeros=zeros)
+    grad, hess = objective.gradient(scores, q)
+    assert np.abs(-grad - lam).max() <= 1e-5 * np.abs(lam).max()
+    assert np.abs(hess - mu).max() <= 1e-5 * np.abs(mu).max()
 
 
 def test_the_switch_is_where_pairs_are_many():

@@ -87,6 +87,8 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (ValueError, "center is inf", lambda: SigmoidLocal(center=float("inf"))),
         (TypeError, "within is 'relevance': give a tuple", lambda: ClickTier(within="relevance")),
         (ValueError, "is also in within", lambda: ClickTier(source="relevance")),
+        (ValueError, "zeros is 'nan', expected one of label, missing", lambda: ClickTier(zeros="nan")),
+        (ValueError, "zeros is 0, expected one of label, missing", lambda: graded(zeros=0)),
         (TypeError, "second is 3, expected an objective", lambda: Blend(LambdaRank(), 3, 0.1)),
         (ValueError, "weight is 1.5", lambda: Blend(LambdaRank(), RankNet(), 1.5)),
         (ValueError, "weight is -0.1", lambda: graded(-0.1)),

@@ -17,6 +17,7 @@ BY_PAIRS = [
     LambdaRank(ERR(k=3, max_grade=5)),
     SigmoidLocal(NDCG(k=10), center=-0.7),
     ClickTier(),
+    ClickTier(zeros="missing"),
     ClickTier(source="fresh", within=("relevance", "clicks")),
     Blend(RankNet(), LambdaRank(NDCG(k=3)), 0.3),
 ]

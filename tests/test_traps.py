@@ -286,22 +286,6 @@ def test_small_hessians():
         ours_xgb.train({**XGB, "min_child_weight": 1e3}, matrix(), 2)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [{"label": np.zeros(len(X))}, {"group": np.ones(len(X), dtype=int)}],
-    ids=["one grade", "queries of one document"],
-)
-def test_labels_without_a_pair_are_named_where_no_tree_has_a_split(labels):
-    """Not the least leaf, which would mislead: no leaf size finds an order in these."""
-    for train in (
-        lambda: ours_lgb.train(LGB, dataset(**labels), 2),
-        lambda: ours_xgb.train(XGB, matrix(**labels), 2, objective="LambdaRank()"),
-    ):
-        (said,) = [message for message in caught(train) if "no tree has a split" in message]
-        assert "No query has two documents of different relevance" in said
-        assert "leaf" not in said and "min_child_weight" not in said
-
-
 def test_gradient_steps_count_documents():
     """Their hessian is 1, so that the engines' least leaf is of 20 documents, or of 1: here it is of 40."""
     least = len(X) // 20
@@ -569,7 +553,7 @@ def own_rows():
 
 def test_the_page_has_every_row_with_its_level():
     page = rows_of_the_page()
-    for column, traps in ((1, own_rows()), (2, {*calls.LIGHTGBM, *calls.XGBOOST, *calls.POSITIONS})):
+    for column, traps in ((1, own_rows()), (2, {*calls.LIGHTGBM, *calls.XGBOOST, *calls.SHARED})):
         for trap in traps:
             cells = [row[column] for row in page[trap.name]]
             assert any(trap.level in cell for cell in cells), (trap.name, trap.level, cells)
@@ -577,7 +561,7 @@ def test_the_page_has_every_row_with_its_level():
 
 def test_the_page_promises_nothing_without_a_row():
     own = {trap.name for trap in own_rows()}
-    drop_in = {trap.name for trap in (*calls.LIGHTGBM, *calls.XGBOOST, *calls.POSITIONS)}
+    drop_in = {trap.name for trap in (*calls.LIGHTGBM, *calls.XGBOOST, *calls.SHARED)}
     # Refused by the gradient; warned of by the rows of native parameters, and of trees without a split.
     elsewhere = {"NaN and infinite gradients", "lambdarank_position_bias_regularization", "no usable feature"}
     for name, rows in rows_of_the_page().items():

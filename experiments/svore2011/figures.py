@@ -49,7 +49,7 @@ class Diagnosis:
 
 def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
     """λ of all pairs by clicks, and of pairs of equal grade that were both clicked (2011 paper, §4.2)."""
-    return LambdaRank(CNDCG(source=clicks)), ClickTier(source=clicks)
+    return LambdaRank(CNDCG(source=clicks)), ClickTier(source=clicks, zeros="missing")
 
 
 def diagnose(results: Results) -> Diagnosis:

@@ -13,12 +13,11 @@ import lambdaboost
 from experiments.common.data import Fold
 from lambdaboost import (
     NDCG,
-    Blend,
-    ClickTier,
     Exponential,
     GradientStep,
     LambdaRank,
     Linear,
+    graded,
     iteration_dependent,
 )
 from lambdaboost._installed import engine_version
@@ -90,7 +89,7 @@ def systems(grid: Grid, engine: str, clicks: Iterable[str]) -> tuple[System, ...
             System(
                 graded_name(name),
                 "newton",
-                tuple(Blend(LambdaRank(), ClickTier(source=name), w) for w in grid.click_weights),
+                tuple(graded(w, name, zeros="missing") for w in grid.click_weights),
                 NEWTON,
             )
             for name in clicks

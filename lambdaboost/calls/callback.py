@@ -44,7 +44,7 @@ def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: 
         if call is None or not call.training.checked:
             rule.check_training(q)
         if call is not None and not call.training.checked:
-            check_drop_in(call.booster, y_pred, rule)
+            check_drop_in(call.booster, y_pred, rule, q)
             call.training.checked = True
         derivatives: Gradient = rule.gradient(scores, q, 0 if call is None else call.number)
     if call is not None:

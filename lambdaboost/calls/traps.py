@@ -18,6 +18,7 @@ from lambdaboost.calls.data import is_renumbered, positions_in
 from lambdaboost.datasets import Queries
 
 REFUSED, WARNED = "refused", "warned"
+SPARSE = 0.9  # the share of missing labels above which they are mentioned
 DROP_IN = "drop-in"  # when a row is looked at: before the first gradient of a booster of a stock `train`
 
 # What fills the braces of a row's text, once for each time that the trap is found.
@@ -59,13 +60,26 @@ class Case:
     booster: Any = None
     name: str = ""
     labels: Any = None
+    on_cluster: bool = False
 
 
-def check_drop_in(booster: Any, data: Any, objective: Any) -> None:
+def check_drop_in(booster: Any, data: Any, objective: Any, q: Queries) -> None:
     """Raise or warn before the first gradient of a stock engine's booster, with the remedy."""
-    rows, params = (LIGHTGBM, booster.params) if _lightgbm.is_booster(booster) else (XGBOOST, {})
-    reads = bool(objective.reads_positions)
-    look_for((*rows, *POSITIONS), DROP_IN, Case(None, objective, params, data, None, reads, booster=booster))
+    rows: tuple[Trap, ...] = XGBOOST
+    params, workers = {}, _xgboost.workers()
+    if _lightgbm.is_booster(booster):
+        rows, params, workers = LIGHTGBM, booster.params, _lightgbm.machines_of(booster.params)
+    case = Case(
+        None,
+        objective,
+        params,
+        data,
+        q,
+        bool(objective.reads_positions),
+        booster=booster,
+        on_cluster=workers > 1,
+    )
+    look_for((*rows, *SHARED), DROP_IN, case)
 
 
 def given(*names: str, value: Callable[[Any], Any] = lambda value: value is not None) -> Any:
@@ -159,8 +173,31 @@ def _are_renumbered(case: Case) -> bool:
     return case.reads_positions and positions is not None and is_renumbered(positions)
 
 
+def _without_pair(case: Case) -> Found:
+    """Each part without one; not on a cluster, where no worker has all queries."""
+    if hasattr(case.rule, "without_pair") and case.q is not None and not case.on_cluster:
+        for found in case.rule.without_pair(case.q):
+            yield found._asdict()
+
+
+def _mostly_missing(case: Case) -> Found:
+    if case.q is None or case.on_cluster or any(_without_pair(case)):
+        return
+    for name in case.rule.sources:
+        if np.count_nonzero(np.isnan(case.q.source(name, allow_negative=True))) > SPARSE * case.q.n_documents:
+            yield {"name": name}
+
+
+NO_PAIR = "{objective} has no pair of documents to order, so it has no effect: {reason}; {remedy}"
+
 # Of both engines, and both integrations.
-POSITIONS = (
+SHARED = (
+    Trap("labels without a pair", WARNED, DROP_IN, NO_PAIR, _without_pair),
+    Trap(
+        "labels that are mostly missing", WARNED, DROP_IN,
+        "{name}: more than nine in ten labels are missing (NaN), and a document without a label is in no pair; if it "
+        "was seen and not clicked or bought, give 0", _mostly_missing,
+    ),
     Trap(
         "position", WARNED, DROP_IN,
         "position: this objective does not read the positions of the data, so training ignores them; train with one "

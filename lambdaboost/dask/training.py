@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from lambdaboost._warn import warn
+from lambdaboost.calls.traps import NO_PAIR
 from lambdaboost.dask.networks import ENGINES
-from lambdaboost.dask.rows import check_sources, named, spread
+from lambdaboost.dask.rows import Rows, check_sources, named, spread
 from lambdaboost.dask.validation import held_out_rows
 from lambdaboost.dask.waiting import finish
 from lambdaboost.datasets import Collection, Queries
@@ -19,6 +21,7 @@ from lambdaboost.engines.native import read_objective
 from lambdaboost.engines.plan import check_distributed, with_least_leaf
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.objectives.kernels.no_pair import NoPair
 
 
 def train(
@@ -93,6 +96,7 @@ def train(
     parts = spread(client, {"X": X}, given, partial(_try, rule))
     for part in parts:
         held.setdefault(part.worker, []).append(part.rows)
+    _warn_without_pair(client.gather([client.submit(_without_pair, rule, part.rows) for part in parts]))
     settings = with_least_leaf(stock, params, rule, sum(part.documents for part in parts))
     training = Training(rule, "engine", rounds, settings, measure, early_stopping)
     network = network_of(client, [*held], settings)
@@ -110,6 +114,17 @@ def train(
     if held_out:
         booster.best_iteration = best
     return booster
+
+
+def _without_pair(rule: Objective, rows: Rows) -> tuple[NoPair, ...]:
+    return rule.without_pair(rows.queries)
+
+
+def _warn_without_pair(partitions: Sequence[tuple[NoPair, ...]]) -> None:
+    """Warn of the parts that have no pair in any partition, for the reason that the first one gives."""
+    for found in partitions[0]:
+        if all(found.objective in [other.objective for other in others] for others in partitions):
+            warn(NO_PAIR.format(**found._asdict()))
 
 
 def _try(rule: Objective, q: Queries) -> None:

@@ -145,7 +145,10 @@ class Job:
 
     def _case(self, data: Any, q: Queries) -> Case:
         reads = any(getattr(reader, "reads_positions", False) for reader in (self.rule, *self._measures))
-        return Case(self.engine, self.rule, self.params, data, q, reads, self.model is not None)
+        clustered = self.engine.workers(self.params) > 1
+        return Case(
+            self.engine, self.rule, self.params, data, q, reads, self.model is not None, on_cluster=clustered
+        )
 
     def _required(self, name: str, data: Any, readers: Iterable[Any]) -> Queries:
         with saying(name):

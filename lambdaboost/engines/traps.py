@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._words import shown
-from lambdaboost.calls.traps import DROP_IN, POSITIONS, REFUSED, WARNED, Case, Found, Trap, given, look_for
-from lambdaboost.datasets import Queries
+from lambdaboost.calls.traps import DROP_IN, REFUSED, SHARED, WARNED, Case, Found, Trap, given, look_for
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
+from lambdaboost.objectives.kernels.no_pair import differ_in_a_query
 
 # When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the
 # arguments of a training with a checkpoint and before its first round, before the first tree with Newton leaves, with
@@ -91,23 +90,23 @@ def _narrow(case: Case) -> Found:
         yield {"name": case.name}
 
 
-def _without_pair(case: Case) -> Found:
-    return [] if has_pair(case) else [{"sources": " or ".join(case.rule.sources)}]
+def _native_without_pair(case: Case) -> Found:
+    """Of what is no objective, whose first gradient tells."""
+    if not isinstance(case.rule, Objective) and not has_pair(case):
+        yield {"sources": " or ".join(case.rule.sources)}
 
 
 def has_pair(case: Case) -> bool:
     """Whether the labels that are learnt from order two documents of a query."""
-    sources = [name for name in case.rule.sources if case.q is not None and name in case.q.labels]
-    return case.q is None or any(_differs_in_a_query(case.q.labels[name], case.q) for name in sources)
-
-
-def _differs_in_a_query(labels: NDArray[np.float32], q: Queries) -> bool:
-    high, low = (limit.reduceat(labels, q.offsets[:-1]) for limit in (np.fmax, np.fmin))
-    return bool((high > low).any())
+    if case.q is None:
+        return True
+    if isinstance(case.rule, Objective):
+        return case.rule.has_pair(case.q)
+    return any(differ_in_a_query(name, case.q) for name in case.rule.sources if name in case.q.labels)
 
 
 COMMON = (
-    *POSITIONS,
+    *SHARED,
     Trap(
         "arguments among the parameters", REFUSED, CALL,
         "params has {name}={value}, which the engine does not know: give it as {name}= of the call{more}",
@@ -148,7 +147,7 @@ COMMON = (
     Trap(
         "labels without a pair", WARNED, MODEL,
         WITHOUT_SPLIT + ", so all documents score the same. No query has two documents of different {sources}: there "
-        "is no order to learn from these labels.", _without_pair,
+        "is no order to learn from these labels.", _native_without_pair,
     ),
 )  # fmt: skip
 

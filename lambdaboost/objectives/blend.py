@@ -5,7 +5,7 @@ from __future__ import annotations
 from lambdaboost.objectives.base.objective import Objective, check_part
 from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.combiners.combiner import Combiner
-from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
+from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 from lambdaboost.objectives.scorecard import WeightedSum
 
 
@@ -49,6 +49,11 @@ class Blend(WeightedSum):
     def combiner(self) -> Combiner | None:
         """The weight, if it is a combiner."""
         return self.weight if isinstance(self.weight, Combiner) else None
+
+    def constant_weights(self) -> tuple[float | None, ...]:
+        """The weight of each part; None where it is not the same in all rounds."""
+        w = constant_weight(self.weight)
+        return (None, None) if w is None else (1 - w, w)
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""

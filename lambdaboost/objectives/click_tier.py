@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
-from lambdaboost._checks import check_sigma, check_tuple
+from lambdaboost._checks import check_choice, check_sigma, check_tuple
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
+Zeros = Literal["label", "missing"]
+
 
 class ClickTier(Objective):
     r"""The λ-gradient λ^C of a lower tier (2011 paper, §4.2): pairs that tie in every tier above.
 
-    For documents equal in every source of `within`, with labels :math:`c_i > c_j > 0` in `source`:
+    For documents equal in every source of `within`, with labels :math:`c_i > c_j` in `source`:
     :math:`\lambda = \sigma\,|\Delta CNDCG|\,\rho`, :math:`\rho = 1/(1 + e^{\sigma(s_i - s_j)})`, and
-    :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. Documents labelled 0 are in no pair: no click may mean unseen.
+    :math:`\mu = \sigma^2\,|\Delta CNDCG|\,\rho(1-\rho)`. A document whose label is missing (NaN) is in no pair. The
+    paper also leaves out documents without a click, :math:`c_i > c_j > 0`, because they may not have been seen (§4.2);
+    that is ``zeros="missing"``, for click rates of many sessions. A column of 0 and 1 would have no pair at all then.
+
     A query in which no document has a label in a source of `within` lacks that tier: there all documents tie in it. In
     other queries a document without that label is in no pair.
 
@@ -31,6 +37,8 @@ class ClickTier(Objective):
         The sources of the tiers above; a third tier has ``within=("relevance", "clicks")``.
     sigma : float
         Steepness of the logistic, > 0.
+    zeros : "label" or "missing"
+        What a label of 0 in `source` is: a label like any other, or none, as in the paper.
 
     Examples
     --------
@@ -39,6 +47,9 @@ class ClickTier(Objective):
     >>> grad, hess = ClickTier().gradient([0.0, 0.0, 0.0], q)
     >>> bool(grad[0] > 0), bool(grad[1] < 0), float(grad[2])  # the third ties with no other
     (True, True, 0.0)
+    >>> q = Queries([1, 1], sizes=[2], clicks=[0, 1])
+    >>> [ClickTier(zeros=zeros).gradient([0.0, 0.0], q)[0].any() for zeros in ("label", "missing")]
+    [np.True_, np.False_]
 
     """
 
@@ -46,10 +57,12 @@ class ClickTier(Objective):
     source: str = "clicks"
     within: tuple[str, ...] = (RELEVANCE,)
     sigma: float = 1.0
+    zeros: Zeros = "label"
 
     def __post_init__(self) -> None:
         check_dcg("metric", self.metric)
         check_sigma(self.sigma)
+        check_choice("zeros", self.zeros, Zeros)
         object.__setattr__(self, "within", check_tuple("within", self.within, "('relevance',)"))
         if self.source in self.within:
             raise ValueError(
@@ -70,4 +83,4 @@ class ClickTier(Objective):
     @property
     def rule(self) -> PairRule:
         """The pairs, swap and force."""
-        return PairRule(self.source, self.metric, self.within, skip_zero=True, sigma=self.sigma)
+        return PairRule(self.source, self.metric, self.within, self.zeros == "missing", self.sigma)

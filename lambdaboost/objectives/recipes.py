@@ -9,7 +9,7 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.blend import Blend
-from lambdaboost.objectives.click_tier import ClickTier
+from lambdaboost.objectives.click_tier import ClickTier, Zeros
 from lambdaboost.objectives.gradient_step import GradientStep
 from lambdaboost.objectives.inverse_propensity import InversePropensity
 from lambdaboost.objectives.lambdarank import LambdaRank
@@ -25,12 +25,14 @@ def graded(
     source: str = "clicks",
     metric: NDCG = NDCG(),
     propensities: Propensities | None = None,
+    zeros: Zeros = "label",
 ) -> Blend:
     """The graded measure of relevance and clicks (2011 paper, eq. 10 and Table 1): NDCG first, clicks break its ties.
 
     `source` is the label source that breaks ties, with values in [0, 1], and `metric` the NDCG of the grades. With
-    `propensities`, clicks are weighted by the inverse propensity of their position. In a query without grades, clicks
-    alone order the documents.
+    `propensities`, clicks are weighted by the inverse propensity of their position. `zeros` says what no click is, as
+    in `ClickTier`; the paper's rule (§4.2) is ``zeros="missing"``. In a query without grades, clicks alone order the
+    documents.
 
     >>> graded()
     Blend(first=LambdaRank(), second=ClickTier(), weight=0.1)
@@ -40,7 +42,7 @@ def graded(
     >>> graded(propensities=Propensities((1.0, 0.5))).second
     InversePropensity(objective=ClickTier(), propensities=Propensities(values=(1.0, 0.5)))
     """
-    clicks = ClickTier(source=source)
+    clicks = ClickTier(source=source, zeros=zeros)
     tier = clicks if propensities is None else InversePropensity(clicks, propensities)
     return Blend(LambdaRank(metric), tier, weight)
 

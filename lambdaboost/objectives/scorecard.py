@@ -12,8 +12,9 @@ from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, c
 from lambdaboost.objectives.base.wrapper import Composite
 from lambdaboost.objectives.combiners.combiner import Combiner
 from lambdaboost.objectives.combiners.gradients import Gradients
+from lambdaboost.objectives.kernels.no_pair import NoPair
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
+from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 
 
 class WeightedSum(Composite, registered=False):
@@ -26,6 +27,10 @@ class WeightedSum(Composite, registered=False):
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weight of each part at a round, ≥ 0; without a combiner."""
+        raise NotImplementedError
+
+    def constant_weights(self) -> tuple[float | None, ...]:
+        """The weight of each part; None where it is not the same in all rounds."""
         raise NotImplementedError
 
     def check_combiner(self) -> None:
@@ -46,6 +51,11 @@ class WeightedSum(Composite, registered=False):
         """The label sources that it reads."""
         own = () if self.combiner is None else self.combiner.sources
         return tuple(dict.fromkeys((*super().sources, *own)))
+
+    def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
+        """Those of its parts that have no pair, but for parts that a constant weight of 0 leaves out anyway."""
+        parts = zip(self.parts, self.constant_weights(), strict=True)
+        return tuple(dict.fromkeys(found for part, w in parts if w != 0 for found in part.without_pair(q)))
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
@@ -120,6 +130,12 @@ class Scorecard(WeightedSum):
     def combiner(self) -> Combiner | None:
         """The weights, if they are a combiner."""
         return self.weights if isinstance(self.weights, Combiner) else None
+
+    def constant_weights(self) -> tuple[float | None, ...]:
+        """The weight of each part; None where it is not the same in all rounds."""
+        if isinstance(self.weights, Combiner):
+            return (None,) * len(self.parts)
+        return tuple(map(constant_weight, self.weights))
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -290,13 +292,17 @@ def _stopped(search: Search, path: Path | None) -> Stopped:
 
 def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
     trials = sorted(trials, key=lambda trial: trial.number)
-    _pass_on(trials)
-    return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
+    with warnings.catch_warnings():
+        for text in _pass_on(trials):
+            warnings.filterwarnings("ignore", re.escape(text))
+        return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
 
 
-def _pass_on(trials: Iterable[Trial]) -> None:
-    """Warn once of what the trainings warned of."""
-    for text in dict.fromkeys(text for trial in trials for text in trial.warnings):
-        # Settings without a split score badly, so the search avoids them by itself.
-        if not text.startswith(WITHOUT_SPLIT):
-            warn(text)
+def _pass_on(trials: Iterable[Trial]) -> list[str]:
+    """Warn once of what the trainings warned of, and return it."""
+    # Settings without a split score badly, so the search avoids them by itself.
+    said = {text: not text.startswith(WITHOUT_SPLIT) for trial in trials for text in trial.warnings}
+    texts = [text for text, passed_on in said.items() if passed_on]
+    for text in texts:
+        warn(text)
+    return texts

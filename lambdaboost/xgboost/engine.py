@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
-from xgboost.collective import get_world_size, is_distributed
 
+from lambdaboost import _xgboost
 from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
 from lambdaboost.calls.traps import Case, look_for
@@ -150,7 +150,7 @@ class _XGBoost(Engine):
         return {"evals_result": None, "callbacks": callbacks, "ends_at_best": early_stopping is not None}
 
     def workers(self, params: Mapping[str, Any]) -> int:
-        return get_world_size() if is_distributed() else 1
+        return _xgboost.workers()
 
     def best_round(self, booster: Any) -> int | None:
         best = booster.attr("best_iteration")

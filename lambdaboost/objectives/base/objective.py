@@ -14,6 +14,7 @@ from lambdaboost.calls.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
+from lambdaboost.objectives.kernels.no_pair import NoPair, differ_in_a_query, why_no_pair
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,18 @@ class Objective(Value, registered=False):
         if rule is None:
             raise NotImplementedError(f"{type(self).__name__} has neither a rule nor lambdas")
         return rule.lambdas(scores, q)
+
+    def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
+        """Itself, or those of its parts that have no two documents to order in any of these queries."""
+        if self.has_pair(q):
+            return ()
+        return (NoPair(self, *why_no_pair(self.rule or PairRule(self.sources[0]), q)),)
+
+    def has_pair(self, q: Queries) -> bool:
+        """Whether it has two documents to order in one of these queries."""
+        if self.rule is not None:
+            return self.rule.has_pair(q)
+        return not self.sources or any(differ_in_a_query(name, q) for name in self.sources)
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Objective
+from lambdaboost.objectives.kernels.no_pair import NoPair
 
 
 def _of_parts(joined: Callable[[Iterable[bool]], bool], trait: str) -> Any:
@@ -36,6 +37,14 @@ class Composite(Objective, registered=False):
     def sources(self) -> tuple[str, ...]:
         """The label sources that the parts read."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.sources))
+
+    def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
+        """Those of its parts that have no two documents to order in any of these queries."""
+        return tuple(dict.fromkeys(found for part in self.parts for found in part.without_pair(q)))
+
+    def has_pair(self, q: Queries) -> bool:
+        """Whether any part has two documents to order in one of these queries."""
+        return any(part.has_pair(q) for part in self.parts)
 
     def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
         """What λ and μ of each document are multiplied by, or None; a ValueError if the parts differ."""

@@ -124,6 +124,21 @@ class PairRule:
         weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
         return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
 
+    def has_pair(self, q: Queries) -> bool:
+        """Whether a pair anywhere in these queries can weigh something: what it differs in, its gains, its query."""
+        levels = self.levels(q)
+        by_gain = self.metric is not None and pair_weights(self.metric, q).swap.traits.by_gain
+        gain = level_gains(self.metric, q, levels)
+        for first, last, part in q.parts():  # nearly always the first part has one
+            of_part = levels.of_queries(first, last)
+            found = of_part.pairs() > 0
+            if by_gain:  # gains are those above the worst that a level pairs with
+                worth = gain[levels.first[first] : levels.first[last]] > 0
+                found = np.bincount(of_part.query(), worth, part.n_queries) > 0
+            if (found & (part.query_weight > 0)).any():
+                return True
+        return False
+
     def _pairs(self, scores: Floats, q: Queries) -> Pairs:
         levels = self.levels(q)
         return Pairs(levels, level_gains(self.metric, q, levels), self.weights(scores, q), self.loss)

@@ -1,0 +1,249 @@
+"""Labels in which an objective, or a part of one, has no two documents to order: said once, by every door."""
+
+import json
+import warnings
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from command import call
+from rules import RULES
+from sklearn.model_selection import GroupKFold
+
+import lambdaboost.lightgbm as ours_lgb
+import lambdaboost.xgboost as ours_xgb
+from lambdaboost import (
+    CNDCG,
+    MAP,
+    NDCG,
+    Blend,
+    ClickTier,
+    GradientStep,
+    GumbelRanks,
+    InversePropensity,
+    LambdaRank,
+    Linear,
+    ListNet,
+    Queries,
+    RankNet,
+    Scorecard,
+    graded,
+    tune,
+)
+from lambdaboost.clicks import Propensities
+from lambdaboost.datasets import Collection
+
+QUERIES, EACH = 40, 10
+N = QUERIES * EACH
+SIZES = np.full(QUERIES, EACH)
+QID = np.repeat(np.arange(QUERIES), EACH)
+RNG = np.random.default_rng(0)
+X = RNG.random((N, 4))
+GRADES = RNG.integers(0, 3, N) * 1.0
+ONES = (RNG.random(N) < 0.3) * 1.0  # a column of 0 and 1
+RATES = RNG.random(N)
+NAN = np.full(N, np.nan)
+FEW = np.where((QID % 3 == 0) & (np.arange(N) % EACH < 2), RATES, np.nan)  # two labels in every third query
+PAPER = graded(0.1, zeros="missing")
+LGB = {"verbose": -1, "num_threads": 1, "num_leaves": 5, "min_data_in_leaf": 5}
+XGB = {"nthread": 1, "max_depth": 2, "base_score": 0}
+
+
+def heard(call):
+    """What it warns of, wherever it is called from."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        call()
+    return [str(warning.message) for warning in seen]
+
+
+def queries(relevance=GRADES, clicks=ONES, **more):
+    return Queries(relevance, **{"sizes": SIZES} | more, clicks=clicks)
+
+
+# Why there is no pair.
+
+NO_ORDER = "no query has two documents with different labels in 'relevance'"
+TIED = "documents with equal labels in 'relevance' have no different labels in 'clicks'"
+ZEROS = "zeros='missing' leaves out documents with 0 in 'clicks', and the others do not differ"
+CURVE = Propensities(tuple(1 / np.arange(1, EACH + 1)))
+SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("objective", "q", "part", "reason"),
+    [
+        (PAPER, queries(), "ClickTier(zeros='missing')", f"{ZEROS}; give zeros='label'"),
+        (ClickTier(zeros="missing"), queries(), "ClickTier(zeros='missing')", ZEROS),
+        (PAPER, queries(clicks=0 * ONES), "ClickTier(zeros='missing')", "all labels in 'clicks' are 0, which"),
+        (graded(), queries(clicks=NAN), "ClickTier()", "'clicks' is missing (NaN) in every row; give its labels"),
+        (graded(), queries(clicks=GRADES / 2), "ClickTier()", TIED),
+        (graded(), queries(np.where(QID < 20, GRADES, np.nan), np.where(QID < 20, GRADES / 2, 1)),
+         "ClickTier()", TIED),
+        (graded(), queries(clicks=0 * ONES), "ClickTier()", "different labels in 'clicks'"),
+        (LambdaRank(), queries(0 * GRADES), "LambdaRank()", NO_ORDER),
+        (LambdaRank(), queries(QID % 3), "LambdaRank()", NO_ORDER),
+        (ListNet(), queries(0 * GRADES), "ListNet()", NO_ORDER),
+        (RankNet(), queries(ONES, RATES, sizes=np.ones(N, dtype=int)), "RankNet()",
+         "every query has a single document; look at the sizes or the ids"),
+        (RankNet(), queries(weight=np.zeros(QUERIES)), "RankNet()", "every query that has one has weight 0"),
+        (LambdaRank(MAP(threshold=3)), queries(), "LambdaRank(metric=MAP(threshold=3))",
+         "MAP(threshold=3) values all documents of each query alike"),
+        (GradientStep(Blend(LambdaRank(), ListNet(), Linear(0.0, 0.1))), queries(GRADES), None, None),
+        (GradientStep(graded(zeros="missing")), queries(), "ClickTier(zeros='missing')", ZEROS),
+        (Scorecard((RankNet(), ClickTier(zeros="missing"), LambdaRank(CNDCG())), (1.0, 0.5, 0.5)), queries(),
+         "ClickTier(zeros='missing')", ZEROS),
+        (InversePropensity(LambdaRank(), CURVE), queries(0 * GRADES, position=SHOWN), "LambdaRank()", NO_ORDER),
+        (GumbelRanks(ClickTier()), queries(clicks=NAN), "ClickTier()", "missing (NaN) in every row"),
+        (graded(), queries(), None, None),
+        (graded(), queries(0 * GRADES), "LambdaRank()", NO_ORDER),
+        (graded(0.0), queries(clicks=NAN), None, None),
+        (graded(1.0), queries(0 * GRADES), None, None),
+        (graded(1.0), queries(clicks=NAN), "ClickTier()", "missing"),
+        (PAPER, queries(clicks=RATES), None, None),
+        (graded(), queries(NAN), "LambdaRank()", "'relevance' is missing (NaN) in every row"),
+    ],
+)  # fmt: skip
+def test_reasons(objective, q, part, reason):
+    found = objective.without_pair(q)
+    assert [repr(one.objective) for one in found] == ([] if part is None else [part])
+    for one in found:
+        assert reason in f"{one.reason}; {one.remedy}"
+
+
+@pytest.mark.parametrize("objective", dict.fromkeys(rule.objective for rule in RULES), ids=repr)
+def test_every_objective_has_pairs_or_none(objective):
+    """Constant labels have none in any part, whichever way an objective is made; drawn ones have some."""
+    sources = dict.fromkeys(("clicks", "fresh"), 0 * GRADES)
+    alike = Queries(0 * GRADES, sizes=SIZES, position=SHOWN, **sources)
+    assert objective.without_pair(alike) and not objective.has_pair(alike)
+    drawn = {"clicks": RATES.round(1), "fresh": np.roll(RATES, 1)}
+    tiers = Queries(
+        GRADES, sizes=SIZES, position=SHOWN, **drawn
+    )  # documents that tie in both differ in a third
+    assert objective.has_pair(tiers)
+
+
+# Where it is said.
+
+
+def frame(clicks=ONES):
+    return pd.DataFrame(X, columns=list("abcd")).assign(qid=QID, clicks=clicks)
+
+
+def stock_lightgbm(objective, clicks, y):
+    data = lgb.Dataset(X, y, group=SIZES)
+    data.sources = {"clicks": clicks}
+    lgb.train({**LGB, "objective": objective}, data, 3)
+
+
+def stock_xgboost(objective, clicks, y):
+    data = xgb.DMatrix(X, y, qid=QID)
+    data.sources = {"clicks": clicks}
+    xgb.train(XGB, data, 3, obj=objective)
+
+
+def own_lightgbm(objective, clicks, y):
+    data = ours_lgb.Dataset(X, y, group=SIZES, sources={"clicks": clicks})
+    ours_lgb.train(LGB, data, 3, objective=objective)
+
+
+def own_xgboost(objective, clicks, y):
+    data = ours_xgb.DMatrix(X, y, qid=QID, sources={"clicks": clicks})
+    ours_xgb.train(XGB, data, 3, objective=objective)
+
+
+def folds_of_lightgbm(objective, clicks, y):
+    data = ours_lgb.Dataset(X, y, group=SIZES, sources={"clicks": clicks})
+    ours_lgb.cv(LGB, data, 3, objective=objective, nfold=3)
+
+
+def folds_of_xgboost(objective, clicks, y):
+    data = ours_xgb.DMatrix(X, y, qid=QID, sources={"clicks": clicks})
+    ours_xgb.cv(XGB, data, 3, objective=objective, nfold=3)
+
+
+def ranker_of_lightgbm(objective, clicks, y):
+    ranker = ours_lgb.LambdaRanker(
+        objective=objective, query="qid", sources=["clicks"], n_estimators=3, **LGB
+    )
+    ranker.fit(frame(clicks), y)
+
+
+def ranker_of_xgboost(objective, clicks, y):
+    ranker = ours_xgb.LambdaRanker(
+        objective=objective, query="qid", sources=["clicks"], n_estimators=3, n_jobs=1
+    )
+    ranker.fit(frame(clicks), y)
+
+
+def tuned(objective, clicks, y):
+    collection = Collection(X, Queries(y, sizes=SIZES, clicks=clicks), feature_names=tuple("abcd"))
+    tune(collection, objectives=[objective], engine="lightgbm", settings=2, folds=2, rounds=5, workers=1)
+
+
+DOORS = [
+    stock_lightgbm,
+    stock_xgboost,
+    own_lightgbm,
+    own_xgboost,
+    folds_of_lightgbm,
+    folds_of_xgboost,
+    ranker_of_lightgbm,
+    ranker_of_xgboost,
+    tuned,
+]
+
+
+@pytest.mark.parametrize("train", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize(
+    ("objective", "clicks", "y", "said"),
+    [
+        (PAPER, ONES, GRADES, ZEROS),
+        (graded(), NAN, GRADES, "'clicks' is missing (NaN) in every row"),
+        (ClickTier(zeros="missing"), ONES, GRADES, ZEROS),
+        (graded(), FEW, GRADES, "clicks: more than nine in ten labels are missing (NaN)"),
+        (graded(), ONES, GRADES, None),
+    ],
+    ids=["zeros missing", "all missing", "alone", "few", "plain 0 and 1"],
+)
+def test_doors(train, objective, clicks, y, said):
+    """One warning by each; of an objective that has no pair at all, nothing blames the size of leaves."""
+    messages = heard(lambda: train(objective, clicks, y))
+    assert len(messages) == (said is not None), messages
+    assert not messages or said in messages[0]
+
+
+def test_a_stock_ranker_and_stock_folds():
+    """Of constant grades, which is all that they hand on."""
+    ranker = lgb.LGBMRanker(objective=LambdaRank(), n_estimators=3, verbose=-1, n_jobs=1)
+    (said,) = heard(lambda: ranker.fit(X, 0 * GRADES, group=SIZES))
+    assert said.startswith("LambdaRank() has no pair") and NO_ORDER in said
+    data = lgb.Dataset(X, QID % 3, group=SIZES)
+    folds = list(GroupKFold(2).split(X, groups=QID))
+    with pytest.warns(UserWarning) as seen:
+        lgb.cv({**LGB, "objective": LambdaRank()}, data, 3, folds=folds, feval=NDCG(3))
+    assert {str(warning.message) for warning in seen} == {said}
+    assert {warning.filename for warning in seen} == {__file__}
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_command_line(tmp_path, capsys):
+    frame(0 * ONES).assign(grade=GRADES).to_csv(tmp_path / "log.csv", index=False)
+    words = (
+        f"train {tmp_path}/log.csv --label grade --source clicks --objective graded --rounds 3 --overwrite"
+    )
+    _, _, error = call(capsys, *words.split(), "--out", tmp_path / "model.txt")
+    lines = [line for line in error.splitlines() if "warning" in line]
+    assert len(lines) == 1 and "ClickTier() has no pair of documents to order" in lines[0]
+    assert json.loads((tmp_path / "model.txt.json").read_text())["objective"].startswith("Blend(")
+
+
+@pytest.mark.parametrize("objective", [PAPER, LambdaRank()], ids=repr)
+def test_only_the_objective_is_said_to_order_nothing(objective):
+    """Small leaves are another reason for trees without a split, and still said."""
+    data = ours_lgb.Dataset(X, GRADES, group=SIZES, sources={"clicks": RATES})
+    (said,) = heard(lambda: ours_lgb.train({**LGB, "min_data_in_leaf": N}, data, 2, objective=objective))
+    assert said.startswith("no tree has a split") and "min_data_in_leaf" in said

@@ -25,6 +25,7 @@ from lambdaboost import (
     LambdaRank,
     Queries,
     RankNet,
+    graded,
 )
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import Propensities
@@ -658,3 +659,13 @@ def test_errors_of_one_engine(client):
         on_cluster(client, "lightgbm", params=LIGHTGBM | {"tree_learner": "feature"})
     with pytest.raises(ValueError, match=r"weight\[1\] is 1.0009.* XGBoost weights whole queries"):
         on_cluster(client, "xgboost", weight=spread(np.linspace(1, 2, N)))
+
+
+@ENGINE
+def test_a_part_without_a_pair_is_named_by_the_client(client, engine):
+    """Once, and only if no partition has a pair."""
+    with pytest.warns(UserWarning, match=r"ClickTier\(\) has no pair.*missing \(NaN\) in every row") as seen:
+        on_cluster(client, engine, 1, graded(), sources={"clicks": spread(np.full(N, np.nan))})
+    assert len(seen) == 1
+    one_partition = np.where(np.arange(N) < Q.offsets[CUTS[1]], CLICKS, np.nan)
+    on_cluster(client, engine, 1, graded(), sources={"clicks": spread(one_partition)})

@@ -41,8 +41,7 @@ def test_what_one_worker_cannot_do_is_refused_on_a_cluster(engine, training, mes
         data, train = lb_lightgbm.Dataset(X, y, qid=qid), lb_lightgbm.train
     else:
         data, train = lb_xgboost.DMatrix(X, y, qid=qid), lb_xgboost.train
-        monkeypatch.setattr("lambdaboost.xgboost.engine.is_distributed", lambda: True)
-        monkeypatch.setattr("lambdaboost.xgboost.engine.get_world_size", lambda: 2)
+        monkeypatch.setattr("lambdaboost._xgboost.workers", lambda: 2)
     for network in ({"num_machines": 2}, {"machines": "a:1,b:2"}) if engine == "lightgbm" else ({},):
         with pytest.raises(ValueError, match=message):
             train(network, data, 1, **training)

@@ -103,9 +103,7 @@ def lam_l(s, labels, k=None, force=naive.logistic):
 def lam_click(s, labels, within):
     c, l = labels["clicks"], labels["relevance"]
     r, gains = naive.ranks(s), [naive.click_gain(x) for x in c]
-    pairs = [
-        (i, j) for i, j in naive.graded_pairs(c) if not within or (c[i] != 0 and c[j] != 0 and l[i] == l[j])
-    ]
+    pairs = [(i, j) for i, j in naive.graded_pairs(c) if not within or l[i] == l[j]]
     return matrix_of(pairs, lambda i, j: naive.swap_ndcg(gains, r, i, j), naive.logistic, s)
 
 

@@ -84,6 +84,7 @@ class Silent(Rounds):
         return 0.0 if iteration in (0, 2) else 1.0
 
 
+@pytest.mark.filterwarnings("ignore:ClickTier")
 @pytest.mark.parametrize("leaves", ["engine", "newton"])
 def test_rounds_without_a_split_count(leaves):
     rounds = Silent()

@@ -72,7 +72,7 @@ def test_speed_is_that_of_the_benchmarks_page():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     page = page.split("## λ inside a training\n")[1].split("\n## ")[0]
     found = rows("Speed")
-    assert len(found) == 5
+    assert len(found) == 4
     for shape, *ratios in found:
         lines = [
             re.search(rf"^\| {shape} \| {name} \| (.+)", page, re.M)[1] for name in ("LightGBM", "XGBoost")

@@ -110,8 +110,9 @@ def session_data(collection: Collection, positions: bool = True) -> Dataset:
 
 def predicted(objective: Objective, data: Dataset, X: Any, rounds: int) -> Scores:
     """Scores of test documents by a ranker trained with an objective."""
-    with warnings.catch_warnings():  # a single graded query can be too small for any split
-        warnings.filterwarnings("ignore", "no tree has a split")
+    with warnings.catch_warnings():  # few queries have grades, and a single one can be too small for any split
+        for text in ("no tree has a split", ".* has no pair of documents", "relevance: more than nine in ten"):
+            warnings.filterwarnings("ignore", text)
         booster = train(LIGHTGBM, data, rounds, objective=objective)
     return np.asarray(booster.predict(X, raw_score=True, num_threads=1))
 

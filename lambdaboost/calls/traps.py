@@ -195,8 +195,8 @@ SHARED = (
     Trap("labels without a pair", WARNED, DROP_IN, NO_PAIR, _without_pair),
     Trap(
         "labels that are mostly missing", WARNED, DROP_IN,
-        "{name}: more than nine in ten labels are missing (NaN), and a document without a label is in no pair; if it "
-        "was seen and not clicked or bought, give 0", _mostly_missing,
+        "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
+        "missing label means 0, such as no click, give 0", _mostly_missing,
     ),
     Trap(
         "position", WARNED, DROP_IN,

@@ -19,6 +19,8 @@ from lambdaboost.objectives import Objective
 
 RATE, LEAVES = 0.1, 15
 CLIP = 20.0
+# What training warns of where a few queries have grades, or a single one, which can be too small for any split.
+FEW_GRADES = ("no tree has a split", ".* has no pair of documents", "relevance: more than nine in ten")
 PRIOR = (1.0, 9.0)  # of rates: one click in ten looks, as a document of the worst grade has
 LIGHTGBM = {
     "verbosity": -1,
@@ -110,8 +112,8 @@ def session_data(collection: Collection, positions: bool = True) -> Dataset:
 
 def predicted(objective: Objective, data: Dataset, X: Any, rounds: int) -> Scores:
     """Scores of test documents by a ranker trained with an objective."""
-    with warnings.catch_warnings():  # few queries have grades, and a single one can be too small for any split
-        for text in ("no tree has a split", ".* has no pair of documents", "relevance: more than nine in ten"):
+    with warnings.catch_warnings():
+        for text in FEW_GRADES:
             warnings.filterwarnings("ignore", text)
         booster = train(LIGHTGBM, data, rounds, objective=objective)
     return np.asarray(booster.predict(X, raw_score=True, num_threads=1))

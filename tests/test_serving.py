@@ -276,14 +276,14 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 def test_from_a_csv_to_a_served_model(tmp_path, monkeypatch, capsys):
     pytest.importorskip("onnxruntime")
     script = EXAMPLES / "searches.py"
-    assert len(script.read_text(encoding="utf-8").splitlines()) <= 25
+    assert len(script.read_text(encoding="utf-8").splitlines()) <= 34
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / "make_searches.py"))
     assert pd.read_csv("searches.csv")["brand"].isna().any()
     ran = runpy.run_path(str(script))
     expected = ran["ranker"].predict(ran["X"][ran["last"]])
     assert abs(ran["scores"] - expected).max() <= TOLERANCE * abs(expected).max()
-    assert float(capsys.readouterr().out) > 0.6  # 0.48 in random order
+    assert float(capsys.readouterr().out.splitlines()[-1]) > 0.6  # 0.48 in random order
 
 
 JNA = Path("/usr/share/java/jna.jar")  # Debian's libjna-java

@@ -19,6 +19,7 @@ from lambdaboost.datasets import Queries
 
 REFUSED, WARNED = "refused", "warned"
 SPARSE = 0.9  # the share of missing labels above which they are mentioned
+FIRST_GRADIENT = "first gradient"  # with the threads of the booster
 DROP_IN = "drop-in"  # when a row is looked at: before the first gradient of a booster of a stock `train`
 
 # What fills the braces of a row's text, once for each time that the trap is found.
@@ -79,7 +80,8 @@ def check_drop_in(booster: Any, data: Any, objective: Any, q: Queries) -> None:
         booster=booster,
         on_cluster=workers > 1,
     )
-    look_for((*rows, *SHARED), DROP_IN, case)
+    for at in (DROP_IN, FIRST_GRADIENT):
+        look_for((*rows, *SHARED), at, case)
 
 
 def given(*names: str, value: Callable[[Any], Any] = lambda value: value is not None) -> Any:
@@ -192,9 +194,9 @@ NO_PAIR = "{objective} has no pair of documents to order, so it has no effect: {
 
 # Of both engines, and both integrations.
 SHARED = (
-    Trap("labels without a pair", WARNED, DROP_IN, NO_PAIR, _without_pair),
+    Trap("labels without a pair", WARNED, FIRST_GRADIENT, NO_PAIR, _without_pair),
     Trap(
-        "labels that are mostly missing", WARNED, DROP_IN,
+        "labels that are mostly missing", WARNED, FIRST_GRADIENT,
         "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
         "missing label means 0, such as no click, give 0", _mostly_missing,
     ),

@@ -103,7 +103,8 @@ def web_search_log(
 
     - the grade: utility plus a judge's error, binned so that 52, 32, 13, 2 and 1 % of all documents get 0 to 4;
     - the click-through rate: five noisy linear rankers in turn show their ten best documents to 200 users
-      each, who click by the click model; the rate is last clicks over times shown, 0 if never shown.
+      each, who click by the click model; the rate is last clicks over times shown, 0 if never shown, which
+      ``graded(zeros="missing")`` leaves out.
 
     So grades and clicks mostly agree, and clicks order documents of equal grade. The utility function does not
     depend on the seed: data of two seeds can serve as training and test data.

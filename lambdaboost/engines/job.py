@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaboost._checks import saying
-from lambdaboost.calls.callback import training_of
+from lambdaboost.calls.callback import called_by, training_of
 from lambdaboost.calls.data import queries_of
-from lambdaboost.calls.traps import Case
+from lambdaboost.calls.traps import FIRST_GRADIENT, Case
 from lambdaboost.datasets import Queries
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
@@ -110,6 +110,10 @@ class Job:
         for step in self.steps:
             step.begin()
         del self.replay  # which holds this job
+        if not isinstance(self.rule, NativeObjective):
+            booster, data = boosters[0]
+            with called_by(booster):
+                look_at(FIRST_GRADIENT, self._case(data, queries_of(data, self.sources)))
 
     def after_round(self, figures: list[Figure]) -> None:
         """Before the user's callbacks."""

@@ -190,7 +190,7 @@ def _mostly_missing(case: Case) -> Found:
             yield {"name": name}
 
 
-NO_PAIR = "{objective} has no pair of documents to order, so it has no effect: {reason}; {remedy}"
+NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
 
 # Of both engines, and both integrations.
 SHARED = (

@@ -65,6 +65,7 @@ def queries(relevance=GRADES, clicks=ONES, **more):
 
 # Why there is no pair.
 
+ALL_0 = "all labels in 'relevance' are 0"
 NO_ORDER = "no query has two documents with different labels in 'relevance'"
 TIED = "documents with equal labels in 'relevance' have no different labels in 'clicks'"
 ZEROS = "zeros='missing' leaves out documents with 0 in 'clicks', and the others do not differ"
@@ -82,10 +83,13 @@ SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
         (graded(), queries(clicks=GRADES / 2), "ClickTier()", TIED),
         (graded(), queries(np.where(QID < 20, GRADES, np.nan), np.where(QID < 20, GRADES / 2, 1)),
          "ClickTier()", TIED),
-        (graded(), queries(clicks=0 * ONES), "ClickTier()", "different labels in 'clicks'"),
-        (LambdaRank(), queries(0 * GRADES), "LambdaRank()", NO_ORDER),
+        (graded(), queries(clicks=0 * ONES), "ClickTier()", "all labels in 'clicks' are 0; give labels that differ"),
+        (graded(), queries(clicks=np.where(ONES == 1, 1, np.nan)), "ClickTier()",
+         "all labels in 'clicks' are 1, or NaN; if NaN means 0, such as no click, give 0"),
+        (PAPER, queries(clicks=np.where(GRADES == 2, 1, 0)), "ClickTier(zeros='missing')", TIED),
+        (LambdaRank(), queries(0 * GRADES), "LambdaRank()", ALL_0),
         (LambdaRank(), queries(QID % 3), "LambdaRank()", NO_ORDER),
-        (ListNet(), queries(0 * GRADES), "ListNet()", NO_ORDER),
+        (ListNet(), queries(0 * GRADES), "ListNet()", ALL_0),
         (RankNet(), queries(ONES, RATES, sizes=np.ones(N, dtype=int)), "RankNet()",
          "every query has a single document; look at the sizes or the ids"),
         (RankNet(), queries(weight=np.zeros(QUERIES)), "RankNet()", "every query that has one has weight 0"),
@@ -95,10 +99,10 @@ SHOWN = np.tile(np.arange(1, EACH + 1), QUERIES)
         (GradientStep(graded(zeros="missing")), queries(), "ClickTier(zeros='missing')", ZEROS),
         (Scorecard((RankNet(), ClickTier(zeros="missing"), LambdaRank(CNDCG())), (1.0, 0.5, 0.5)), queries(),
          "ClickTier(zeros='missing')", ZEROS),
-        (InversePropensity(LambdaRank(), CURVE), queries(0 * GRADES, position=SHOWN), "LambdaRank()", NO_ORDER),
+        (InversePropensity(LambdaRank(), CURVE), queries(0 * GRADES, position=SHOWN), "LambdaRank()", ALL_0),
         (GumbelRanks(ClickTier()), queries(clicks=NAN), "ClickTier()", "missing (NaN) in every row"),
         (graded(), queries(), None, None),
-        (graded(), queries(0 * GRADES), "LambdaRank()", NO_ORDER),
+        (graded(), queries(0 * GRADES), "LambdaRank()", ALL_0),
         (graded(0.0), queries(clicks=NAN), None, None),
         (graded(1.0), queries(0 * GRADES), None, None),
         (graded(1.0), queries(clicks=NAN), "ClickTier()", "missing"),
@@ -219,7 +223,7 @@ def test_doors(train, objective, clicks, y, said):
 def test_a_stock_ranker_and_stock_folds():
     """Of constant grades, which is all that they hand on."""
     ranker = lgb.LGBMRanker(objective=LambdaRank(), n_estimators=3, verbose=-1, n_jobs=1)
-    (said,) = heard(lambda: ranker.fit(X, 0 * GRADES, group=SIZES))
+    (said,) = heard(lambda: ranker.fit(X, QID % 3, group=SIZES))
     assert said.startswith("LambdaRank() has no pair") and NO_ORDER in said
     data = lgb.Dataset(X, QID % 3, group=SIZES)
     folds = list(GroupKFold(2).split(X, groups=QID))

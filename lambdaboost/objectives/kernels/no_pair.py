@@ -47,16 +47,21 @@ def why_no_pair(rule: PairRule, q: Queries) -> tuple[str, str]:
             f"zeros='missing' leaves out documents with 0 in {source}, and the others do not differ",
             "give zeros='label', for which 0 is a label like any other",
         )
-    if rule.within and would_have(within=()):
+    if rule.within and would_have(within=(), skip_zero=False):
         tied = " and ".join(map(repr, rule.within))
         return (
             f"documents with equal labels in {tied} have no different labels in {source}",
-            "give another source, or leave this objective out",
+            f"give labels in {tied} that are not made from {source}, or leave this objective out",
         )
     if rule.skip_zero and not (np.nan_to_num(labels) != 0).any():
         return f"all labels in {source} are 0, which zeros='missing' leaves out", "give labels above 0"
     if q.weight is not None and would_have(q.with_weight(np.ones(q.n_queries))):
         return "every query that has one has weight 0", "give it a weight above 0"
+    known = labels[~np.isnan(labels)]
+    if (known == known[0]).all():
+        gaps = known.size < labels.size
+        remedy = "if NaN means 0, such as no click, give 0" if gaps else "give labels that differ"
+        return f"all labels in {source} are {known[0]:g}" + (", or NaN" if gaps else ""), remedy
     return (
         f"no query has two documents with different labels in {source}",
         "look at the labels and the queries",

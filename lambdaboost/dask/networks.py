@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -86,6 +87,7 @@ class Lasting(Wrapper, registered=False):
 def _on_lightgbm(parts: list[Rows], training: Training, network: Network, held_out: list[Rows]) -> Trained:
     from lambdaboost._lightgbm import with_parameters
 
+    gc.collect()  # a booster of an earlier training that is deleted during this one would close its network
     lasting = Lasting(training.objective)
     # By its own default leaf size LightGBM would drop features.
     params = {"feature_pre_filter": False, **training.params, **network}

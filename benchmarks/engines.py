@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Data
 from benchmarks.replay import Recorder, Replay, Round
-from lambdaboost import LambdaRank
 from lambdaboost.objectives import Objective
+from tests.engine_rules import LightGBMRule, XGBoostRule
 
 LEAVES = 31
+# Copies of the engines' own objectives, by which a training can be replayed.
+RULES = {"lightgbm": LightGBMRule, "xgboost": XGBoostRule}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Engine:
 
     def record(self, truncation: int, rounds: int) -> list[Round]:
         """The rounds of a training with lambdaboost's bit-identical copy of the engine's own objective."""
-        recorder = Recorder(LambdaRank(convention=self.name, truncation=truncation))  # type: ignore[arg-type]
+        recorder = Recorder(RULES[self.name](truncation=truncation))
         self.train(recorder, rounds)
         return recorder.rounds
 

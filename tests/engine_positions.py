@@ -18,7 +18,7 @@ def lightgbm_start(q):
 
 
 def lightgbm_step(bias, scores, q, gradient, learning_rate, regularization=0.0):
-    """Gradient and hessian of a round by ``LambdaRank(convention="lightgbm").gradient``, and the bias of the next."""
+    """Gradient and hessian of a round by ``LightGBMRule().gradient``, and the bias of the next."""
     place = q.required_position() - 1
     grad, hess = gradient(scores + bias[place].astype(np.float64), q)
     count = np.bincount(place, minlength=bias.size)

@@ -188,48 +188,6 @@ def gradient_step(lam):
     return np.array([x / spread for x in lam]), np.ones(len(lam))
 
 
-def lightgbm(scores, relevance, sigma=1.0, truncation=30, norm=True):
-    """LightGBM's lambdarank from its description: a pair has one member in the top T, discounts run on."""
-    r, n = ranks(scores), len(scores)
-    gains = [exponential(l) for l in relevance]
-    ideal = ideal_dcg(gains, truncation)
-
-    def weight(i, j):
-        if ideal == 0 or min(r[i], r[j]) > truncation:
-            return 0.0
-        w = (gains[i] - gains[j]) * abs(discount(r[i]) - discount(r[j])) / ideal
-        return w / (0.01 + abs(scores[i] - scores[j])) if norm and max(scores) != min(scores) else w
-
-    pairs = graded_pairs(relevance)
-    lam, mu = pair_rule(scores, pairs, weight, lambda o: logistic(o, sigma))
-    total = 2 * sum(weight(i, j) * logistic(scores[i] - scores[j], sigma)[0] for i, j in pairs) if n else 0.0
-    factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
-    return factor * lam, factor * mu
-
-
-def xgboost(scores, relevance, truncation=32, norm=True, score_norm=True):
-    """XGBoost's rank:ndcg: as LightGBM's, σ = 1, with a hessian twice the derivative."""
-    r = ranks(scores)
-    gains = [exponential(l) for l in relevance]
-    ideal = ideal_dcg(gains, truncation)
-
-    def weight(i, j):
-        if ideal == 0 or min(r[i], r[j]) > truncation:
-            return 0.0
-        w = (gains[i] - gains[j]) * abs(discount(r[i]) - discount(r[j])) / ideal
-        return w / (0.01 + abs(scores[i] - scores[j])) if score_norm and max(scores) != min(scores) else w
-
-    def of_floats(o):  # ρ is one float32, so 1 − ρ has the error of that
-        rho = float(np.float32(1) / (np.float32(1) + np.exp(min(-np.float32(o), np.float32(88.7)))))
-        return 1 - rho, max(rho * (1 - rho), 1e-16)
-
-    pairs = graded_pairs(relevance)
-    lam, mu = pair_rule(scores, pairs, weight, of_floats)
-    total = 2 * sum(weight(i, j) * of_floats(scores[i] - scores[j])[0] for i, j in pairs)
-    factor = math.log2(1 + total) / total if norm and total > 0 else 1.0
-    return factor * lam, factor * 2 * mu
-
-
 def lambda_loss(scores, labels, scheme, k=None, mu=10.0, sigma=1.0, gain=exponential):
     """NDCG-Loss1, 2 and 2++ (Wang et al. 2018), at a cutoff as Jagerman et al. (2022)."""
     r, gains = ranks(scores), [gain(l) for l in labels]

@@ -44,7 +44,6 @@ from lambdaboost.objectives import (
     ListMLE,
     ListNet,
     MinNorm,
-    NormalizedPairs,
     Objective,
     PairwiseHinge,
     PositionGAM,
@@ -148,16 +147,6 @@ def _local_swap(metric, center, **limits):
     )
 
 
-def _normalized(objective, weight, sigma=1.0):
-    """LambdaRank with weights over their sum; `weight(scores, labels)` gives that of two documents at some ranks."""
-
-    def reference(s, y, m):
-        l = y["relevance"]
-        return naive.normalized_pairs(s, l, weight(s, l), s, sigma)
-
-    return Rule(objective, reference)
-
-
 def _swap_ndcg(k=None):
     def of_query(s, l):
         gains = [naive.exponential(x) for x in l]
@@ -227,24 +216,6 @@ RULES = [
     _local_swap(MAP(), 0.0),
     _local_swap(ERR(k=10, max_grade=5), 0.5, highest=5),
     _local_swap(PairAccuracy(), -0.7),
-    # LightGBM's own table of the sigmoid is right to 1.2e-5 only.
-    Rule(LambdaRank(convention="lightgbm"), lambda s, y, m: naive.lightgbm(s, y["relevance"]), 5e-5),
-    Rule(
-        LambdaRank(convention="lightgbm", truncation=3, norm=False, sigma=2.0),
-        lambda s, y, m: naive.lightgbm(s, y["relevance"], 2.0, 3, norm=False),
-        5e-5,
-    ),
-    # XGBoost scales weights of queries to a mean of 1 over all of them, those of weight 0 included.
-    Rule(
-        LambdaRank(convention="xgboost"),
-        lambda s, y, m: naive.xgboost(s, y["relevance"]),
-        skips=("absent", "twice"),
-    ),
-    Rule(
-        LambdaRank(convention="xgboost", truncation=3, norm=False, score_norm=False),
-        lambda s, y, m: naive.xgboost(s, y["relevance"], 3, norm=False, score_norm=False),
-        skips=("absent", "twice"),
-    ),
     Rule(SigmoidLocal(), lambda s, y, m: _lam_s(s, y)),
     Rule(SigmoidLocal(NDCG(k=3)), lambda s, y, m: _lam_s(s, y, 3)),
     Rule(SigmoidLocal(NDCG(k=10), center=-0.7), lambda s, y, m: _lam_s(s, y, 10, -0.7)),
@@ -267,9 +238,6 @@ RULES = [
         ApproxNDCG(CNDCG(), alpha=1.0),
         lambda s, y, m: naive.approx_ndcg(s, y["clicks"], 1.0, naive.click_gain),
     ),
-    _normalized(NormalizedPairs(), _swap_ndcg()),
-    _normalized(NormalizedPairs(NDCG(k=3), sigma=2.0), _swap_ndcg(3), sigma=2.0),
-    _normalized(NormalizedPairs(MAP()), _swap_map),
     Rule(ClickTier(), lambda s, y, m: _lam_c(s, y)),
     Rule(ClickTier(CNDCG(k=3)), lambda s, y, m: _lam_c(s, y, 3)),
     Rule(ClickTier(source="fresh", within=("relevance", "clicks")), lambda s, y, m: _third(s, y)),

@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
-import benchmarks.yetirank.__main__ as apart
 from benchmarks import (
     balance,
     dask_memory,
@@ -24,7 +23,6 @@ from benchmarks import (
     load,
     memory,
     network,
-    noisy_ranks,
     numpy_objective,
     peers,
     start,
@@ -42,11 +40,8 @@ from benchmarks.objective_costs import BASE, known_objectives
 from benchmarks.plan import FULL, QUICK, Case, Shape
 from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
-from benchmarks.yetirank import arms
-from benchmarks.yetirank import training as of_arms
-from benchmarks.yetirank.prototypes import SCALE, QueryRMSE, QuerySoftmax, YetiRank
-from lambdaboost import LambdaRank, ListNet, Queries, RankNet, SigmoidLocal
-from lambdaboost.datasets import read_letor, web_search_log, write_letor
+from lambdaboost import LambdaRank, Queries, RankNet, SigmoidLocal
+from lambdaboost.datasets import read_letor
 from lambdaboost.evaluation import AUC
 
 pytestmark = pytest.mark.slow
@@ -311,66 +306,6 @@ def test_load(tmp_path):
     table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
     np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
     np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
-
-
-def test_yetirank_is_taken_apart(tmp_path, monkeypatch):
-    for name, small in {"TRAIN": 20, "VALID": 20, "TEST": 30, "ROUNDS": 2}.items():
-        monkeypatch.setattr(of_arms, name, small)
-    two = {arms.BASE: {}, arms.NEWTON: {}, "depth 3": {"max_depth": 3}}
-    monkeypatch.setattr(arms, "LIGHTGBM", two)
-    monkeypatch.setitem(arms.TREES, "lightgbm", two)
-    results = apart.main(["--seeds", "2", "--out", str(tmp_path)])
-    assert all(f.shape == (2, 30) for f in results.figures[3].values())
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "| QuerySoftmax() − ListNet() |" in text and "| least-squares splits |" in text
-    assert ("| YetiRank |" in text) == (find_spec("catboost") is not None)
-
-
-def test_query_softmax_of_binary_relevance_is_a_softmax():
-    """One relevant document: the gradient of −log P, as ListNet's limit for grades far apart."""
-    q, scores = Queries([0, 1, 0], sizes=[3]), np.array([0.3, -0.2, 0.1])
-    p = np.exp(scores) / np.exp(scores).sum()
-    grad, hess = QuerySoftmax().gradient(scores, q)
-    np.testing.assert_allclose(grad, p - q.relevance, atol=1e-7)
-    np.testing.assert_allclose(hess, p * (1 - p) + 0.01, atol=1e-7)
-    far = Queries([0, 50, 0], sizes=[3])
-    np.testing.assert_allclose(grad, ListNet().gradient(scores, far)[0], atol=1e-7)
-
-
-def test_query_rmse_is_the_squared_error_less_the_means():
-    q, scores = Queries([0, 1, 0, 3], sizes=[3, 1]), np.array([0.3, -0.2, 0.1, 5.0])
-    grad, hess = QueryRMSE().gradient(scores, q)
-    np.testing.assert_allclose(grad, [0.3 + 4 / 15, -1.2 + 4 / 15, 0.1 + 4 / 15, 0], atol=1e-7)
-    assert (hess == 1).all()
-
-
-def test_yetirank_has_one_pair_in_a_query_of_two():
-    """Whatever the noise, they are neighbours; the next query's first is none."""
-    q, scores = Queries([0, 3, 1], sizes=[2, 1]), np.array([0.3, -0.2, 0.1])
-    rho = 1 / (1 + np.exp(-0.5))
-    grad, hess = YetiRank().gradient(scores, q)
-    np.testing.assert_allclose(grad, 3 * SCALE * rho * np.array([1, -1, 0]), rtol=1e-6)
-    np.testing.assert_allclose(hess, 3 * SCALE * rho * (1 - rho) * np.array([1, 1, 0]), rtol=1e-6)
-
-
-def test_noisy_ranks_are_compared_query_by_query(tmp_path, monkeypatch):
-    from benchmarks.field import trainers
-
-    monkeypatch.setattr(trainers, "ROUNDS", 3)
-    made_log = web_search_log(queries=40, documents=10, features=16, seed=5)
-    q = made_log.queries
-    write_letor(
-        tmp_path / "log.txt", type(made_log)(made_log.features, Queries(q.relevance, ids=q.query_of_row))
-    )
-    noisy_ranks.main([str(tmp_path / "log.txt"), "--seeds", "2", "--out", str(tmp_path / "out")])
-    text = (tmp_path / "out/report.md").read_text(encoding="utf-8")
-    assert "| against LambdaRank(), log |" in text and "2 seeds" in text
-    np.testing.assert_array_equal(
-        noisy_ranks.averaged(
-            [np.array([1.0, 2.0]), np.array([4.0, 5.0])], [np.array([7, 3]), np.array([3, 7])]
-        ),
-        [3.0, 3.0],
-    )
 
 
 @pytest.mark.skipif(not Path("/proc/net/dev").exists(), reason="Linux counts what is sent")

@@ -18,7 +18,6 @@ from lambdaboost import (
     Blend,
     Chebyshev,
     ClickTier,
-    Constrained,
     ExactPareto,
     FromSources,
     GradientStep,
@@ -197,30 +196,6 @@ def test_costs_of_zero_weight_all_alike():
     np.testing.assert_array_equal(Chebyshev((1.0, 1.0)).weigh(parts), [0.5, 0.5])
 
 
-def test_query_weights_are_those_of_the_parts():
-    """XGBoost's convention normalises them; sums of objectives forgot that."""
-    scores, q = queries()
-    q = Queries(q.relevance, q.sizes, weight=[2.0, 0.5, 1.0], clicks=q.labels["clicks"])
-    native = LambdaRank(convention="xgboost")
-    own = native.gradient(scores, q)
-    for whole in (
-        Scorecard((native, native), (1.0, 0.0)),
-        Blend(native, native, 0.0),
-        Constrained(native, native, reference=(1.0,)),
-        GradientStep(Scorecard((native, native), (1.0, 0.0)), "none"),
-    ):
-        np.testing.assert_allclose(whole.gradient(scores, q)[0], own[0], rtol=1e-6)
-    for mixed in (
-        Scorecard((native, ClickTier()), (0.5, 0.5)),
-        Blend(native, ClickTier(), 0.5),
-        Constrained(native, ClickTier(), reference=(0.5,)),
-    ):
-        with pytest.raises(ValueError, match=r"uses the query weights in another way than .*convention"):
-            mixed.gradient(scores, q)
-        unweighted = Queries(q.relevance, q.sizes, clicks=q.labels["clicks"])
-        assert np.isfinite(mixed.gradient(scores, unweighted)[0]).all()
-
-
 def test_lists_and_arrays_are_tuples():
     assert Chebyshev([1, 2.0]) == Chebyshev((1, 2.0))
     assert ExactPareto(np.array([0.5, 0.5])) == ExactPareto((0.5, 0.5))
@@ -367,9 +342,6 @@ def test_what_parts_are_flows_through():
     assert Scorecard((LambdaRank(), up), MinNorm()).reads_positions
     inside = Scorecard((Blend(*TWO, 0.5), RankNet()), Scaled((0.5, 0.5)))
     assert inside.sources == ("relevance", "clicks")
-    native = Scorecard((LambdaRank(convention="lightgbm"), ClickTier()), Scaled((0.5, 0.5)))
-    scores, q = queries()
-    assert np.isfinite(native.gradient(scores, q)[0]).all()
 
 
 @EACH

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import sklearn
 import xgboost
+from engine_rules import LightGBMRule, XGBoostRule
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -257,7 +258,7 @@ def test_weights_of_queries_are_weights_of_their_rows(engine):
 def test_weighted_as_the_native_ranker(engine):
     """Rows on LightGBM, queries on XGBoost, each as its own objective counts them."""
     weight = np.random.default_rng(0).uniform(0.2, 3, len(X) if engine == "lightgbm" else Q.n_queries)
-    ours = ranker(engine, objective=LambdaRank(convention=engine))
+    ours = ranker(engine, objective={"lightgbm": LightGBMRule, "xgboost": XGBoostRule}[engine]())
     if engine == "lightgbm":
         native = parent(engine)(objective="lambdarank", verbose=-1, **SMALL)
     else:

@@ -125,7 +125,6 @@ def test_values():
     [
         (TypeError, "expected one whose pair weights depend on ranks", lambda: GumbelRanks(RankNet())),
         (TypeError, "with any measure except PairAccuracy", lambda: GumbelRanks(LambdaRank(PairAccuracy()))),
-        (TypeError, "the paper's convention", lambda: GumbelRanks(LambdaRank(convention="lightgbm"))),
         (TypeError, "expected one whose pair weights", lambda: GumbelRanks(GradientStep(LambdaRank()))),
         (TypeError, "objective is None, expected an objective", lambda: GumbelRanks(None)),
         (ValueError, "beta is -0.5", lambda: GumbelRanks(LambdaRank(), -0.5)),

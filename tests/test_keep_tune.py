@@ -161,17 +161,6 @@ def test_bad_input_is_refused_before_anything_is_trained(data, given, said, monk
     assert "\n" not in str(refused.value)
 
 
-def test_rules_that_weigh_queries_otherwise_are_refused_before_anything_is_trained():
-    q = LOG.queries
-    weight = np.linspace(1, 2, q.n_queries)
-    data = Collection(LOG.features, Queries(q.relevance, q.sizes, weight=weight, clicks=q.labels["clicks"]))
-    own = {**GENEROUS, "objectives": [LambdaRank(convention="xgboost")]}
-    with pytest.raises(
-        ValueError, match=r"keep with objective LambdaRank.*uses the query weights in another way"
-    ):
-        tune(data, **own)
-
-
 def test_the_command_takes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_letor(tmp_path / "train.txt", LOG)

@@ -47,7 +47,6 @@ LAYERS = (
     {
         "objectives.inference",
         "objectives.kernels",
-        "objectives.native",
         "objectives.swaps",
     },
     {"objectives.base"},
@@ -165,7 +164,7 @@ def test_no_module_is_shadowed_by_a_function_of_its_name():
 def test_no_imports_go_in_circles():
     """Not even through functions or ``if TYPE_CHECKING``: each module can be read after those that it imports."""
     imports = {module: imports_of(module) for module in MODULES}
-    assert len(imports["objectives.lambdarank"]) > 5
+    assert len(imports["objectives.lambdarank"]) >= 5
     assert cycle(imports) == []
 
 

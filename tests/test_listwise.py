@@ -16,9 +16,7 @@ from lambdaboost import (
     LambdaRank,
     ListMLE,
     ListNet,
-    NormalizedPairs,
     Queries,
-    RankNet,
 )
 from lambdaboost.datasets import web_search_log
 
@@ -32,8 +30,6 @@ SYSTEMS = [
     ListMLE(),
     ApproxNDCG(),
     XENDCG(),
-    NormalizedPairs(),
-    NormalizedPairs(MAP()),
 ]
 EACH = pytest.mark.parametrize("objective", SYSTEMS, ids=repr)
 
@@ -158,10 +154,6 @@ def test_golden_values():
     u, v = 1 * d[2] / ideal, 3 * d[3] / ideal
     loss_1 = [u * rho1 + v * rho2, -u * (rho1 + 1 - rho1) + v * rho1, u * (1 - rho1) - v * (rho1 + rho2)]
     np.testing.assert_allclose(LambdaLoss(scheme="1").gradient(scores, q)[0], loss_1, rtol=1e-6)
-    # All three weights of LambdaRank over their sum.
-    sum_ = (1 * (d[1] - d[2]) + 3 * (d[1] - d[3]) + 2 * (d[2] - d[3])) / ideal
-    expected = LambdaRank().gradient(scores, q)[0] / sum_
-    np.testing.assert_allclose(NormalizedPairs().gradient(scores, q)[0], expected, rtol=1e-6)
 
 
 def test_loss_2_plus_plus_adds_lambdarank_to_loss_2():
@@ -171,31 +163,6 @@ def test_loss_2_plus_plus_adds_lambdarank_to_loss_2():
         np.testing.assert_allclose(both, one + 4 * two, rtol=1e-4, atol=1e-6)
     for both, one in zip(LambdaLoss(mu=0.0).gradient(scores, q), parts[0], strict=True):
         np.testing.assert_allclose(both, one, rtol=1e-4, atol=1e-6)
-
-
-def test_weights_of_normalised_pairs_sum_to_one():
-    """At equal scores each pair gives a quarter of its weight to both its μ."""
-    _, q = drawn.make(12, [30, 60])
-    for objective in SYSTEMS[-2:]:
-        _, hess = objective.gradient(np.zeros(90), q)
-        np.testing.assert_allclose(np.add.reduceat(hess, [0, 30]), 0.5, rtol=1e-5)
-
-
-def test_long_lists_normalise_too():
-    """Thousands of documents are summed by a tree, at σ = 0 as well."""
-    rng = np.random.default_rng(0)
-    n = 12_000
-    scores, y = rng.normal(size=n), rng.integers(0, 3, n)
-    q = Queries(y, sizes=[n])
-    by_weight, _ = NormalizedPairs().gradient(scores, q)
-    plain, _ = LambdaRank().gradient(scores, q)
-    d = np.empty(n)
-    d[np.argsort(-scores, kind="stable")] = 1 / np.log2(1 + np.arange(1, n + 1))
-    gains = 2.0**y - 1
-    total = sum(
-        np.abs((gains[i] - gains) * (d[i] - d))[y < y[i]].sum() for i in np.flatnonzero(y)
-    ) / naive.ideal_dcg(list(gains))
-    np.testing.assert_allclose(by_weight, plain / total, rtol=1e-3, atol=1e-5 * np.abs(plain / total).max())
 
 
 def test_a_steeper_approximation_is_nearer_to_ndcg_and_finds_fewer_pairs():
@@ -229,9 +196,5 @@ def test_wrong_input():
         ApproxNDCG(NDCG(k=3))
     with pytest.raises(ValueError, match="alpha is -2: give a finite number > 0"):
         ApproxNDCG(alpha=-2)
-    with pytest.raises(TypeError, match=r"metric is RankNet\(\), expected a measure whose swaps"):
-        NormalizedPairs(RankNet())
-    with pytest.raises(ValueError, match="sigma is -1: give a finite number > 0"):
-        NormalizedPairs(sigma=-1)
     with pytest.raises(ValueError, match="no label source 'clicks' here"):
         LambdaLoss(CNDCG()).gradient([0.0], Queries([1], sizes=[1]))

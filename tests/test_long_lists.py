@@ -9,7 +9,6 @@ from lambdaboost import (
     ClickTier,
     GradientStep,
     LambdaRank,
-    NormalizedPairs,
     Queries,
     RankNet,
     SigmoidLocal,
@@ -153,15 +152,3 @@ def test_a_list_of_a_million():
         rho = 1 / (1 + np.exp(side * (scores[i] - scores)))
         lam = (side * np.abs((gain[i] - gain) * (discount[i] - discount)) * rho).sum() / ideal
         assert abs(-grad[i] - lam) <= 1e-5 * np.abs(grad).max()
-
-
-def test_normalized_pairs_of_a_long_list():
-    rng = np.random.default_rng(0)
-    n = 5000
-    y, s = rng.choice(5, p=SHARES, size=n), rng.normal(size=n)
-    q = Queries(y, sizes=[n])
-    gain, rank = 2.0**y - 1, np.argsort(np.argsort(-s)) + 1
-    d = 1 / np.log2(1 + rank)
-    whole = np.abs((gain[:, None] - gain) * (d[:, None] - d)).sum() / 2 / (-np.sort(-gain) @ np.sort(d)[::-1])
-    for got, plain in zip(NormalizedPairs().gradient(s, q), LambdaRank().gradient(s, q), strict=True):
-        np.testing.assert_allclose(got, plain / whole, rtol=0, atol=1e-5 * np.abs(plain / whole).max())

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from engine_rules import LightGBMRule, XGBoostRule
 from rules import RULES
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression
@@ -314,7 +315,7 @@ def test_jacobians_in_one_order_are_sums_over_pairs(objective, expected, convex)
 
 @pytest.mark.parametrize(
     "objective",
-    [LambdaRank(convention="lightgbm"), LambdaRank(convention="xgboost"), GradientStep(LambdaRank())],
+    [LightGBMRule(), XGBoostRule(), GradientStep(LambdaRank())],
     ids=repr,
 )
 def test_what_divides_by_all_scores_has_no_cost(objective):

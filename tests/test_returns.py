@@ -105,7 +105,6 @@ def test_objectives_of_the_order_have_the_gradient_of_the_ranks(objective):
             if name not in ("RankNet", "ListMLE") and no_argument(make)
         ),
         LambdaRank(CNDCG()),
-        LambdaRank(convention="lightgbm"),
         GradientStep(LambdaRank()),
         Blend(RankNet(), LambdaRank(), 0.5),
         Scorecard((RankNet(), LambdaRank()), (1.0, 0.0)),

@@ -13,6 +13,7 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from engine_rules import LightGBMRule, XGBoostRule
 from sklearn.model_selection import GroupKFold
 
 import lambdaboost.lightgbm as ours_lgb
@@ -34,7 +35,7 @@ LOG = web_search_log(queries=40, documents=20, features=16, seed=3)
 X, Q = LOG.features, LOG.queries
 LGB = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 7, "min_data_in_leaf": 5}
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0}
-NATIVE = LambdaRank(convention="lightgbm")
+NATIVE = LightGBMRule()
 
 
 def stock(**more):
@@ -220,7 +221,7 @@ joblib.load(sys.argv[1] + "/ranker.joblib")
     run = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
     )
-    assert run.stdout == "1\n" and "No module named 'lambdaboost" in run.stderr
+    assert run.stdout == "1\n" and "No module named 'engine_rules" in run.stderr
 
 
 def test_feature_fraction_draws_as_natively():
@@ -304,7 +305,7 @@ def test_base_score():
 
 def test_approx():
     params = {**XGB, "tree_method": "approx"}
-    objective = LambdaRank(convention="xgboost")
+    objective = XGBoostRule()
     native = {**params, "objective": "rank:ndcg", "base_score": 0.0}
     expected = xgb.train(native | {"lambdarank_num_pair_per_sample": 32}, stock_matrix(), 5).predict(matrix())
     np.testing.assert_allclose(
@@ -323,10 +324,10 @@ def test_approx():
 @pytest.mark.parametrize(
     ("engine", "name", "remedy"),
     [
-        (0, "lambdarank_truncation_level", "truncation=30"),
-        (0, "lambdarank_norm", "norm=True"),
+        (0, "lambdarank_truncation_level", "NDCG(k=30)"),
+        (0, "lambdarank_norm", "objective='lambdarank'"),
         (0, "sigmoid", "sigma=1.0"),
-        (1, "lambdarank_num_pair_per_sample", "truncation=32"),
+        (1, "lambdarank_num_pair_per_sample", "NDCG(k=32)"),
         (1, "ndcg_exp_gain", "gain='linear'"),
     ],
 )

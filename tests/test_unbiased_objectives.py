@@ -12,6 +12,7 @@ import lightgbm as lgb
 import naive
 import numpy as np
 import pytest
+from engine_rules import LightGBMRule
 
 from lambdaboost import (
     CNDCG,
@@ -23,7 +24,6 @@ from lambdaboost import (
     InversePropensity,
     LambdaRank,
     ListNet,
-    NormalizedPairs,
     PairAccuracy,
     PositionGAM,
     Queries,
@@ -210,7 +210,7 @@ def test_the_gam_regularized_hard_is_the_objective():
 
 def test_rounds_of_lightgbms_bias_at_fixed_scores_end_at_the_gams():
     scores, q = sessions(300)
-    objective, bias = LambdaRank(convention="lightgbm", norm=False), engine_positions.lightgbm_start(q)
+    objective, bias = LightGBMRule(norm=False), engine_positions.lightgbm_start(q)
     for _ in range(150):
         _, bias = engine_positions.lightgbm_step(bias, scores, q, objective.gradient, 0.3, 0.01)
     np.testing.assert_allclose(PositionGAM(objective, 0.01).bias(scores, q), bias - bias[0], rtol=0.04)
@@ -338,12 +338,6 @@ def test_positions_past_the_curve():
     ("make", "error", "message"),
     [
         (lambda: InversePropensity(ListNet(), CURVE), TypeError, "ListNet(), whose pairs cannot be weighted"),
-        (lambda: InversePropensity(NormalizedPairs(), CURVE), TypeError, "expected RankNet, LambdaRank in"),
-        (
-            lambda: InversePropensity(LambdaRank(convention="xgboost"), CURVE),
-            TypeError,
-            "LambdaRank in the paper's convention",
-        ),
         (
             lambda: InversePropensity(Blend(LambdaRank(), ClickTier(), 0.5), CURVE),
             TypeError,
@@ -419,7 +413,7 @@ def test_rounds_of_lightgbms_position_training(log, regularization, weighted):
 
     def replayed(scores, _):
         nonlocal bias
-        objective = LambdaRank(convention="lightgbm")
+        objective = LightGBMRule()
         derivatives, bias = engine_positions.lightgbm_step(
             bias, scores, q, objective.gradient, 0.2, regularization
         )

@@ -21,7 +21,6 @@ from lambdaboost import (
     LambdaRank,
     Linear,
     McRank,
-    NormalizedPairs,
     RankNet,
     Scorecard,
     SigmoidLocal,
@@ -36,11 +35,6 @@ TWINS = [
     (LambdaRank(sigma=np.float64(2)), LambdaRank(sigma=2.0), "LambdaRank(sigma=2.0)"),
     (LambdaRank(sigma=1), LambdaRank(), "LambdaRank()"),
     (LambdaRank(NDCG(np.int64(3))), LambdaRank(NDCG(3)), "LambdaRank(metric=NDCG(k=3))"),
-    (
-        LambdaRank(convention="lightgbm", truncation=np.int32(5), norm=True),
-        LambdaRank(convention="lightgbm", truncation=5, norm=True),
-        "LambdaRank(convention='lightgbm', truncation=5, norm=True)",
-    ),
     (RankNet(np.float32(0.5)), RankNet(0.5), "RankNet(sigma=0.5)"),
     (SigmoidLocal(center=-0.0), SigmoidLocal(), "SigmoidLocal()"),
     (
@@ -64,7 +58,6 @@ TWINS = [
         "Scorecard(objectives=(RankNet(), RankNet()), weights=(1.0, 2.0))",
     ),
     (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
-    (NormalizedPairs(sigma=2), NormalizedPairs(sigma=2.0), None),
     (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
     (SPSA(NDCG(), 1, np.int64(3), np.int64(7)), SPSA(draws=3, seed=7), "SPSA(draws=3, seed=7)"),
     (McRank(np.int64(3)), McRank(3), "McRank(classes=3)"),
@@ -110,13 +103,6 @@ def test_lists_in_texts_are_tuples():
     text = "InversePropensity(LambdaRank(), Propensities([1, 0.5]))"
     assert objectives.parse(text) == objectives.parse(text.replace("[", "(").replace("]", ")"))
     assert measures.parse("NDCG(gain=[0, 1, 3])") == NDCG(gain=(0, 1, 3))
-
-
-def test_numpys_truth_is_pythons():
-    assert (
-        repr(LambdaRank(convention="xgboost", norm=np.bool_(False)))
-        == "LambdaRank(convention='xgboost', norm=False)"
-    )
 
 
 @pytest.mark.parametrize("value", [True, np.bool_(True), "2", None, np.array([2.0])], ids=repr)

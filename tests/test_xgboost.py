@@ -524,7 +524,7 @@ def cuda_devices():
 
 @pytest.mark.parametrize(
     "objective",
-    [LambdaRank(), LambdaRank(convention="xgboost"), RankNet(), GradientStep(SigmoidLocal()), graded(0.2)],
+    [LambdaRank(), RankNet(), GradientStep(SigmoidLocal()), graded(0.2)],
     ids=repr,
 )
 def test_any_objective_trains_on_a_cuda_device(objective):

@@ -1,11 +1,12 @@
-"""The convention "xgboost" against XGBoost's own rank:ndcg, trained side by side."""
+"""A copy of XGBoost's own rank:ndcg against the engine, trained side by side."""
 
 import json
 
 import numpy as np
 import pytest
+from engine_rules import XGBoostRule
 
-from lambdaboost import NDCG, LambdaRank
+from lambdaboost import NDCG
 from lambdaboost.datasets import read_letor, web_search_log
 from lambdaboost.xgboost import DMatrix, train
 
@@ -37,7 +38,7 @@ def setting(truncation, norm, score_norm):
         native["lambdarank_score_normalization"] = False
     return pytest.param(
         native,
-        LambdaRank(convention="xgboost", truncation=truncation, norm=norm, score_norm=score_norm),
+        XGBoostRule(truncation=truncation, norm=norm, score_norm=score_norm),
         id=f"top{truncation}-norm{norm:d}-score{score_norm:d}",
         marks=pytest.mark.skipif(OLD and not score_norm, reason="XGBoost 2 has no such switch"),
     )
@@ -62,7 +63,7 @@ def test_the_same_trees_over_200_rounds():
     data = matrix(web_search_log(queries=30, documents=15, seed=4))
     params = {**PARAMS, "max_depth": 3}
     native = xgb.train({**params, **WIDE}, data, 200)
-    own = train(params, data, 200, objective=LambdaRank(convention="xgboost"))
+    own = train(params, data, 200, objective=XGBoostRule())
     assert own.get_dump() == native.get_dump()
     fitted = xgb.train({"nthread": 1, "objective": "rank:ndcg", **WIDE}, data, 1)
     intercept = np.ravel(
@@ -73,7 +74,7 @@ def test_the_same_trees_over_200_rounds():
 
 def test_its_defaults_are_rank_ndcgs(log):
     theirs = xgb.train(PARAMS, matrix(log), ROUNDS).predict(matrix(log))
-    ours = train({**PARAMS}, matrix(log), ROUNDS, objective=LambdaRank(convention="xgboost"))
+    ours = train({**PARAMS}, matrix(log), ROUNDS, objective=XGBoostRule())
     assert np.abs(ours.predict(matrix(log)) - theirs).max() < 1e-6 * np.ptp(theirs)
 
 
@@ -87,7 +88,7 @@ def test_query_weights(log, native, objective):
 @pytest.mark.parametrize("divide", [1.0, 2.5], ids=["whole", "fractional"])
 def test_linear_gain(log, divide):
     native = {"ndcg_exp_gain": False}
-    objective = LambdaRank(NDCG(gain="linear"), convention="xgboost")
+    objective = XGBoostRule(NDCG(gain="linear"))
     assert largest_difference(matrix(log, divide=divide), native, objective) < 1e-6
 
 
@@ -103,7 +104,7 @@ def test_linear_gain(log, divide):
 )
 @pytest.mark.filterwarnings("ignore:.*booster=dart:UserWarning")  # deprecated from XGBoost 3.4
 def test_other_boosters(log, params):
-    assert largest_difference(matrix(log), {}, LambdaRank(convention="xgboost"), **params) < 1e-6
+    assert largest_difference(matrix(log), {}, XGBoostRule(), **params) < 1e-6
 
 
 @pytest.mark.parametrize(("native", "objective"), [SETTINGS[0], SETTINGS[-1]])

@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from engine_rules import XGBoostRule
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
@@ -40,7 +41,7 @@ FRAME = pd.DataFrame(X, columns=list(LOG.feature_names)).assign(qid=QID)
 def test_is_xgbranker_under_its_own_objective():
     native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
     theirs = xgb.XGBRanker(**SMALL, **native).fit(X, Q.relevance, qid=QID, sample_weight=WEIGHT)
-    ours = LambdaRanker(objective=LambdaRank(convention="xgboost"), **SMALL)
+    ours = LambdaRanker(objective=XGBoostRule(), **SMALL)
     ours.fit(X, Q.relevance, qid=QID, sample_weight=WEIGHT)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-6)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-6)
@@ -104,7 +105,7 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
     native = {"lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
     theirs = xgb.XGBRanker(**SMALL, **native, eval_metric=spread)
     theirs.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
-    ours = LambdaRanker(objective=LambdaRank(convention="xgboost"), eval_metric=eval_metric, **SMALL)
+    ours = LambdaRanker(objective=XGBoostRule(), eval_metric=eval_metric, **SMALL)
     ours.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
     expected, got = (model.evals_result()["validation_0"]["spread"] for model in (theirs, ours))
     np.testing.assert_allclose(got, expected, rtol=1e-5)

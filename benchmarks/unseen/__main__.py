@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.portfolio.flaml import Flaml, Searches
+from benchmarks.unseen.flaml import Flaml, Searches
 from benchmarks.unseen.report import Found, write_report
 from benchmarks.unseen.sets import LOG, READERS, split_of
 from benchmarks.unseen.study import Run, Study

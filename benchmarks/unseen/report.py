@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.unseen as protocol
-from benchmarks.portfolio.flaml import FLAML
-from benchmarks.portfolio.rows import Rows
+from benchmarks.unseen.flaml import FLAML
+from benchmarks.unseen.rows import Rows
 from benchmarks.unseen.sets import LOG
 from benchmarks.unseen.study import CUTOFFS, ROWS, SETTINGS, Run
 from experiments.common import report

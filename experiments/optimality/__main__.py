@@ -126,7 +126,6 @@ def rules(folder: Path) -> None:
         RankNet(),
         LambdaRank(),
         SigmoidLocal(),
-        LambdaRank(convention="lightgbm"),
         GradientStep(LambdaRank()),
     )
     for rule in every:
@@ -136,7 +135,7 @@ def rules(folder: Path) -> None:
             f"\n{found}\nAround a loop that changes the order they do up to {work:.1e} of their mean size in work."
         )
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
-    for ax, rule in zip(axes, (RankNet(), LambdaRank(), LambdaRank(convention="lightgbm")), strict=True):
+    for ax, rule in zip(axes, (RankNet(), LambdaRank(), GradientStep(LambdaRank())), strict=True):
         plots.plot_lambda_jacobian(drawn[rule], ax).set_title(repr(rule))
     save(figure, folder / "optimality_jacobians.png")
 

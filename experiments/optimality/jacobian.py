@@ -143,14 +143,14 @@ def lambda_jacobian(
 
     Examples
     --------
-    >>> from lambdaboost import LambdaRank, Queries, SigmoidLocal
+    >>> from lambdaboost import GradientStep, LambdaRank, Queries, SigmoidLocal
     >>> q, s = Queries([0, 2, 1], sizes=[3]), [3.0, 1.0, -1.0]
     >>> lambda_jacobian(LambdaRank(), s, q)
     LambdaJacobian(LambdaRank(), 3 documents: a convex cost here, balanced forces)
     >>> lambda_jacobian(SigmoidLocal(), s, q)
     LambdaJacobian(SigmoidLocal(), 3 documents: a cost here, balanced forces)
-    >>> lambda_jacobian(LambdaRank(convention="lightgbm"), s, q)  # divides by score differences and by Σ|λ|
-    LambdaJacobian(LambdaRank(convention='lightgbm'), 3 documents: no cost here, balanced forces)
+    >>> lambda_jacobian(GradientStep(LambdaRank()), s, q)  # divides by the deviation of all λ
+    LambdaJacobian(GradientStep(objective=LambdaRank()), 3 documents: no cost here, balanced forces)
 
     """
     s = one_query(objective, scores, q, iteration)

@@ -45,7 +45,7 @@ def stepped(objective: Objective, leaves: Leaves) -> Objective:
 def least_squares(objective: Objective, scores: Any, data: Any) -> tuple[Any, Any, Any]:
     """λ, μ, and the hessian of splits that minimise the squared error to λ: 1, or the weights of the rows."""
     grad, hess = objective(scores, data)
-    weights = objective.row_weights(queries_of(data, objective.sources))
+    weights = queries_of(data, objective.sources).weight
     return grad, hess, np.ones_like(grad) if weights is None else weights
 
 

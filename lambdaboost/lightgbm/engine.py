@@ -28,7 +28,7 @@ from lambdaboost.lightgbm.rows import ShardRows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
-TRUNCATION = "give objective=LambdaRank(convention='lightgbm', truncation=30), or LambdaRank(NDCG(k))"
+TRUNCATION = "the measure truncates: give objective=LambdaRank(NDCG(k=30))"
 
 ALIASES = {
     "objective": ("objective", "objective_type", "app", "application", "loss"),
@@ -45,7 +45,7 @@ ALIASES = {
 ONLY_NATIVE = {
     "lambdarank_truncation_level": TRUNCATION,
     "max_position": TRUNCATION,
-    "lambdarank_norm": "give objective=LambdaRank(convention='lightgbm', norm=True)",
+    "lambdarank_norm": "leave it out, or give objective='lambdarank'",
     "sigmoid": "give objective=LambdaRank(sigma=1.0)",
     "lambdarank_position_bias_regularization": "leave it out",
     "objective_seed": "give objective=XENDCG(seed=5)",

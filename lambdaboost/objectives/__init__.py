@@ -37,7 +37,6 @@ from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
 from lambdaboost.objectives.listmle import ListMLE as ListMLE
 from lambdaboost.objectives.listnet import ListNet as ListNet
 from lambdaboost.objectives.mcrank import GRADE_MODELS, McRank as McRank, OrdinalMcRank as OrdinalMcRank
-from lambdaboost.objectives.normalized_pairs import NormalizedPairs as NormalizedPairs
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
 from lambdaboost.objectives.position_gam import PositionGAM as PositionGAM
 from lambdaboost.objectives.ranknet import RankNet as RankNet

@@ -52,7 +52,7 @@ class GradientStep(Wrapper):
         if self.normalize == "query":
             lam = lam / np.repeat(_by_query(lam, q), q.sizes)
         elif self.normalize == "all":
-            lam = lam / _overall(lam, self.row_weights(q))
+            lam = lam / _overall(lam, q.weight)
         return lam, np.ones(q.n_documents)
 
 

@@ -54,8 +54,8 @@ class GumbelRanks(Wrapper):
         rule = self.objective.rule
         if rule is None or rule.metric is None or isinstance(rule.metric, PairAccuracy):
             raise TypeError(
-                f"objective is {self.objective!r}, expected one whose pair weights depend on ranks: LambdaRank in "
-                "the paper's convention, SigmoidLocal or ClickTier, with any measure except PairAccuracy"
+                f"objective is {self.objective!r}, expected one whose pair weights depend on ranks: LambdaRank, "
+                "SigmoidLocal or ClickTier, with any measure except PairAccuracy"
             )
         check_number("beta", self.beta, 0)
         check_whole("draws", self.draws, 1)

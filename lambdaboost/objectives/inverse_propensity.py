@@ -31,7 +31,7 @@ class InversePropensity(Wrapper):
     Parameters
     ----------
     objective : Objective
-        RankNet, LambdaRank in the paper's convention, SigmoidLocal or ClickTier.
+        RankNet, LambdaRank, SigmoidLocal or ClickTier.
     propensities : Propensities
         The probability that users look at each position.
     clip : float, optional
@@ -69,7 +69,7 @@ class InversePropensity(Wrapper):
         if self.rule is None:
             raise TypeError(
                 f"objective is {self.objective!r}, whose pairs cannot be weighted by propensities: expected RankNet, "
-                "LambdaRank in the paper's convention, SigmoidLocal or ClickTier; weight the parts of a combination"
+                "LambdaRank, SigmoidLocal or ClickTier; weight the parts of a combination"
             )
 
     reads_positions = True

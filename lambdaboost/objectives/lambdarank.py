@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lambdaboost._checks import check_choice, check_sigma, check_whole
-from lambdaboost.datasets import Queries
+from lambdaboost._checks import check_sigma
 from lambdaboost.evaluation import NDCG, Measure
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
+from lambdaboost.objectives.base.objective import Objective
 from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.native.lightgbm import lightgbm_gradient
-from lambdaboost.objectives.native.xgboost import xgboost_gradient, xgboost_weights
 from lambdaboost.objectives.swaps.registry import check_swap
-
-Convention = Literal["paper", "lightgbm", "xgboost"]
-# The options of each convention, at the engine's defaults.
-OPTIONS: dict[Convention, dict[str, Any]] = {
-    "paper": {},
-    "lightgbm": {"truncation": 30, "norm": True},
-    "xgboost": {"truncation": 32, "norm": True, "score_norm": True},
-}
 
 
 class LambdaRank(Objective):
@@ -59,17 +44,6 @@ class LambdaRank(Objective):
         The measure Z; pairs are of different labels in its source.
     sigma : float
         Steepness of the logistic, > 0.
-    convention : "paper", "lightgbm" or "xgboost"
-        The papers' rule, or a copy of an engine's own objective: LightGBM's ``lambdarank``, or XGBoost's ``rank:ndcg``
-        with top-k pairs. In both, discounts go on past the truncation and weights are divided by score differences.
-        XGBoost's trees are the same with the same ``base_score``; by default ``rank:ndcg`` fits one of about 1e-9.
-    truncation : int, optional
-        Only with an engine's convention: LightGBM's ``lambdarank_truncation_level`` (30), XGBoost's
-        ``lambdarank_num_pair_per_sample`` (32). In the paper's convention the measure has the cutoff: ``NDCG(k=30)``.
-    norm : bool, optional
-        Only with an engine's convention: ``lambdarank_norm`` or ``lambdarank_normalization`` (True).
-    score_norm : bool, optional
-        Only with XGBoost's convention: ``lambdarank_score_normalization`` (True).
 
     Examples
     --------
@@ -77,82 +51,17 @@ class LambdaRank(Objective):
     >>> grad, hess = LambdaRank(NDCG(k=3)).gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
     >>> grad.round(4)  # |ΔNDCG|/2, |ΔNDCG| = 1 − 1/log2(3)
     array([ 0.1845, -0.1845], dtype=float32)
-    >>> LambdaRank(convention="lightgbm", truncation=10)
-    LambdaRank(convention='lightgbm', truncation=10)
 
     """
 
     metric: Measure = NDCG()
     sigma: float = 1.0
-    convention: Convention = "paper"
-    truncation: int | None = None
-    norm: bool | None = None
-    score_norm: bool | None = None
 
     def __post_init__(self) -> None:
         check_swap("metric", self.metric)
         check_sigma(self.sigma)
-        check_choice("convention", self.convention, Convention)
-        for option in self._given:
-            if option not in OPTIONS[self.convention]:
-                raise ValueError(f"{option}={self._given[option]!r} {_belonging(option, self.convention)}")
-        if self.convention != "paper":
-            self._check_native(**self._options)
-
-    def _check_native(self, truncation: int, **switches: bool) -> None:
-        name = self.convention
-        if not isinstance(self.metric, NDCG) or self.metric.k is not None:
-            raise ValueError(
-                f"metric is {self.metric!r}: convention={name!r} has NDCG() only, and truncates by truncation="
-            )
-        check_whole("truncation", truncation)
-        for option, value in switches.items():
-            if not isinstance(value, bool):
-                raise TypeError(f"{option} is {value!r}, expected True or False")
-        if name == "xgboost" and self.sigma != 1:
-            raise ValueError(f"sigma is {self.sigma!r}: convention='xgboost' has σ = 1 only")
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        options = {"truncation": self.truncation, "norm": self.norm, "score_norm": self.score_norm}
-        return {name: value for name, value in options.items() if value is not None}
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return OPTIONS[self.convention] | self._given
-
-    @property
-    def allows_negative(self) -> bool:
-        """Whether labels may be below 0, for only their order counts."""
-        return self.convention == "paper" and self.metric.allows_negative
 
     @cached_property
-    def rule(self) -> PairRule | None:
-        """The pairs, swap and force in the paper's convention."""
-        paper = self.convention == "paper"
-        return PairRule(self.metric.source, self.metric, sigma=self.sigma) if paper else None
-
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None."""
-        return xgboost_weights(q) if self.convention == "xgboost" else q.weight
-
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document."""
-        if self.convention == "paper":
-            return super().lambdas(scores, q, iteration)
-        assert isinstance(self.metric, NDCG)
-        if self.convention == "lightgbm":
-            grad, hess = lightgbm_gradient(scores, q, self.metric, self.sigma, **self._options)
-        else:
-            grad, hess = xgboost_gradient(scores, q, self.metric, **self._options)
-        return -grad, hess
-
-
-def _belonging(option: str, convention: Convention) -> str:
-    """Which conventions have an option, and what this one has in place of it."""
-    having = " or ".join(repr(name) for name, known in OPTIONS.items() if option in known)
-    known = " and ".join(f"{name}=" for name in OPTIONS[convention])
-    papers = "in the paper's convention the measure truncates, as NDCG(k=30), and nothing is normalised"
-    return f"belongs to convention={having}; " + (
-        f"convention={convention!r} has {known} only" if known else papers
-    )
+    def rule(self) -> PairRule:
+        """Pairs of different labels, weighted by the swap."""
+        return PairRule(self.metric.source, self.metric, sigma=self.sigma)

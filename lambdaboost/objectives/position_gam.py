@@ -81,7 +81,7 @@ class PositionGAM(Wrapper):
         of, rows = q.memo("sampled documents", lambda: sampled_queries(q, counts, SAMPLED_DOCUMENTS))
         if rows is not None:
             scores = scores[rows]
-        position, weights = of.required_position(), self.objective.row_weights(of)
+        position, weights = of.required_position(), of.weight
         count = np.bincount(position, weights, minlength=size)
         b = np.zeros(size)
         for _ in range(NEWTON_STEPS):

@@ -13,7 +13,6 @@ from lambdaboost.evaluation import CNDCG, NDCG
 from lambdaboost.evaluation.rankings import longest
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus_float64
-from lambdaboost.objectives.native.lightgbm_random import MODULUS, repeated, steps, uniform
 from lambdaboost.objectives.swaps.dcg import check_dcg
 
 
@@ -30,9 +29,9 @@ class XENDCG(Objective):
 
     .. math:: \lambda = -(I + O D^{-1} + (O D^{-1})^2)\,g, \qquad \mu_i = \rho_i (1 - \rho_i).
 
-    Draws are those of LightGBM's generator, so no `convention` is needed: on whole grades the trees are those of
-    ``objective="rank_xendcg"`` with the same ``objective_seed``, whose default is 5. Documents without a label (NaN)
-    are left out. A list of equal grades contributes noise alone, since its :math:`\varphi_i` differ.
+    On whole grades the trees are those of ``objective="rank_xendcg"`` with the same ``objective_seed``, whose default
+    is 5. Documents without a label (NaN) are left out. A list of equal grades contributes noise alone, since its
+    :math:`\varphi_i` differ.
 
     Parameters
     ----------
@@ -67,10 +66,8 @@ class XENDCG(Objective):
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
         lam, mu = np.empty(q.n_documents, np.float32), np.empty(q.n_documents, np.float32)
-        over_queries(
-            _queries, q.offsets, iteration, self.seed & MODULUS, q.memo("random steps", lambda: steps(q.sizes.max())),
-            scores, q.memo((self.metric, "gains before the draw"), lambda: self._gains(q)), lam, mu,
-        )  # fmt: skip
+        gains = q.memo((self.metric, "gains before the draw"), lambda: self._gains(q))
+        over_queries(_queries, q.offsets, iteration, self.seed, scores, gains, lam, mu)
         return lam, mu
 
     def _gains(self, q: Queries) -> Floats:
@@ -90,6 +87,8 @@ class XENDCG(Objective):
         return gains
 
 
+MULTIPLIER, INCREMENT = 214013, 2531011  # of the linear generator that C compilers call rand
+MODULUS = np.uint64(2**32 - 1)  # as a mask
 TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
 
 
@@ -116,11 +115,24 @@ def _apart(s, gains, top, second, below):
 
 
 @uncounted
-def _draw(gains, state, steps, phi):
-    """2^l − γ; 0 without a label."""
-    multiplier, increment = steps
+def _after(state, draws):
+    """The generator's state x after so many draws, each a step x ← a x + c modulo 2^32, by squaring the step."""
+    a, c = np.uint64(MULTIPLIER), np.uint64(INCREMENT)
+    while draws > 0:
+        if draws & 1:
+            state = (a * state + c) & MODULUS
+        c = (a * c + c) & MODULUS
+        a = (a * a) & MODULUS
+        draws >>= 1
+    return state
+
+
+@uncounted
+def _draw(gains, state, phi):
+    """2^l − γ, γ of the 15 bits that the generator has best; 0 without a label."""
     for i in range(gains.size):
-        gamma = uniform(multiplier[i + 1], increment[i + 1], state)
+        state = (np.uint64(MULTIPLIER) * state + np.uint64(INCREMENT)) & MODULUS
+        gamma = np.float64((state >> np.uint64(16)) & np.uint64(0x7FFF)) / 32768
         phi[i] = gains[i] - gamma if gains[i] == gains[i] else 0.0
 
 
@@ -167,11 +179,10 @@ def _terms(top, e, phi, ratio, inverse_rest, lam, mu):
 
 
 @kernel
-def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, mu):
+def _queries(first, last, offsets, iteration, seed, scores, gains, lam, mu):
     room = max(longest(first, last, offsets), TOGETHER)
     e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     top = np.empty(TOGETHER, np.int64)
-    size, a_before, c_before = 0, 1, 0
     start = first
     while start < last:
         before = offsets[start]
@@ -180,11 +191,9 @@ def _queries(first, last, offsets, iteration, seed, steps, scores, gains, lam, m
             a, b = offsets[end], offsets[end + 1]
             top[end - start], second = _two_highest(scores[a:b], gains[a:b])
             _apart(scores[a:b], gains[a:b], top[end - start], second, e[a - before : b - before])
-            if b - a != size:  # each round before this one took as many draws
-                size = b - a
-                a_before, c_before = repeated(steps.multiplier[size], steps.increment[size], iteration)
-            state = (a_before * (seed + end) + c_before) & MODULUS
-            _draw(gains[a:b], state, steps, phi[a - before : b - before])
+            # Each round before this one took a draw a document.
+            state = _after(np.uint64(seed + end) & MODULUS, iteration * (b - a))
+            _draw(gains[a:b], state, phi[a - before : b - before])
             end += 1
         for i in range(offsets[end] - before):
             e[i] = exp_minus_float64(e[i])

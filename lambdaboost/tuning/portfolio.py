@@ -45,7 +45,7 @@ def _trees(
 
 
 SMALL = {"max_leaves": 6}
-# By `python -m benchmarks.portfolio`, as benchmarks/portfolio/results/report.md has it: most of what it brings comes
+# By `python -m benchmarks.portfolio`, as benchmarks/results/portfolio.md has it: most of what it brings comes
 # from the first four, the others follow by their means.
 PORTFOLIO = (
     Setting("rank_xendcg", SMALL),

@@ -84,7 +84,7 @@ class Request(Value):
         if self.keep is not None:
             check_keep(self.keep, self.measures)
             for part in self.given.values():
-                check_goals(self.measures, self.candidates, part)
+                check_goals(self.measures, part)
         if self.left_out and (self.named is not None or not self.candidates):
             name, reason = next(iter(self.left_out.items()))
             raise ValueError(f"objective {name} cannot train on these data: {reason}")

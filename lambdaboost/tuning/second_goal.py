@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lambdaboost._checks import check_number, saying
+from lambdaboost._checks import check_number
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import GradientStep, LambdaRank, Objective, Scorecard
 from lambdaboost.objectives.swaps.registry import SWAPS, check_swap
-from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.checks import unfit
 
 
@@ -52,11 +51,7 @@ def check_keep(keep: Any, measures: Sequence[Measure]) -> None:
     check_swap("keep with a second measure, which", measures[1])
 
 
-def check_goals(measures: Sequence[Measure], candidates: Iterable[Candidate], part: Collection) -> None:
-    """Raise where the second goal cannot be trained on the data, or not together with a candidate."""
+def check_goals(measures: Sequence[Measure], part: Collection) -> None:
+    """Raise where the second goal cannot be trained on the data."""
     if (reason := unfit(goal_of(measures[1]), part)) is not None:
         raise ValueError(f"measure {measures[1]!r} cannot be raised on these data: {reason}")
-    for candidate in candidates:
-        rule = weighted(candidate.objective, measures, 0.5)
-        with saying(f"keep with objective {candidate.name}"):
-            rule.row_weights(part.queries)

@@ -62,10 +62,10 @@ ALIASES = {
 }
 # Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE = {
-    "lambdarank_pair_method": "give objective=LambdaRank(convention='xgboost'), which takes the pairs of the top",
-    "lambdarank_num_pair_per_sample": "give objective=LambdaRank(convention='xgboost', truncation=32)",
-    "lambdarank_normalization": "give objective=LambdaRank(convention='xgboost', norm=True)",
-    "lambdarank_score_normalization": "give objective=LambdaRank(convention='xgboost', score_norm=True)",
+    "lambdarank_pair_method": "the measure truncates: give objective=LambdaRank(NDCG(k=32))",
+    "lambdarank_num_pair_per_sample": "the measure truncates: give objective=LambdaRank(NDCG(k=32))",
+    "lambdarank_normalization": "leave it out, or give objective='rank:ndcg'",
+    "lambdarank_score_normalization": "leave it out, or give objective='rank:ndcg'",
     "lambdarank_unbiased": "leave it out",
     "ndcg_exp_gain": "give objective=LambdaRank(NDCG(gain='linear'))",
 }

@@ -95,10 +95,6 @@ class Objective(Value, registered=False):
             return self.rule.has_pair(q)
         return not self.sources or any(differ_in_a_query(name, q) for name in self.sources)
 
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None."""
-        return q.weight
-
     def gradient(self, scores: ArrayLike, q: Queries, iteration: int = 0) -> Gradient:
         """Gradient and hessian of the cost in the scores, grad = −λ and hess = μ, times the weights.
 
@@ -138,10 +134,9 @@ class Objective(Value, registered=False):
             np.float32, copy=False
         )
         hess = mu.astype(np.float32, copy=False)
-        weights = self.row_weights(q)
-        if weights is not None:
-            grad = (grad * weights).astype(np.float32, copy=False)
-            hess = (hess * weights).astype(np.float32, copy=False)
+        if q.weight is not None:
+            grad = (grad * q.weight).astype(np.float32, copy=False)
+            hess = (hess * q.weight).astype(np.float32, copy=False)
         _check_finite(self, iteration, grad=grad, hess=hess)
         return grad, hess
 

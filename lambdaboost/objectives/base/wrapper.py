@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Objective
@@ -45,17 +42,6 @@ class Composite(Objective, registered=False):
     def has_pair(self, q: Queries) -> bool:
         """Whether any part has two documents to order in one of these queries."""
         return any(part.has_pair(q) for part in self.parts)
-
-    def row_weights(self, q: Queries) -> NDArray[np.floating] | None:
-        """What λ and μ of each document are multiplied by, or None; a ValueError if the parts differ."""
-        first, *others = (part.row_weights(q) for part in self.parts)
-        for part, weights in zip(self.parts[1:], others, strict=True):
-            if weights is not first and not np.array_equal(weights, first):  # type: ignore[arg-type]
-                raise ValueError(
-                    f"{part!r} uses the query weights in another way than {self.parts[0]!r}, so they have no sum: "
-                    "give both the same convention, or data without weights"
-                )
-        return first
 
 
 class Wrapper(Composite, registered=False):

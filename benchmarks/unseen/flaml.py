@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.portfolio.sets import split_of
-from benchmarks.portfolio.study import CUTOFFS
 from experiments.common.data import dense
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
 
 FLAML = "FLAML"
+CUTOFFS = (3, 10)
 CHILD = Path(__file__).with_name("flaml_child.py")
 
 
@@ -40,7 +39,7 @@ class Searches:
     """Runs FLAML by the interpreter `python`; `split` gives what a fold has seen, and its test part."""
 
     python: Path
-    split: Callable[[str, int], Any] = split_of
+    split: Callable[[str, int], Any]
 
     def __call__(self, run: Flaml) -> Outcome:
         """NDCG of every test query at each cutoff; the seconds that were taken, and what was chosen."""

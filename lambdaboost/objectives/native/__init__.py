@@ -1,1 +1,0 @@
-"""Copies of the engines' own ranking objectives, operation for operation."""

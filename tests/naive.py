@@ -181,9 +181,10 @@ def blend(first, second, w):
     return (1 - w) * first[0] + w * second[0], (1 - w) * first[1] + w * second[1]
 
 
-def gradient_step(lam):
-    """One query's λ over its population standard deviation, and ones."""
-    spread = math.sqrt(sum((x - sum(lam) / len(lam)) ** 2 for x in lam) / len(lam))
+def gradient_step(lam, *sources):
+    """One query's λ over their population standard deviation where any of the sources has a label, and ones."""
+    labelled = [x for i, x in enumerate(lam) if any(labels[i] == labels[i] for labels in sources)] or [0.0]
+    spread = math.sqrt(sum((x - sum(labelled) / len(labelled)) ** 2 for x in labelled) / len(labelled))
     spread = spread if spread >= np.finfo(np.float32).tiny else 1.0  # less is nothing in float32
     return np.array([x / spread for x in lam]), np.ones(len(lam))
 

@@ -187,7 +187,10 @@ def reference(objective, batch):
         return tuple((1 - w) * a + w * b for a, b in zip(first, second, strict=True))
     if isinstance(objective, GradientStep):
         lam, _ = reference(objective.objective, batch)
-        spread = lam.std(axis=1, keepdims=True)
+        has = np.any([~np.isnan(batch.labels[name]) for name in objective.sources], axis=0)
+        n = np.maximum(has.sum(axis=1, keepdims=True), 1)
+        mean = (lam * has).sum(axis=1, keepdims=True) / n
+        spread = np.sqrt((has * (lam - mean) ** 2).sum(axis=1, keepdims=True) / n)
         return lam / np.where(spread >= np.finfo(np.float32).tiny, spread, 1), np.ones_like(lam)
     if longest(objective) < batch.scores.shape[1]:
         return None

@@ -279,7 +279,9 @@ RULES = [
         lambda s, y, m: naive.gradient_step(
             naive.blend(
                 naive.lambdarank(s, y["relevance"], up=_up(y)), _lam_c_up(s, y, _up(y, "clicks")), 0.5
-            )[0]
+            )[0],
+            y["relevance"],
+            y["clicks"],
         ),
     ),
     Rule(
@@ -309,7 +311,7 @@ RULES = [
         _scorecard,
     ),
     Rule(GumbelRanks(LambdaRank(NDCG(k=3)), beta=0.0), lambda s, y, m: _lam_l(s, y, 3)),
-    Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0])),
+    Rule(GradientStep(LambdaRank()), lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"])),
     Rule(
         GradientStep(RankNet(), normalize="none"),
         lambda s, y, m: (naive.ranknet(s, y["relevance"])[0], np.ones(len(s))),
@@ -317,13 +319,14 @@ RULES = [
     Rule(
         iteration_dependent(),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_s(s, y), naive.linear_weight(0.1, 0.001, m))[0]
+            naive.blend(_lam_l(s, y), _lam_s(s, y), naive.linear_weight(0.1, 0.001, m))[0], y["relevance"]
         ),
     ),
     Rule(
         iteration_dependent(Exponential(0.5, 250.0), NDCG(k=3)),
         lambda s, y, m: naive.gradient_step(
-            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.exponential_weight(0.5, 250.0, m))[0]
+            naive.blend(_lam_l(s, y), _lam_s(s, y, 3), naive.exponential_weight(0.5, 250.0, m))[0],
+            y["relevance"],
         ),
     ),
     Rule(StructuredHinge(AUC()), lambda s, y, m: naive_hinges.auc(s, y["relevance"])),
@@ -496,7 +499,7 @@ def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     return found
 
 
-_STEPS = _by_query(lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0]))
+_STEPS = _by_query(lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"]))
 _OWN = tuple(0.5 + 0.4 * (m % 2) for m in range(451))  # after round m, from 0
 BOTH = (LambdaRank(), ClickTier())
 COMBINED = [
@@ -530,7 +533,7 @@ COMBINED = [
     ),
     Whole(
         GradientStep(LambdaRank(), "all"),
-        lambda s, q, m: (naive.gradient_step(_GRADES(s, q, m)[0])[0], np.ones(len(s))),
+        lambda s, q, m: (naive.gradient_step(_GRADES(s, q, m)[0], q.relevance)[0], np.ones(len(s))),
     ),
     Whole(UnbiasedLambdaRank(), _unbiased(1.0), tolerance=1e-4),
     Whole(UnbiasedLambdaRank(NDCG(k=3), 0.0), _unbiased(0.0, 3), tolerance=1e-4),
@@ -550,5 +553,5 @@ COMBINED = [
 
 
 def _by_query_steps(pair, q):
-    steps = [naive.gradient_step(pair[0][rows]) for rows, _ in drawn.rows(q)]
+    steps = [naive.gradient_step(pair[0][rows], y["relevance"]) for rows, y in drawn.rows(q)]
     return tuple(np.concatenate(figure) for figure in zip(*steps, strict=True))

@@ -171,6 +171,23 @@ def test_a_steeper_approximation_is_nearer_to_ndcg_and_finds_fewer_pairs():
     assert moved[1] < moved[0] == 40
 
 
+@pytest.mark.parametrize("far", [1e4, 1e12, -1e12, 1e17])
+@pytest.mark.parametrize("objective", [ApproxNDCG(), ApproxNDCG(alpha=1.0), LambdaLoss(scheme="1")], ids=repr)
+def test_a_score_far_out_leaves_the_others_their_digits(objective, far):
+    """Of a document without a label at the end: the others' λ are those of their naive reference."""
+    scores, q = drawn.make(3, [20])
+    relevance = np.append(q.relevance, np.nan)
+    with_one = Queries(relevance, sizes=[21])
+    moved = np.append(scores, far)
+    alpha = getattr(objective, "alpha", 0.0)
+    expected = (
+        naive.approx_ndcg(moved, relevance, alpha) if alpha else naive.lambda_loss(moved, relevance, "1")
+    )
+    grad, hess = objective.gradient(moved, with_one)
+    np.testing.assert_allclose(-grad, expected[0], rtol=0, atol=1e-5 * np.abs(expected[0]).max())
+    np.testing.assert_allclose(hess, expected[1], rtol=0, atol=1e-5 * np.abs(expected[1]).max())
+
+
 def test_they_combine_with_the_rest():
     scores, q = drawn.make(14, [20])
     grad, hess = GradientStep(ListMLE()).gradient(scores, q)

@@ -16,6 +16,7 @@ from rules import COMBINED, RULES, Whole, named, reads_the_round
 from lambdaboost import (
     MRR,
     NDCG,
+    GradientStep,
     LambdaRank,
     PositionGAM,
     Queries,
@@ -446,3 +447,27 @@ def test_the_curvature_of_a_pair_far_apart(others, apart):
 def test_forces_between_almost_equal_grades_keep_their_digits():
     rng = np.random.default_rng(0)
     within_1e_5(SigmoidLocal(), rng.normal(size=100), np.tile([0.5, 0.50005], 50), range(100))
+
+
+@pytest.mark.parametrize("normalize", ["query", "all"])
+def test_documents_without_a_label_do_not_change_a_gradient_step(normalize):
+    """They have no λ; with 98 of them λ of two documents was 7 times as large as without them."""
+    step = GradientStep(RankNet(), normalize)
+    grad, _ = step.gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+    with_others, _ = step.gradient(np.zeros(100), Queries([0, 1] + [np.nan] * 98, sizes=[100]))
+    np.testing.assert_allclose(with_others[:2], grad)
+    assert not with_others[2:].any()
+
+
+def test_an_array_that_lambdas_keeps_is_not_changed():
+    """Also where the class has a rule of its pairs."""
+
+    class Keeping(LambdaRank, registered=False):
+        kept = np.array([1.0, -1.0], np.float32)
+
+        def lambdas(self, scores, q, iteration):
+            return self.kept, np.ones(2, np.float32)
+
+    for _ in range(2):
+        grad, _ = Keeping().gradient([0.0, 0.0], Queries([0, 1], sizes=[2]))
+        np.testing.assert_array_equal(grad, [-1, 1])

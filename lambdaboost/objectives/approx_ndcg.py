@@ -74,15 +74,15 @@ class ApproxNDCG(Objective):
 @kernel
 def _queries(first, last, offsets, alpha, scores, gains, labelled, lam, mu):
     most = longest(first, last, offsets)
-    e, k, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    e, rho, rest = np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a
-        alone = scale_scores(alpha, scores[a:b], e[:n], k[:n])
+        near = scale_scores(alpha, scores[a:b], e[:n])
         for i in range(n):
             if gains[a + i] == 0:
                 continue
-            chances_above(i, alone, e[:n], k[:n], rho[:n], rest[:n])
+            chances_above(i, near, alpha, scores[a:b], e[:n], rho[:n], rest[:n])
             rank = 1.0
             for j in range(n):
                 rank += rho[j]

@@ -18,7 +18,9 @@ Normalize = Literal["query", "all", "none"]
 class GradientStep(Wrapper):
     r"""Gradient descent on normalised λ (2011 paper, §5.3): least-squares splits, leaves of mean λ.
 
-    λ of each query is divided by its population standard deviation, hess = 1 for every document.
+    λ of each query is divided by its population standard deviation, hess = 1 for every document. The deviation is that
+    of the documents with a label in a source that the objective reads: without a label they have no λ, and many of
+    them would make those of the others large.
 
     Parameters
     ----------
@@ -49,11 +51,25 @@ class GradientStep(Wrapper):
         """λ of unit spread, and ones."""
         # In float64, since squares have twice the range.
         lam = self.objective.lambdas(scores, q, iteration)[0].astype(np.float64)
+        labelled = q.memo(("labelled", self.sources), lambda: _labelled(q, self.sources))
         if self.normalize == "query":
-            lam = lam / np.repeat(_by_query(lam, q), q.sizes)
+            lam = lam / np.repeat(_by_query(lam, q, labelled), q.sizes)
         elif self.normalize == "all":
-            lam = lam / _overall(lam, q.weight)
+            lam = lam / _overall(lam, _product(q.weight, labelled))
         return lam, np.ones(q.n_documents)
+
+
+def _labelled(q: Queries, sources: tuple[str, ...]) -> NDArray[np.bool_] | None:
+    """The documents with a label in one of these sources; None where all have one."""
+    has = np.zeros(q.n_documents, dtype=bool)
+    for name in sources:
+        has |= ~np.isnan(q.source(name, allow_negative=True))
+    return None if has.all() else has
+
+
+def _product(weight: NDArray[np.floating] | None, labelled: NDArray[np.bool_] | None) -> Any:
+    """What each document counts in a mean; None where all count the same."""
+    return weight if labelled is None else labelled * (1.0 if weight is None else weight)
 
 
 def _overall(lam: Floats, weights: NDArray[np.floating] | None) -> Floats:
@@ -65,12 +81,14 @@ def _overall(lam: Floats, weights: NDArray[np.floating] | None) -> Floats:
     return _at_least_normal((weights * (lam - mean) ** 2).sum() / total)
 
 
-def _by_query(lam: Floats, q: Queries) -> Floats:
-    """Population standard deviation of λ in each query, (n_queries,)."""
+def _by_query(lam: Floats, q: Queries, labelled: NDArray[np.bool_] | None) -> Floats:
+    """Population standard deviation of λ in each query over its labelled documents, (n_queries,)."""
     # λ of a query sum to 0 up to rounding, so the mean is subtracted before squaring.
     starts = q.offsets[:-1]
-    mean = np.add.reduceat(lam, starts) / q.sizes
-    return _at_least_normal(np.add.reduceat((lam - np.repeat(mean, q.sizes)) ** 2, starts) / q.sizes)
+    n = q.sizes if labelled is None else np.maximum(np.add.reduceat(labelled, starts, dtype=np.int64), 1)
+    mean = np.add.reduceat(lam if labelled is None else lam * labelled, starts) / n
+    squares = (lam - np.repeat(mean, q.sizes)) ** 2
+    return _at_least_normal(np.add.reduceat(squares if labelled is None else squares * labelled, starts) / n)
 
 
 def _at_least_normal(variance: Any) -> Floats:

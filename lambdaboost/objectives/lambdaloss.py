@@ -111,17 +111,17 @@ class LambdaLoss(Objective):
 def _first_losses(first, last, offsets, sigma, scores, order, gains, labelled, discounts, lam, mu):
     """NDCG-Loss1 of queries first:last."""
     most = longest(first, last, offsets)
-    e, k, rho, rest = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    e, rho, rest = np.empty(most), np.empty(most), np.empty(most)
     for q in range(first, last):
         a, b = offsets[q], offsets[q + 1]
         n = b - a
-        alone = scale_scores(sigma, scores[a:b], e[:n], k[:n])
+        near = scale_scores(sigma, scores[a:b], e[:n])
         for r in range(n):
             i = order[a + r]
             w = gains[a + i] * discounts[r]
             if w == 0:
                 continue
-            chances_above(i, alone, e[:n], k[:n], rho[:n], rest[:n])
+            chances_above(i, near, sigma, scores[a:b], e[:n], rho[:n], rest[:n])
             up, curvature = 0.0, 0.0
             for j in range(n):
                 force = w * rho[j] * labelled[a + j]

@@ -129,10 +129,9 @@ class Objective(Value, registered=False):
         q.memo(("readable", id(self)), lambda: self._check_readable(q))
         lam, mu = self.lambdas(s, q, int(iteration))
         # Kernels give float32, and lists are short: each pass over the documents counts. 0 − λ is never −0. The sums of
-        # a rule are new arrays, where −λ takes the place of λ.
-        grad = np.subtract(0.0, lam, out=lam if self.rule is not None else None).astype(
-            np.float32, copy=False
-        )
+        # a rule are new arrays, where −λ takes the place of λ; what a `lambdas` of your own returns may be kept there.
+        of_rule = type(self).lambdas is Objective.lambdas
+        grad = np.subtract(0.0, lam, out=lam if of_rule else None).astype(np.float32, copy=False)
         hess = mu.astype(np.float32, copy=False)
         if q.weight is not None:
             grad = (grad * q.weight).astype(np.float32, copy=False)

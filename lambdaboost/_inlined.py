@@ -3,6 +3,9 @@
 Numba optimises every function and translates it to machine code, then does both again in each caller: a loop eight
 calls below a kernel was vectorised nine times. The code of an `Inlined` function is left as it comes from Numba: LLVM
 sees it once, in the kernel.
+
+Without this file kernels are compiled in 1.36 times the time (2.6 s to 2.8 s for the shortest lists, 3.3 s to 5.0 s for
+the longest, 13.8 s to 18.7 s for nine objectives), and λ of lists of 30 takes 1.03 to 1.17 times as long.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""All of the project's Numba policy: how kernels are compiled and spread over threads.
+"""The project's Numba policy: how kernels are compiled and spread over threads.
 
 Kernels release the GIL and run over blocks of queries on a small pool of plain threads instead of `prange`: no
 threading layer to clash with the engines' OpenMP, nothing that breaks after a fork, two trainings may run at once,
 and a much shorter compilation. Each query is computed by one thread in one order, so results are bit-identical for any
-number of threads. `_kernel_cache` says where compiled kernels are kept, `_threads` how many threads there are,
+number of threads. What this file needs of Numba and OpenMP stands behind it, each with what it is worth: `_inlined` how
+functions are compiled into kernels, `_kernel_cache` where kernels are kept, `_threads` how many threads there are,
 `_team` which threads take the pool's place while an engine trains.
 """
 
@@ -20,11 +21,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import event
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from lambdaboost._compile_notice import CompileNotice
 from lambdaboost._inlined import DisjointIntoCallers, Inlined, IntoCallers
 from lambdaboost._kernel_cache import KernelCache
 from lambdaboost._threads import calling_team, threads
@@ -34,8 +33,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Sums may be reordered and products fused, which is what lets loops fill vector lanes; NaN and infinity keep their
 # meaning (no nnan, ninf), since missing labels are NaN.
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
-
-event.register("numba:compile", CompileNotice())
 
 
 def _compiled(function: F, **options: Any) -> F:
@@ -134,13 +131,8 @@ def inlined_exact(function: F) -> F:
     return _into_callers(function, fastmath=False)
 
 
-def exact(function: F) -> F:
-    """Compile like `kernel`, but with every operation in the order written: for copies of an engine's own sums."""
-    return _compiled(function, nogil=True, fastmath=False)
-
-
 def exact_uncounted(function: F) -> F:
-    """Compile like `exact`, without reference counts, as `uncounted` does."""
+    """Compile like `kernel`, with every operation in the order written, and without reference counts."""
     return _compiled(function, nogil=True, fastmath=False, _nrt=False)
 
 

@@ -4,6 +4,9 @@ After each parallel region libgomp's threads spin for milliseconds, waiting for 
 share the processors with them: λ then takes as long on two threads as on one. So inside an engine's training the
 blocks of queries are one more parallel region of the runtime that the engine is linked to, through the function that
 its own code calls. No setting of OpenMP is touched.
+
+Without it, on two quiet threads, λ in place took 1.3 times as long at 120, 1,200 and 5,000 documents and whole
+trainings 1.11, 1.16 and 1.17 times; at 5 documents there was no difference.
 """
 
 from __future__ import annotations

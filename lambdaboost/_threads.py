@@ -1,7 +1,8 @@
 """How many threads lambdaboost's kernels use, and whether they are those of an engine in training.
 
-The first of these that says so: `using`, which is set to the engine's own number while an engine trains;
-``numba.set_num_threads``; ``NUMBA_NUM_THREADS``; ``OMP_NUM_THREADS``; the processors that this process may use.
+While an engine trains, as many as it: ``num_threads=1`` is one thread here too. Otherwise ``NUMBA_NUM_THREADS``, then
+``OMP_NUM_THREADS``, then the processors that this process may use. This is for whoever shares a machine, not for
+speed: two trainings of one thread each on two processors take as long (1.04, .98) if each uses both.
 
 Nothing here starts Numba's threading layer. Starting it calls ``omp_set_num_threads`` on the OpenMP runtime that an
 engine may share, and so would override the user's own setting for the rest of the process.
@@ -17,7 +18,6 @@ from functools import cache
 from typing import NamedTuple
 
 from numba import config
-from numba.np.ufunc import parallel
 
 from lambdaboost._team import Team
 
@@ -36,7 +36,7 @@ _forked = False
 
 def threads() -> int:
     """The number of threads to use here and now."""
-    return _in_use.get().number or _set_in_numba() or _set_in_environment() or _processors()
+    return _in_use.get().number or _set_in_environment() or _processors()
 
 
 def calling_team(size: int) -> Team | None:
@@ -56,26 +56,9 @@ def using(number: int | None, team: Team | None = None) -> Iterator[None]:
         _in_use.reset(token)
 
 
-@contextmanager
-def using_one() -> Iterator[None]:
-    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
-    from threadpoolctl import threadpool_limits  # only searches need it
-
-    with using(1), threadpool_limits(1):
-        yield
-
-
 def use(number: int) -> None:
     """Use that many threads from now on in this thread: for a worker process that does nothing else."""
     _in_use.set(Threads(number))
-
-
-def _set_in_numba() -> int | None:
-    """What ``numba.set_num_threads`` left for this thread; only a layer that already runs is asked."""
-    if not parallel._is_initialized:
-        return None
-    n = int(parallel.get_num_threads())
-    return n if n != config.NUMBA_NUM_THREADS else None
 
 
 def _set_in_environment() -> int | None:

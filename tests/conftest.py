@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lambdaboost import _compile_notice
-
 sys.path.insert(0, str(Path(__file__).parent))
 # Neither a clock nor chance decides: a busy machine would be too slow for the deadline and for drawing.
 settings.register_profile(
@@ -21,9 +19,6 @@ with suppress(ImportError):  # of early versions, which draw none
     from hypothesis.internal.conjecture import providers
 
     providers._get_local_constants = lambda: providers._local_constants
-
-
-_compile_notice.SILENT_SECONDS = 1e6  # what is on stderr does not depend on how long kernels take to compile
 
 
 @pytest.fixture(scope="session")

@@ -569,10 +569,9 @@ def test_demo_prints_one_table(capsys, tmp_path, monkeypatch, engine):
 
 INTERRUPTED = """
 import os, signal
-from lambdaboost import LambdaRank, _compile_notice
+from lambdaboost import LambdaRank
 from lambdaboost.cli import main
 
-_compile_notice.SILENT_SECONDS = 1e6
 lambdas = LambdaRank.lambdas
 
 

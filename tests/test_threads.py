@@ -97,15 +97,9 @@ def test_quota_of_the_control_group_limits_the_number(monkeypatch):
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(_threads.config, "NUMBA_NUM_THREADS", _threads.config.NUMBA_DEFAULT_NUM_THREADS)
-    monkeypatch.setattr(_threads, "_set_in_numba", lambda: None)
     _threads._processors.cache_clear()
     assert _threads.threads() == 7
     _threads._processors.cache_clear()
-
-
-def test_numba_set_num_threads_holds_where_it_was_called():
-    code = "import numba; numba.set_num_threads(2)\n"
-    assert ran(code + COUNT, NUMBA_NUM_THREADS="4") == 2
 
 
 def test_using_sets_the_number_inside():

@@ -15,7 +15,6 @@ import numpy as np
 
 from lambdaboost._files import check_place
 from lambdaboost._installed import package
-from lambdaboost._threads import using_one
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
@@ -37,7 +36,7 @@ from lambdaboost.tuning.request import (
 from lambdaboost.tuning.search import Search
 from lambdaboost.tuning.study import Study
 from lambdaboost.tuning.trade_offs import request_of, trained
-from lambdaboost.tuning.training import check_params
+from lambdaboost.tuning.training import check_params, one_thread
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.tuned import HeldOut, Tuned
 
@@ -237,7 +236,7 @@ def _held_out(request: Request, path: Path | None) -> HeldOut:
     for at in range(request.nested):
         inner, test, queries = request.outer(at)
         tuned = _tuned(inner, path, f"without fold {at}")
-        with using_one():
+        with one_thread():
             scores = engine_named(tuned.engine).scores(tuned.booster, test.features)
         values[:, queries] = [measure.per_query(scores, test.queries) for measure in request.measures]
         weight[queries] = test.queries.query_weight

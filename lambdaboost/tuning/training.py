@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._installed import package, refusal
-from lambdaboost._threads import using_one
+from lambdaboost._threads import using
 from lambdaboost.datasets import Collection
 from lambdaboost.engines.engine import Training, engine_named
 from lambdaboost.engines.leaves import Leaves
@@ -41,6 +41,15 @@ Submit = Callable[[Trial, Values | None, float], Future[Trial]]
 _here: dict[str, Trainings] = {}  # a pool hands its workers nothing but what their initializer keeps
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
+    from threadpoolctl import threadpool_limits
+
+    with using(1), threadpool_limits(1):
+        yield
+
+
 class Late(Exception):
     """Raised when the search runs out of time."""
 
@@ -63,7 +72,7 @@ class Trainings:
         values, curve = np.full((len(request.measures), request.weight.size), np.nan), Curve()
         boosters: list[Any] = []
         state = "complete"
-        with using_one(), warnings.catch_warnings(record=True) as heard:
+        with one_thread(), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             for number in range(len(request.parts)):
                 if number and is_worse(values[0], rival, request.weight):
@@ -181,7 +190,7 @@ def train_alone(
 ) -> Any:
     """Train for exactly these rounds."""
     trainer = engine_named(engine)
-    with using_one():
+    with one_thread():
         training = Training(objective, leaves, rounds, params)
         return fit(trainer, training, trainer.data(data), None, lambda _: None)
 

@@ -65,6 +65,8 @@ PAIRS_A_DOCUMENT = 1000
 LEVELS = 16
 LEVELS_OF_TERMS = 8  # where each level has a D: time and memory grow with the square of their number
 
+UPPER, LOWER = BETTER, WORSE = OF_LAM, OF_MU = 0, 1  # indices of `Work.between_points`
+
 X = np.cos((np.arange(N_POINTS) + 0.5) * np.pi / N_POINTS)  # the points on [−1, 1]
 SCALE = 1 / np.prod(X[:, None] - X + np.eye(N_POINTS), axis=1)  # ℓ_u(x) = SCALE_u Π_{v≠u} (x − x_v)
 
@@ -106,9 +108,9 @@ class Work(NamedTuple):
     """Memory for what is used at once."""
 
     at_points: Any  # (N_POINTS,) the Lagrange polynomials at some place
-    # (2, 2, 2, N_POINTS, N_POINTS) what a document at a point of one run gets by one at a point of the other: that of
-    # the upper or the lower run; if it is the better or the worse; λ or μ
-    push: Any
+    # (2, 2, 2, N_POINTS, N_POINTS) by run, UPPER or LOWER; role, BETTER or WORSE; OF_LAM or OF_MU; the point of the run
+    # and that of the other one: what a document there gets by one there.
+    between_points: Any
     mixed: Any  # (n_terms, N_POINTS) charges of all levels that push a level
     pending: Any  # (DEPTH, 2) runs still to meet
     slots: Any  # (2, 8, …) of two leaves, level by level, as tiles read them
@@ -266,22 +268,20 @@ def _read_fields(docs, runs, at_points):
 def _meet_by_points(formula, weights, runs, pair, work):
     """Charges of two runs make fields at the points of the other."""
     upper, lower = pair
-    push = work.push
+    push = work.between_points
     for u in range(N_POINTS):
         for v in range(N_POINTS):
             o = runs.middle[upper] + runs.half[upper] * X[u] - (runs.middle[lower] + runs.half[lower] * X[v])
             rho, rest = logistic(o + formula.chance.center)  # where the upper document is the better
             f, c = pushes(formula.force, rho, rho, rest)
-            push[0, 0, 0, u, v], push[1, 1, 0, v, u] = f, -f
-            push[0, 0, 1, u, v] = push[1, 1, 1, v, u] = c
+            push[UPPER, BETTER, OF_LAM, u, v], push[LOWER, WORSE, OF_LAM, v, u] = f, -f
+            push[UPPER, BETTER, OF_MU, u, v] = push[LOWER, WORSE, OF_MU, v, u] = c
             rho, rest = logistic(formula.chance.center - o)
             f, c = pushes(formula.force, rho, rho, rest)
-            push[0, 1, 0, u, v], push[1, 0, 0, v, u] = -f, f
-            push[0, 1, 1, u, v] = push[1, 0, 1, v, u] = c
-    for side in range(2):
-        here, other = (upper, lower) if side == 0 else (lower, upper)
-        by_other = weights.by_upper if side == 0 else weights.by_lower
-        _push(by_other, push[side], runs.charge[other], runs.field[here], work.mixed)
+            push[UPPER, WORSE, OF_LAM, u, v], push[LOWER, BETTER, OF_LAM, v, u] = -f, f
+            push[UPPER, WORSE, OF_MU, u, v] = push[LOWER, BETTER, OF_MU, v, u] = c
+    _push(weights.by_upper, push[UPPER], runs.charge[lower], runs.field[upper], work.mixed)
+    _push(weights.by_lower, push[LOWER], runs.charge[upper], runs.field[lower], work.mixed)
 
 
 @uncounted
@@ -289,9 +289,9 @@ def _push(weights, push, charge, field, mixed):
     """Add to the field of a run what the charges of another make there."""
     n_levels, n_terms, _ = charge.shape
     for level in range(n_levels):
-        for x in range(2):
+        for role in range(2):
             # The better of their pairs with all worse levels, then the worse of those with all better ones.
-            first, last = (level + 1, n_levels) if x == 0 else (0, level)
+            first, last = (level + 1, n_levels) if role == BETTER else (0, level)
             mixed[:] = 0
             for other in range(first, last):
                 for k in range(n_terms):
@@ -306,7 +306,7 @@ def _push(weights, push, charge, field, mixed):
                         for u in range(N_POINTS):
                             total = 0.0
                             for v in range(N_POINTS):
-                                total += push[x, of, u, v] * mixed[k, v]
+                                total += push[role, of, u, v] * mixed[k, v]
                             field[level, of, k, u] += total
 
 

@@ -4,54 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import wraps
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from lambdaboost._registry import Registry
-
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Value:
-    """A frozen dataclass whose `text` shows what differs from the defaults and reads back.
+    """A frozen dataclass, without a decorator, whose `text` and `repr` show what differs from the defaults.
 
-    Its `repr` is the same text, in which a long curve of `Propensities` is abridged.
+    A subclass is entered in the `registry` of its kind by its name, unless it is defined with ``registered=False``, as
+    bases are; lambdaboost's own names stand.
 
-    Every subclass becomes a frozen dataclass of its annotated fields; it needs no decorator, but may have one. If its
-    kind has a `registry` it is registered by name, unless it is defined with ``registered=False``, as bases are.
-
-    Fields are stored as plain Python values, so that equal values have equal texts: ``np.float64(2)`` and 2 become 2.0
-    in a field of floats, ``np.int64(3)`` becomes 3.
-
-    Values of one class are equal where their fields are, and NaN equals NaN. (In dataclasses this depends on the
-    version of Python.)
-
-    A deep copy is the immutable value itself. LightGBM deep-copies its parameters, so it still trains with the object
-    that you passed.
+    Fields are plain Python values, so that equal values have equal texts: ``np.int64(3)`` becomes 3, and both
+    ``np.float64(2)`` and 2 become 2.0 in a field of floats. NaN equals NaN. A copy is the value itself: LightGBM
+    deep-copies its parameters, and still trains with the object that you passed.
     """
 
-    registry: ClassVar[Registry[type[Any]] | None] = None
+    registry: ClassVar[dict[str, type[Any]] | None] = None
 
     def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__post_init__ = _coercing(cls.__post_init__)  # type: ignore[assignment]
         dataclass(frozen=True, repr=False, eq=False)(cls)
-        # A decorator of the subclass would add its own comparison, and refuse to freeze what has these two.
-        cls.__eq__, cls.__hash__ = Value.__eq__, Value.__hash__  # type: ignore[method-assign]
-        del cls.__setattr__, cls.__delattr__
         if registered and cls.registry is not None:
-            cls.registry.add(cls)
+            before = cls.registry.get(cls.__name__)
+            if before is None or _is_own(cls) or not _is_own(before):
+                cls.registry[cls.__name__] = cls
 
     def __post_init__(self) -> None:
         """Check the fields."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}: make a new {type(self).__name__}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -62,7 +46,7 @@ class Value:
         return hash((type(self), self._compared()))
 
     def _compared(self) -> tuple[Any, ...]:
-        return tuple(_comparable(getattr(self, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
+        return tuple(_comparable(getattr(self, of.name)) for of in _fields(self) if of.compare)
 
     @property
     def text(self) -> str:
@@ -70,29 +54,47 @@ class Value:
         return self._written(text_of)
 
     def __repr__(self) -> str:
-        return self._written(_shown)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """The `repr` in IPython and Hypothesis, which would print the class's registry as a field."""
-        printer.text(repr(self))
+        """The same, in which a long curve of `Propensities` is abridged."""
+        return self._written(lambda item: text_of(item) if isinstance(item, float) else repr(item))
 
     def _written(self, written: Callable[[Any], str]) -> str:
         shown = []
-        for of in sorted(fields(self), key=lambda of: bool(of.kw_only)):  # type: ignore[arg-type]
+        for of in sorted(_fields(self), key=lambda of: bool(of.kw_only)):
             value = getattr(self, of.name)
             if of.default is MISSING or not _same(value, of.default):
                 shown.append(f"{of.name}={written(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The `repr` in IPython and Hypothesis, which would print the class's registry as a field."""
+        printer.text(repr(self))
+
     def __getstate__(self) -> dict[str, Any]:
         """The fields, without what is cached beside them."""
-        return {of.name: getattr(self, of.name) for of in fields(self)}  # type: ignore[arg-type]
+        return {of.name: getattr(self, of.name) for of in _fields(self)}
 
     def __copy__(self) -> Self:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+
+def text_of(value: Any) -> str:
+    """The text of a value or of what a field holds: it reads back, unless it is a function."""
+    if isinstance(value, Value):
+        return value.text
+    if type(value) is tuple:
+        return f"({', '.join(map(text_of, value))}{',' * (len(value) == 1)})"
+    return f"float('{value}')" if isinstance(value, float) and not math.isfinite(value) else repr(value)
+
+
+def _fields(value: Value) -> tuple[Any, ...]:
+    return fields(value)  # type: ignore[arg-type]
+
+
+def _is_own(cls: type[Any]) -> bool:
+    return cls.__module__.split(".")[0] == "lambdaboost"
 
 
 def _coercing(check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -137,18 +139,3 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))
     return math.nan if isinstance(value, float) and value != value else value
-
-
-def text_of(value: Any) -> str:
-    """The text of a value or of what a field holds: it reads back, unless it is a function."""
-    if isinstance(value, Value):
-        return value.text
-    if type(value) is tuple:
-        return f"({', '.join(map(text_of, value))}{',' * (len(value) == 1)})"
-    return _shown(value)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return f"float('{value}')"
-    return repr(value)

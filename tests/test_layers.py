@@ -31,7 +31,6 @@ LAYERS = (
         "_jit",
         "_kernel_cache",
         "_lightgbm",
-        "_registry",
         "_team",
         "_threads",
         "_value",

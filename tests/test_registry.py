@@ -1,6 +1,6 @@
 """An objective or measure is registered by its definition: it reads back, is public, documented and tested."""
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -10,7 +10,6 @@ import pytest
 
 import lambdaboost
 from lambdaboost import evaluation, objectives
-from lambdaboost._registry import Registry
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
 from lambdaboost.objectives.reading import COMBINERS, GRADE_MODELS, RECIPES, SCHEDULES
@@ -76,29 +75,12 @@ def test_public_objectives_stand_one_a_file():
     assert len(homes) == len(OBJECTIVES) + 1  # McRank's two variants share a file
 
 
-def test_a_name_is_taken_once():
-    names = Registry()
-
-    def one():
-        pass
-
-    assert names.add(one) is one and names.add(one) is one and dict(names) == {"one": one}
-    modules = ("lambdaboost.x", "my.x", "lambdaboost.y")
-    own, users, other = (type("one", (), {"__module__": module}) for module in modules)
-    assert names.add(users) is users and names.add(own) is own and names.add(users) is users
-    assert dict(names) == {"one": own}, "a user's name is the last definition's, but lambdaboost's stand"
-    message = r"one of lambdaboost\.y is registered by lambdaboost\.x: choose another name"
-    with pytest.raises(ValueError, match=message):
-        names.add(other)
-
-
-def test_a_users_class_may_have_any_name_and_a_decorator():
+def test_a_users_class_may_have_any_name():
     """Defined twice, as in a notebook; lambdaboost's names stay lambdaboost's."""
     before = dict(MEASURES)
     try:
         for value in (0.0, 1.0):
 
-            @dataclass(frozen=True, repr=False)
             class Mine(Measure):
                 empty: float = value
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_cutoff, check_empty, check_scores, check_source
-from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 from lambdaboost.calls.callback import figure_of
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 
-MEASURES: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+MEASURES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
 class Measure(Value, ABC, registered=False):
@@ -40,7 +39,7 @@ class Measure(Value, ABC, registered=False):
 
     """
 
-    registry: ClassVar[Registry[type[Any]]] = MEASURES
+    registry: ClassVar[dict[str, type[Any]] | None] = MEASURES
     # Whether labels below 0 have a meaning, for only their order or their differences count.
     allows_negative: ClassVar[bool] = False
     # Whether the values of the scores count, and not their order alone.

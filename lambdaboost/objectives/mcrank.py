@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import check_whole, refuse_labels
-from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives.base.objective import Floats
 
-GRADE_MODELS: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+GRADE_MODELS: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
 class GradeModel(Value, registered=False):
@@ -24,7 +23,7 @@ class GradeModel(Value, registered=False):
     it as ``objective=`` and train classifiers. `scores` converts their predictions to scores.
     """
 
-    registry: ClassVar[Registry[type[Any]]] = GRADE_MODELS
+    registry: ClassVar[dict[str, type[Any]] | None] = GRADE_MODELS
 
     sources: ClassVar[tuple[str, ...]] = (RELEVANCE,)
     allows_negative: ClassVar[bool] = False  # labels are grades

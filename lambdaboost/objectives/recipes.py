@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lambdaboost._registry import Registry
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import NDCG
 from lambdaboost.objectives.base.objective import Objective
@@ -16,10 +15,7 @@ from lambdaboost.objectives.lambdarank import LambdaRank
 from lambdaboost.objectives.schedules import Linear, Schedule
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal
 
-RECIPES: Registry[Callable[..., Objective]] = Registry()
 
-
-@RECIPES.add
 def graded(
     weight: float | Schedule = 0.1,
     source: str = "clicks",
@@ -47,7 +43,6 @@ def graded(
     return Blend(LambdaRank(metric), tier, weight)
 
 
-@RECIPES.add
 def iteration_dependent(
     schedule: float | Schedule = Linear(0.1, 0.001), metric: NDCG = NDCG()
 ) -> GradientStep:
@@ -59,3 +54,8 @@ def iteration_dependent(
     GradientStep(objective=Blend(first=LambdaRank(), second=SigmoidLocal(), weight=Linear(start=0.1, rate=0.001)))
     """
     return GradientStep(Blend(LambdaRank(), SigmoidLocal(metric), schedule))
+
+
+RECIPES: dict[str, Callable[..., Objective]] = {
+    recipe.__name__: recipe for recipe in (graded, iteration_dependent)
+}

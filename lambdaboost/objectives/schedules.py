@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lambdaboost._checks import check_number
-from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 
 Schedule = Callable[[int], float]
-SCHEDULES: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+SCHEDULES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
 class WeightByRound(Value, registered=False):
     """A schedule as a value; any other function of the round is one too."""
 
-    registry: ClassVar[Registry[type[Any]]] = SCHEDULES
+    registry: ClassVar[dict[str, type[Any]] | None] = SCHEDULES
 
 
 class Constant(WeightByRound):

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import all_finite
-from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 from lambdaboost.calls.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
@@ -24,7 +23,7 @@ LambdaMu = tuple[NDArray[np.floating], NDArray[np.floating]]
 WIDEST_SPAN = 1e290  # the most that two scores of a query may differ by
 
 
-OBJECTIVES: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+OBJECTIVES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
 class Objective(Value, registered=False):
@@ -36,7 +35,7 @@ class Objective(Value, registered=False):
     A subclass has either a `rule` of its pairs or `lambdas`. What it reads is by default what its field `metric` reads.
     """
 
-    registry: ClassVar[Registry[type[Any]]] = OBJECTIVES
+    registry: ClassVar[dict[str, type[Any]] | None] = OBJECTIVES
     # Whether μ can be negative: then no Newton step can use it.
     curvature_changes_sign: ClassVar[bool] = False
     # Whether ties are ranked by row and the gradient depends on it. In the first round all scores are equal.

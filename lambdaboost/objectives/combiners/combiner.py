@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_tuple
-from lambdaboost._registry import Registry
 from lambdaboost._value import Value
 from lambdaboost.objectives.combiners.gradients import Gradients
 
-COMBINERS: Registry[type[Any]] = Registry()  # all of them by name, each entered where it is defined
+COMBINERS: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 
 
 class Combiner(Value, registered=False):
@@ -32,7 +31,7 @@ class Combiner(Value, registered=False):
     A combiner keeps nothing from round to round, so a training that is resumed or repeated gives the same model.
     """
 
-    registry: ClassVar[Registry[type[Any]]] = COMBINERS
+    registry: ClassVar[dict[str, type[Any]] | None] = COMBINERS
     # Whether it reads the costs of the objectives, which then need a measure.
     reads_costs: ClassVar[bool] = False
     # The field with one entry for each objective, if there is one.

@@ -19,12 +19,10 @@ from lambdaboost.evaluation import (
     NDCG,
     WTA,
     PairAccuracy,
-    Pearson,
     Precision,
     Spearman,
 )
 from lambdaboost.objectives import (
-    SPSA,
     XENDCG,
     ApproxNDCG,
     Blend,
@@ -34,7 +32,6 @@ from lambdaboost.objectives import (
     Constant,
     Constrained,
     Exponential,
-    FiniteDifference,
     GradientStep,
     GumbelRanks,
     InversePropensity,
@@ -94,7 +91,6 @@ READ_THE_ROUND = (
     "Exponential(",
     "StochasticLabels(",
     "Constrained(",
-    "SPSA(",
     "XENDCG(",
     "GumbelRanks(",
 )
@@ -344,15 +340,6 @@ RULES = [
         ),
     ),
     Rule(PairwiseHinge(), lambda s, y, m: naive_hinges.pairwise(s, y["relevance"])),
-    *(
-        Rule(
-            FiniteDifference(metric, 0.5),
-            lambda s, y, m, metric=metric: naive.finite_difference(metric, 0.5, s, y["relevance"]),
-            skips=("sum",),
-            rounding=1e-9,  # either side of the difference is a sum of its own
-        )
-        for metric in (NDCG(k=3), Pearson())
-    ),
 ]
 
 IDS = [named(rule) for rule in RULES]
@@ -476,18 +463,6 @@ def _gam(inner, regularization=0.0):
     return reference
 
 
-def _spsa(s, q, m):
-    rng, lam = np.random.default_rng((4, m)), np.zeros(q.n_documents)
-    for _ in range(2):
-        delta = 2.0 * rng.integers(0, 2, q.n_documents) - 1
-        for rows, y in drawn.rows(q):
-            up, down = (
-                naive.measure_of(MAP(), s[rows] + side * delta[rows], y["relevance"]) for side in (0.5, -0.5)
-            )
-            lam[rows] += (up - down) / delta[rows] / 2
-    return lam, np.ones(q.n_documents)
-
-
 def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     """XE-NDCG, query by query; NaN labels have NaN gains."""
     found = np.zeros(q.n_documents), np.zeros(q.n_documents)
@@ -547,7 +522,6 @@ COMBINED = [
         _gam(_by_query(lambda s, y, m: naive_hinges.auc(s, y["relevance"]))),
         5e-3,
     ),
-    Whole(SPSA(MAP(), 0.5, draws=2, seed=4), _spsa, skips=("sum", "permute", "absent", "twice")),
     Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice")),
 ]
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 
-from lambdaboost import ClickDCG, FiniteDifference, LambdaRank, Queries
+from experiments.yue2007.slopes import FiniteDifference
+from lambdaboost import ClickDCG, LambdaRank, Queries
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import PositionBased, Propensities, simulate

@@ -15,12 +15,12 @@ import xgboost as xgb
 from one_machine import OBJECTIVE, PARAMS, booster_of
 from one_machine import scores as scores_of
 
+from experiments.yue2007.slopes import FiniteDifference
 from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
     ClickDCG,
-    FiniteDifference,
     GradientStep,
     LambdaRank,
     Queries,

@@ -324,8 +324,6 @@ def test_what_divides_by_all_scores_has_no_cost(objective):
     assert not found.has_cost and not found.is_convex and "no cost has these λ" in str(found)
 
 
-# Each document's slope is estimated on its own, so nothing makes them balance.
-ON_ITS_OWN = ("FiniteDifference", "SPSA")
 # Among so many documents some pair is always at its edge.
 EDGED = ("Hinge", "Combo")
 
@@ -338,7 +336,7 @@ def thirty(rule):
     )
 
 
-BALANCED = [rule for rule in RULES if not any(name in repr(rule.objective) for name in ON_ITS_OWN)]
+BALANCED = RULES
 
 
 def test_forces_sum_to_zero():

@@ -13,7 +13,6 @@ import xgboost as xgb
 
 from lambdaboost import (
     Blend,
-    FiniteDifference,
     GradientStep,
     GumbelRanks,
     InversePropensity,
@@ -266,7 +265,7 @@ def test_containers_read_what_their_parts_read(engine):
         assert objective.reads_positions
         with pytest.raises(ValueError, match="no positions here"):
             train(engine, dataset(engine, position=None), objective)
-    for objective in (LambdaRank(), GumbelRanks(LambdaRank()), FiniteDifference()):
+    for objective in (LambdaRank(), GumbelRanks(LambdaRank())):
         assert not objective.reads_positions
 
 

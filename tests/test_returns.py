@@ -15,7 +15,6 @@ from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
-    FiniteDifference,
     GradientStep,
     KendallTau,
     LambdaRank,
@@ -115,13 +114,6 @@ def test_objectives_of_gains_refuse_them(objective):
     assert not objective.allows_negative
     with pytest.raises(ValueError, match=REFUSED):
         objective.gradient(SCORES, Q)
-
-
-def test_black_boxes_take_them_where_their_measure_does():
-    few = Queries(RETURNS[:8], sizes=[8])
-    assert np.isfinite(FiniteDifference(Spearman()).gradient(SCORES[:8], few)[0]).all()
-    with pytest.raises(ValueError, match=REFUSED):
-        FiniteDifference(lambda s, q: s[: q.n_queries]).gradient(SCORES[:8], few)
 
 
 ENGINES = pytest.mark.parametrize("engine", [on_lightgbm, on_xgboost], ids=["lightgbm", "xgboost"])

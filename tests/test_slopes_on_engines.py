@@ -8,9 +8,9 @@ import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 
-from lambdaboost import MAP, NDCG, SPSA, FiniteDifference, GradientStep, GumbelRanks, LambdaRank, SigmoidLocal
+from experiments.yue2007.slopes import SPSA, FiniteDifference
+from lambdaboost import MAP, NDCG, GradientStep, GumbelRanks, LambdaRank, SigmoidLocal
 from lambdaboost import lightgbm as ours_lgb
-from lambdaboost import xgboost as ours_xgb
 
 ROUNDS = 25
 
@@ -63,14 +63,3 @@ def test_a_continued_training_goes_on_with_the_same_draws(objective):
     half = ours_lgb.train(PARAMS, dataset(), 4, objective=objective)
     rest = ours_lgb.train(PARAMS, dataset(), 4, objective=objective, init_model=half)
     np.testing.assert_allclose(rest.predict(X_VALID), whole.predict(X_VALID), rtol=1e-6, atol=1e-9)
-
-
-def test_a_bad_function_stops_a_training_by_name():
-    def halved(scores, q):
-        return np.full(q.n_queries, np.nan)
-
-    with pytest.raises(ValueError, match="the measure halved returned nan"):
-        ours_lgb.train(PARAMS, dataset(), 2, objective=SPSA(halved))
-    data = ours_xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row)
-    with pytest.raises(ValueError, match="the measure halved returned nan"):
-        ours_xgb.train({}, data, 2, objective=FiniteDifference(halved))

@@ -7,10 +7,8 @@ from rules import COMBINED, RULES
 from lambdaboost import MAP, MRR, NDCG, LambdaRank, PositionGAM, Queries, RankNet, UnbiasedLambdaRank
 from lambdaboost.objectives import (
     OBJECTIVES,
-    SPSA,
     XENDCG,
     Combo,
-    FiniteDifference,
     GradientStep,
     GumbelRanks,
     PairwiseHinge,
@@ -19,8 +17,6 @@ from lambdaboost.objectives import (
 
 SIZE, QUERIES = 12, 20
 FURTHER = [
-    FiniteDifference(NDCG(5)),
-    SPSA(NDCG(5)),
     GradientStep(PairwiseHinge()),
     PositionGAM(LambdaRank()),
     PositionGAM(RankNet()),

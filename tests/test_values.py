@@ -11,7 +11,6 @@ from lambdaboost import (
     CNDCG,
     ERR,
     NDCG,
-    SPSA,
     Blend,
     ClickTier,
     Constant,
@@ -59,7 +58,6 @@ TWINS = [
     ),
     (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
     (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
-    (SPSA(NDCG(), 1, np.int64(3), np.int64(7)), SPSA(draws=3, seed=7), "SPSA(draws=3, seed=7)"),
     (McRank(np.int64(3)), McRank(3), "McRank(classes=3)"),
     (
         StructuredHinge(NDCG(3), clip=np.int64(2)),

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from experiments.yue2007.linear_search import Cost, Gains, Shortfall, in_weights, spsa, weight_gradient
 from experiments.yue2007.parts import Floats, Part, Parts
+from experiments.yue2007.slopes import SPSA, FiniteDifference
 from lambdaboost import (
     NDCG,
-    SPSA,
-    FiniteDifference,
     GradientStep,
     LambdaRank,
     Queries,

@@ -28,7 +28,6 @@ from lambdaboost.objectives.combiners.fixed import Scaled as Scaled
 from lambdaboost.objectives.combiners.fixed import StochasticLabels as StochasticLabels
 from lambdaboost.objectives.combo import Combo as Combo
 from lambdaboost.objectives.constrained import Constrained as Constrained
-from lambdaboost.objectives.finite_difference import FiniteDifference as FiniteDifference
 from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
 from lambdaboost.objectives.gumbel_ranks import GumbelRanks as GumbelRanks
 from lambdaboost.objectives.inverse_propensity import InversePropensity as InversePropensity
@@ -54,7 +53,6 @@ from lambdaboost.objectives.schedules import (
 )
 from lambdaboost.objectives.scorecard import Scorecard as Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
-from lambdaboost.objectives.spsa import SPSA as SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge as StructuredHinge
 from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank as UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG

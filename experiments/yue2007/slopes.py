@@ -1,21 +1,51 @@
-"""FiniteDifference: the slope of a measure in each document's score."""
+"""A measure's own slope in the scores, measured: `FiniteDifference` and `SPSA` (Yue and Burges 2007, section 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.datasets import Queries
+from lambdaboost import NDCG, Queries
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.base.black_box import BlackBox, per_query
-from lambdaboost.objectives.base.objective import Floats, LambdaMu
+from lambdaboost.objectives import Objective
 
+Floats = NDArray[np.float64]
+# Called like `Measure.per_query`: scores float64 (n_documents,) and their queries give (n_queries,), higher is better.
+PerQuery = Callable[[Floats, Queries], Any]
 MEASURED_DOCUMENTS = 1 << 20  # documents of perturbed lists that are measured at a time
 
 
-class FiniteDifference(BlackBox):
+class BlackBox(Objective, registered=False):
+    """An objective that evaluates `metric` at other scores; it reads what that measure reads."""
+
+    metric: Measure | PerQuery = NDCG()
+    step: float = 1.0
+
+    @property
+    def reads_positions(self) -> bool:  # type: ignore[override]
+        """Whether the measure does."""
+        return isinstance(self.metric, Measure) and self.metric.reads_positions
+
+    @property
+    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
+        """Unless the measure reads the values of scores, not their order."""
+        return not (isinstance(self.metric, Measure) and self.metric.reads_scores)
+
+
+def per_query(metric: Measure | PerQuery, scores: Floats, q: Queries) -> Floats:
+    """The metric of each query, float64 (n_queries,); 0 where a `Measure` is undefined."""
+    if isinstance(metric, Measure):
+        return np.nan_to_num(metric.per_query(scores, q))
+    values = np.asarray(metric(scores, q), dtype=np.float64)
+    if values.shape != (q.n_queries,) or not np.isfinite(values).all():
+        raise ValueError(f"{metric!r} returned {values}, expected {q.n_queries} finite numbers, one a query")
+    return values
+
+
+class FiniteDifference(BlackBox, registered=False):
     r"""The two-sided difference of a measure in each score (Yue and Burges 2007, section 4, FDSA).
 
     .. math:: \lambda_i = \frac{Z(s + c\,e_i) - Z(s - c\,e_i)}{2c}, \qquad \mu_i = 1,
@@ -23,7 +53,7 @@ class FiniteDifference(BlackBox):
     with Z the measure of the query of document i. Measures are piecewise constant, so the step c must reach past the
     scores of other documents. There is no curvature: with μ = 1 an engine's Newton step is the mean λ of a leaf, as in
     `GradientStep`, which also scales the λ of every query to unit spread and is the better choice for training:
-    ``GradientStep(FiniteDifference(NDCG(k=10)))``, or ``leaves="gradient"``.
+    ``GradientStep(FiniteDifference(NDCG(k=10)))``.
 
     Parameters
     ----------
@@ -41,7 +71,7 @@ class FiniteDifference(BlackBox):
 
     Examples
     --------
-    >>> from lambdaboost import FiniteDifference, NDCG, Queries
+    >>> from lambdaboost import NDCG, Queries
     >>> q = Queries([0, 1], sizes=[2])
     >>> grad, hess = FiniteDifference(NDCG(k=1), step=0.5).gradient([0.1, 0.0], q)
     >>> grad, hess  # either document's move of 0.5 turns the order, one way only: 1 / (2 · 0.5)
@@ -53,7 +83,7 @@ class FiniteDifference(BlackBox):
 
     """
 
-    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
         """λ of every document, and ones."""
         lam = np.zeros(q.n_documents)
         rows = np.arange(q.n_documents)
@@ -72,6 +102,53 @@ class FiniteDifference(BlackBox):
         up[moved] += self.step
         down[moved] -= self.step
         return (per_query(self.metric, up, copies) - per_query(self.metric, down, copies)) / (2 * self.step)
+
+
+class SPSA(BlackBox, registered=False):
+    r"""Simultaneous perturbation of all scores (Spall 1992; Yue and Burges 2007, section 4.1).
+
+    .. math:: \lambda_i = \frac{1}{\Delta_i} \cdot \frac{Z(s + c\Delta) - Z(s - c\Delta)}{2c}, \qquad \mu_i = 1,
+
+    with Δ_i = ±1 with equal probability and Z the measure of the query of document i; λ is the mean over `draws` draws
+    of Δ. To first order in the step, its expectation is the slope that `FiniteDifference` estimates one document at a
+    time; the 2007 paper's SPSA:F is ``draws=F/2``. μ = 1 as in `FiniteDifference`: for training, wrap it in
+    `GradientStep`.
+
+    Parameters
+    ----------
+    metric : measure or callable
+        As in `FiniteDifference`.
+    step : float
+        c, in units of the score, > 0.
+    draws : int
+        Draws of Δ per round, ≥ 1, two evaluations each.
+    seed : int
+        ≥ 0. The draws of a round depend on the seed, the round and the number of documents only.
+
+    Examples
+    --------
+    >>> from lambdaboost import NDCG, Queries
+    >>> objective = SPSA(NDCG(k=10), step=0.5, draws=8)
+    >>> q = Queries([0, 1], sizes=[2])
+    >>> grad, hess = objective.gradient([0.1, 0.0], q, iteration=3)
+    >>> bool(grad[0] > 0 > grad[1]), hess
+    (True, array([1., 1.], dtype=float32))
+
+    """
+
+    draws: int = 4
+    seed: int = 0
+
+    def lambdas(self, scores: Floats, q: Queries, iteration: int) -> tuple[Floats, Floats]:
+        """λ of every document at a round, and ones."""
+        rng = np.random.default_rng((self.seed, iteration))
+        lam = np.zeros(q.n_documents)
+        for _ in range(self.draws):
+            delta = 2.0 * rng.integers(0, 2, q.n_documents) - 1.0
+            up, down = scores + self.step * delta, scores - self.step * delta
+            slope = (per_query(self.metric, up, q) - per_query(self.metric, down, q)) / (2 * self.step)
+            lam += np.repeat(slope, q.sizes) / delta
+        return lam / self.draws, np.ones(q.n_documents)
 
 
 def _passes_another(scores: Floats, q: Queries, step: float) -> NDArray[np.bool_]:

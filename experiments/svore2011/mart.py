@@ -69,8 +69,10 @@ def train_lightgbm(
         last = {"start_iteration": booster.current_iteration() - 1, "num_iteration": 1}
         return booster.predict(X, pred_leaf=True, **last).ravel().astype(np.intp)
 
-    for tree, values in enumerate(newton_leaves(objective, q, rounds, rate, l2, grow, np.float64)):
-        for leaf, value in enumerate(values):
+    values = newton_leaves(objective, q, rounds, rate, l2, grow, np.float64)
+    # Where the first rounds have no split, LightGBM begins with a tree of a single leaf, 0.
+    for tree, of_leaves in enumerate(values, booster.num_trees() - len(values)):
+        for leaf, value in enumerate(of_leaves):
             booster.set_leaf_output(tree, leaf, float(value))
     return booster
 

@@ -87,7 +87,7 @@ def _of_file(
         check_columns(measures, columns)
         q = columns.queries(data)
     if scores is None:
-        s, _ = models[0].scored(data)
+        s = models[0].scored(data)
     else:
         s = as_grouped(data, read_scores(scores, q.n_documents, file))
     return q, figures_of(measures or default_measures(q), s, q, seed, data.naming_rows)

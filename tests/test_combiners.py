@@ -8,6 +8,7 @@ import naive
 import numpy as np
 import pytest
 import xgboost as xgb
+from lambdaboost.diagnostics import lambda_share_by_grade
 
 from lambdaboost import (
     AUC,
@@ -41,7 +42,6 @@ from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
-from lambdaboost.diagnostics import lambda_share_by_grade
 from lambdaboost.objectives import parse
 from lambdaboost.objectives.combiners.balancing import shortest, towards_balance
 from lambdaboost.objectives.combiners.gradients import Gradients
@@ -319,7 +319,7 @@ def test_sources_of_one_half_are_scaled_halves():
 
 @EACH
 @pytest.mark.parametrize(
-    ("engine", "leaves"), [("lightgbm", "newton"), ("lightgbm", "gradient"), ("xgboost", "engine")]
+    ("engine", "leaves"), [("lightgbm", "engine"), ("lightgbm", "gradient"), ("xgboost", "engine")]
 )
 def test_trains_and_repeats(combiner, engine, leaves):
     scores, q = queries(sizes=[20] * 8)

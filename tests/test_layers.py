@@ -56,7 +56,7 @@ LAYERS = (
     {"serving", "tuning"},
     {""},  # the package itself, which hands on public names
     {"lightgbm", "xgboost"},
-    {"dask", "diagnostics", "ray"},
+    {"dask", "ray"},
     {"cli"},
     {"__main__"},
 )

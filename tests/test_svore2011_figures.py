@@ -269,7 +269,9 @@ def test_cost_derivatives_of_a_blend_at_a_round():
     np.testing.assert_allclose(cost_derivatives(O, blend, iteration=2), expected, rtol=1e-5, atol=1e-12)
 
 
-@pytest.mark.parametrize("objective", [ListNet(), Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))], ids=repr)
+@pytest.mark.parametrize(
+    "objective", [ListNet(), Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))], ids=repr
+)
 def test_what_is_no_sum_over_pairs(objective):
     with pytest.raises(TypeError, match="not a plain sum over pairs"):
         lambda_share_by_grade(objective, [0.0, 0.0], Queries([3, 0], sizes=[2]))

@@ -348,8 +348,8 @@ def report(
     """Write an HTML page that compares models or scores, with significance tests, pictures and the worst queries.
 
     The page is one file without scripts, for desktop, phone, dark mode and print. For models it also shows feature
-    importance and learning curves. Pictures need matplotlib, the optional extra "plots". The first measure is also shown
-    by query.
+    importance and learning curves. Pictures need matplotlib, the optional extra "plots". The first measure is also
+    shown by query.
     """
 
 

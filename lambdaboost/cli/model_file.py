@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
-from lambdaboost.datasets.collection import stacked
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import Piece
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
-
-NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def pair_parts(objective: Objective, iteration: int = 0) -> Parts:
     """
     if isinstance(objective, GradientStep):
         return pair_parts(objective.objective, iteration)
-    if isinstance(objective, Blend | Scorecard) and None not in objective.weights_of_parts(iteration):
+    if isinstance(objective, Blend | Scorecard) and objective.scaled is None:
         weighted = zip(objective.weights_at(iteration), objective.parts, strict=True)
         return [(w * inner, leaf) for w, part in weighted for inner, leaf in pair_parts(part, iteration)]
     if isinstance(objective, OF_PAIRS):

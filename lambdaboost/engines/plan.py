@@ -121,7 +121,7 @@ def _refuse_sums_over_all(objective: Objective) -> None:
             f"{objective!r} estimates the bias of positions from all queries, and no worker has all of them: estimate "
             "it from the log first, and use InversePropensity"
         )
-    if isinstance(objective, Constrained) or getattr(objective, "combiner", None) is not None:
+    if isinstance(objective, Constrained) or getattr(objective, "scaled", None) is not None:
         raise ValueError(
             f"{objective!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
             "them: give fixed weights or schedules"

@@ -359,4 +359,4 @@ def test_a_primary_without_labels_is_refused_before_the_training(engine):
 @pytest.mark.parametrize("objective", [KEPT, GradientStep(KEPT), Blend(GRADES, CLICKS, Scaled((1, 1)))])
 def test_clusters_refuse_weights_from_all_queries(objective):
     with pytest.raises(ValueError, match="no worker has all of them: give fixed weights"):
-        check_distributed(objective, "engine")
+        check_distributed(objective)

@@ -1,4 +1,4 @@
-"""Weights of several objectives that depend on their λ, their costs, draws or the data, and `Combined`, which uses them.
+"""Weights of several objectives that depend on their λ, their costs, draws or the data; `Combined` uses them.
 
 A combiner is given the λ and μ of K objectives in a round (`lambdaboost.objectives.scaled.Gradients`) and returns their
 weights, (K,), or those of each document, (K, n_documents); all ≥ 0. The λ are scaled to one norm first, as by

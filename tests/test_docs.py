@@ -37,7 +37,6 @@ PACKAGES = (
     ".lightgbm",
     ".xgboost",
     ".dask",
-    ".torch",
     ".linear",
     ".tuning",
 )

@@ -52,7 +52,7 @@ LAYERS = (
     },
     {"objectives.base"},
     {"objectives"},
-    {"engines", "linear", "torch"},
+    {"engines", "linear"},
     {"serving", "tuning"},
     {""},  # the package itself, which hands on public names
     {"lightgbm", "xgboost"},

@@ -109,7 +109,7 @@ def test_everything_on_one_page(tmp_path):
         AFTER,
         third,
         histories={"after": curves, "third": {"valid": {"pre-cndcg(k=3)": [0.5]}}},
-        diagnostics={"A picture": lambda axes: axes.plot([1, 2])},
+        diagnostics={"A picture of the caller": lambda axes: axes.plot([1, 2])},
         run={"Command": "train it", "after": {"objective": graded(), "params": {"learning_rate": 0.1}}},
         title="A title",
     )
@@ -125,7 +125,7 @@ def test_everything_on_one_page(tmp_path):
         "Worst queries",
         "What was run",
     ]
-    # Cutoffs, front, three systems' scores, two measures' curves, cost derivatives, gains of two by two sources.
+    # Cutoffs, front, three systems' scores, two measures' curves, one of the caller, gains of two by two sources.
     assert len(page.images) == 1 + 1 + 3 + 2 + 1 + 4
     told = "\n".join(page.texts)
     for expected in (
@@ -415,7 +415,6 @@ def test_report_command(capsys, folder, tmp_path):
         "Scores by grade",
         "Learning curves",
         "Feature importance",
-        "Diagnostics",
         "Gains and losses by query",
         "Worst queries",
         "What was run",

@@ -37,7 +37,8 @@ def newton_leaves(
     objective: Objective, q: Queries, rounds: int, rate: float, l2: float, grow: Grow, precision: type
 ) -> list[Array]:
     """Train for a number of rounds; the values of each tree's leaves, summed as precisely as the engine does."""
-    scores, weights, values = np.zeros(q.n_documents, precision), objective.row_weights(q), []
+    scores: Array = np.zeros(q.n_documents, precision)
+    weights, values = objective.row_weights(q), []
     for iteration in range(rounds):
         grad, hess = objective.gradient(scores, q, iteration)
         leaf = grow(grad, np.ones_like(grad) if weights is None else weights)

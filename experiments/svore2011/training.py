@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import lightgbm as lgb
 import numpy as np
@@ -61,7 +61,8 @@ def _lightgbm(trial: Trial, setting: Setting, data: Any, collection: Collection)
     params["learning_rate"] = trial.rate
     if objective is None:
         return lgb.train(params | {"objective": "lambdarank"}, data, rounds)
-    return train_lightgbm(params, data, rounds, objective=objective, leaves=trial.leaves)
+    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
+    return train_lightgbm(params, data, rounds, objective=objective, leaves=leaves)
 
 
 def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) -> xgb.Booster:
@@ -83,7 +84,8 @@ def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) 
     if objective is None:
         own = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
         return xgb.train(params | own, data, rounds, verbose_eval=False)
-    return train_xgboost(params, data, rounds, objective=objective, leaves=trial.leaves, verbose_eval=False)
+    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
+    return train_xgboost(params, data, rounds, objective=objective, leaves=leaves, verbose_eval=False)
 
 
 @dataclass

@@ -427,7 +427,6 @@ def test_report_command(capsys, folder, tmp_path):
         about["model_sha256"],
         about["data"]["train"]["sha256"],
         "CNDCG(k=10)",
-        "agreement of ClickTier() with LambdaRank()",
     ):
         assert expected in shown, expected
     assert about["history"]["valid"]["NDCG(k=10)"][-1] == pytest.approx(

@@ -1,4 +1,4 @@
-"""The time of each combiner relative to that of its objectives one by one."""
+"""The time of sums of objectives relative to that of the objectives one by one."""
 
 from __future__ import annotations
 
@@ -8,55 +8,33 @@ from benchmarks.plan import Plan, Shape
 from benchmarks.section import Section
 from benchmarks.speed import recorded_rounds
 from benchmarks.timing import Timed, alternate
-from lambdaboost import CNDCG, NDCG, Constrained, LambdaRank, Queries, Scorecard
-from lambdaboost.objectives import (
-    Chebyshev,
-    ExactPareto,
-    FromSources,
-    MinNorm,
-    Objective,
-    Scaled,
-    StochasticLabels,
-)
+from lambdaboost import CNDCG, NDCG, Constrained, LambdaRank, Scaled, Scorecard
+from lambdaboost.objectives import Objective
 
 PARTS = "LambdaRank() and LambdaRank(CNDCG()), one by one"
 GRADES, CLICKS = LambdaRank(NDCG()), LambdaRank(CNDCG())
-COMBINERS = (
-    Scaled((0.5, 0.5)),
-    StochasticLabels((0.5, 0.5)),
-    StochasticLabels((0.5, 0.5), by="query"),
-    MinNorm(),
-    Chebyshev((1.0, 1.0)),
-    ExactPareto((0.5, 0.5)),
-    FromSources(("first", "second")),
-)
+HALVES = Scaled((0.5, 0.5))
 METHOD = """\
 The time of the gradient at the scores of each round of a LightGBM training, as a multiple of the time of both \
 gradients one by one in the same repetition: medians with the lowest and highest."""
 
 
 def combiner_costs(plan: Plan, threads: int) -> Section:
-    """Measure every combiner of two objectives at every shape."""
+    """Measure the sums of two objectives at every shape."""
     found = {shape: _seconds(shape, plan, threads) for shape in plan.shapes}
     names = next(iter(found.values()))
     rows = tuple((name, *(_cell(name, seconds) for seconds in found.values())) for name in names)
     method = f"{METHOD} {plan.rounds} rounds, {plan.repetitions} repetitions."
-    return Section("Combiners beside their objectives", method, ("weights", *map(str, found)), rows)
+    return Section("Sums beside their objectives", method, ("weights", *map(str, found)), rows)
 
 
 def _seconds(shape: Shape, plan: Plan, threads: int) -> dict[str, Timed]:
-    """Seconds per round of each combiner."""
+    """Seconds per round of each sum."""
     data = made(shape)
     recorded = recorded_rounds(data, plan.rounds, threads)
-    q = data.queries
-    half = [0.5] * q.n_documents
-    data = type(data)(
-        data.features,
-        Queries(q.relevance, q.sizes, clicks=q.labels["clicks"], first=half, second=half),
-    )
     fixed, constrained = Scorecard((GRADES, CLICKS), (0.5, 0.5)), _constrained(plan.rounds)
     objectives: dict[str, Objective] = {"(0.5, 0.5)": fixed}
-    objectives |= {repr(combiner): Scorecard((GRADES, CLICKS), combiner) for combiner in COMBINERS}
+    objectives[repr(HALVES)] = Scorecard((GRADES, CLICKS), HALVES)
     objectives["Constrained(…)"] = constrained
     passes = [one_pass(part, recorded, data) for part in (GRADES, CLICKS)]
     jobs = {PARTS: lambda: [one() for one in passes]}

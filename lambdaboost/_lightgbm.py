@@ -10,10 +10,9 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._warn import waiting
 
@@ -148,25 +147,6 @@ def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int,
 
 
 # The text of a model.
-
-
-class Tree(NamedTuple):
-    """A booster's last tree: the outputs of its leaves, and the parameters of the training as printed."""
-
-    outputs: NDArray[np.float64]
-    rate: float
-    l2: float
-    max_step: float
-
-
-def last_tree(booster: Any) -> Tree:
-    """The last tree, read from the text of the model."""
-    text = _last_tree_text(booster)
-    lines = dict(line.split("=", 1) for line in text[text.index("Tree=") :].splitlines() if "=" in line)
-    outputs = np.array(lines["leaf_value"].split(), dtype=np.float64)
-    parameters = _parameters(text)
-    l2, max_step = float(parameters["lambda_l2"]), float(parameters["max_delta_step"])
-    return Tree(outputs, float(lines["shrinkage"]), l2, max_step)
 
 
 def parameters_of(booster: Any) -> Mapping[str, str]:

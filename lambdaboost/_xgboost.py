@@ -9,14 +9,11 @@ import json
 import sys
 from typing import Any
 
-import numpy as np
-
 # A method of XGBoost's boosters that LightGBM's do not have.
 OF_BOOSTERS = "num_boosted_rounds"
 ROUNDS = OF_BOOSTERS  # the method that counts a booster's iterations
 # The local variables of `xgboost.train` and `xgboost.cv` that hold the objective and the number of rounds.
 OBJECTIVE_VARIABLE, ROUNDS_VARIABLE = "obj", "num_boost_round"
-_NO_PARENT_SCALAR, _NO_PARENT_VECTOR = 2147483647, -1
 
 
 def library() -> Any:
@@ -86,35 +83,3 @@ def take_over(ranker: Any, booster: Any, history: dict[str, Any]) -> None:
     """Set the attributes that `XGBRanker.fit` sets, for its properties to read."""
     ranker._Booster = booster
     ranker._set_evaluation_result(history)
-
-
-def rewritten(booster: Any, scores: int, base_score: float | None = None) -> bytearray:
-    """The model as JSON, with one score and plain leaves, or two scores and vector leaves whose second entry is 0."""
-    model = json.loads(booster.save_raw(raw_format="json"))
-    shape = model["learner"]["learner_model_param"]
-    start = np.atleast_1d(json.loads(shape["base_score"]))[0] if base_score is None else base_score
-    shape["base_score"] = json.dumps([float(start), 0.0][:scores])
-    shape["num_target"] = str(scores)
-    for tree in model["learner"]["gradient_booster"]["model"]["trees"]:
-        leaves = [node for node, left in enumerate(tree["left_children"]) if left == -1]
-        _narrow(tree, leaves) if scores == 1 else _widen(tree, leaves)
-        tree["tree_param"]["size_leaf_vector"] = str(scores)
-    return bytearray(json.dumps(model).encode())
-
-
-def _narrow(tree: dict[str, Any], leaves: list[int]) -> None:
-    """Take leaf values from the first column of the leaf vectors, which a leaf indexes by its right child."""
-    vectors = tree.pop("leaf_weights")
-    for node in leaves:
-        value = vectors[2 * tree["right_children"][node]]
-        tree["split_conditions"][node] = tree["base_weights"][node] = value
-        tree["right_children"][node] = -1
-    tree["parents"][0] = _NO_PARENT_SCALAR
-
-
-def _widen(tree: dict[str, Any], leaves: list[int]) -> None:
-    tree["leaf_weights"] = []
-    for at, node in enumerate(leaves):
-        tree["leaf_weights"] += [tree["split_conditions"][node], 0.0]
-        tree["right_children"][node] = at
-    tree["parents"][0] = _NO_PARENT_VECTOR

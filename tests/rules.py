@@ -26,7 +26,6 @@ from lambdaboost.objectives import (
     XENDCG,
     ApproxNDCG,
     Blend,
-    Chebyshev,
     ClickTier,
     Combo,
     Constant,
@@ -40,7 +39,6 @@ from lambdaboost.objectives import (
     Linear,
     ListMLE,
     ListNet,
-    MinNorm,
     Objective,
     PairwiseHinge,
     PositionGAM,
@@ -48,7 +46,6 @@ from lambdaboost.objectives import (
     Scaled,
     Scorecard,
     SigmoidLocal,
-    StochasticLabels,
     StructuredHinge,
     UnbiasedLambdaRank,
     graded,
@@ -89,7 +86,6 @@ def named(rule):
 READ_THE_ROUND = (
     "Linear(",
     "Exponential(",
-    "StochasticLabels(",
     "Constrained(",
     "XENDCG(",
     "GumbelRanks(",
@@ -375,32 +371,8 @@ def _combined(references, weigh):
     return reference
 
 
-def _cost(measure, s, q):
-    z = naive.measured(measure, [(s[rows], y[measure.source]) for rows, y in drawn.rows(q)])
-    return 0.0 if np.isnan(z) else 1 - z
-
-
 def _live(parts):
     return [factor > 0 for factor in naive.to_first(parts, np.ones(len(parts[0][0])))]
-
-
-def _chebyshev(parts, s, q, m):
-    costs = [_cost(NDCG(), s, q), 2 * _cost(CNDCG(k=5), s, q)]
-    live = _live(parts)
-    if not all(live):
-        return [float(x) for x in live]  # all weight on what has any force
-    return naive.chebyshev(costs, 0.05)
-
-
-def _shortest(parts, s, q, m):
-    live = _live(parts)
-    return [x / max(sum(live), 1) for x in live]
-
-
-def _drawn_by_query(parts, s, q, m):
-    draws = np.random.default_rng((3, m)).random(q.n_queries, dtype=np.float32)
-    of_row = np.repeat(draws, q.sizes)
-    return [(of_row < 0.3) * 1.0, ((of_row >= 0.3) & (of_row < 0.9)) * 1.0, (of_row >= 0.9) * 1.0]
 
 
 def _kept(parts, s, q, m):
@@ -485,17 +457,6 @@ COMBINED = [
         ),
     ),
     Whole(Blend(*BOTH, Scaled((0.8, 0.2))), _combined([_GRADES, _CLICKS], lambda *_: [0.8, 0.2])),
-    Whole(
-        Scorecard((*BOTH, RankNet()), StochasticLabels((0.3, 0.6, 0.1), by="query", seed=3)),
-        _combined([_GRADES, _CLICKS, _PAIRS], _drawn_by_query),
-        skips=("twice",),
-    ),
-    Whole(
-        Scorecard((LambdaRank(), LambdaRank(CNDCG(k=5))), Chebyshev((1.0, 2.0))),
-        _combined([_GRADES, _RATES], _chebyshev),
-        tolerance=1e-4,
-    ),
-    Whole(Scorecard(BOTH, MinNorm()), _combined([_GRADES, _CLICKS], _shortest)),
     Whole(
         Constrained(LambdaRank(), LambdaRank(CNDCG(k=5)), keep=0.6, reference=_OWN),
         _combined([_GRADES, _RATES], _kept),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import drawn
+import naive
 import numpy as np
 import pytest
 
@@ -12,9 +14,10 @@ import torch
 
 import experiments.burges2006.__main__ as command
 from experiments.burges2006 import loops
+from experiments.burges2006.loss import Loss, query_batches
 from experiments.burges2006.nets import SYSTEMS, prepared, torch_net, train
 from experiments.burges2006.speed import NEAR_LINEAR, QUICK, measure_speed
-from lambdaboost import NDCG, Queries, RankNet
+from lambdaboost import NDCG, ClickTier, LambdaRank, Queries, RankNet, SigmoidLocal
 from lambdaboost.datasets import cubic_polynomial, write_letor
 
 pytestmark = pytest.mark.slow
@@ -34,6 +37,40 @@ def tiny(monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
     monkeypatch.setattr(command, "use", lambda threads: None)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)
+
+
+@pytest.mark.parametrize("objective", [RankNet(), LambdaRank(), SigmoidLocal(), ClickTier()], ids=repr)
+def test_the_gradient_of_the_loss_is_minus_lambda(objective):
+    s, q = drawn.make(0, [12, 30, 1])
+    expected, _ = objective.gradient(s, q)
+    scores = torch.tensor(s[:, None], requires_grad=True)
+    loss = 2 * Loss(objective, NDCG(3))(scores, q)
+    loss.backward()
+    assert loss.shape == () and loss.item() == pytest.approx(2 - 2 * NDCG(3)(s, q))
+    np.testing.assert_array_equal(scores.grad[:, 0], 2 * expected)
+
+
+def test_the_factored_gradient_is_that_of_all_pairs():
+    """2006, eqs. 6 and 7: λ handed to one backward pass a document gives what the cost of all pairs gives."""
+    X, q = cubic_polynomial(queries=2, documents=9, features=4, seed=3)
+    x, pairs = torch.from_numpy(X), naive.graded_pairs(q.relevance[:9])
+    pairs += [(i + 9, j + 9) for i, j in naive.graded_pairs(q.relevance[9:])]
+    i, j = torch.tensor(pairs).T
+    net = torch_net(4, 10, seed=0)
+    Loss(RankNet())(net(x), q).backward()
+    factored = [p.grad.clone() for p in net.parameters()]
+    net.zero_grad()
+    torch.nn.functional.softplus(net(x[j]) - net(x[i])).sum().backward()
+    for one, p in zip(factored, net.parameters(), strict=True):
+        np.testing.assert_allclose(one, p.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_batches_hold_every_query_once():
+    _, q = drawn.make(5, [3, 1, 4])
+    batches = query_batches(q)
+    assert [rows.tolist() for rows, _ in batches] == [[0, 1, 2], [3], [4, 5, 6, 7]]
+    for rows, one in batches:
+        np.testing.assert_array_equal(one.labels["clicks"], q.labels["clicks"][rows])
 
 
 @pytest.mark.parametrize("hidden", [0, 10])

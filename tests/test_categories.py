@@ -269,7 +269,7 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     code, _, err = call(
         capsys, "report", folder / "test.csv", "--model", tmp_path / "csv", "--out", tmp_path / "page.html"
     )
-    assert code == 0 and "no diagnostics" not in err, err
+    assert code == 0, err
     assert "hotel3" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

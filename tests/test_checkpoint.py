@@ -49,10 +49,8 @@ def content(path):
 
 
 @ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_the_model_of_an_uninterrupted_run(at, engine, leaves):
-    if (engine, leaves) == ("xgboost", "newton"):
-        pytest.importorskip("xgboost.objective")
     model, history = TRAIN[engine](None, leaves=leaves)
     watched, its_history = TRAIN[engine](at, leaves=leaves)
     assert text(watched) == text(model) and its_history == history

@@ -12,10 +12,6 @@ from lambdaboost import xgboost as lb_xgboost
     ("training", "message"),
     [
         (
-            {"leaves": "newton"},
-            "leaves='newton' on a cluster: both engines would compute a leaf from one worker's rows",
-        ),
-        (
             {"leaves": "gradient"},
             "gradient steps on a cluster without min_.*: each worker would derive it",
         ),
@@ -30,7 +26,7 @@ from lambdaboost import xgboost as lb_xgboost
         ),
         ({"checkpoint": "no.checkpoint"}, "checkpoint on a cluster: every worker would write the same file"),
     ],
-    ids=["newton", "gradient", "all", "unbiased", "gam", "checkpoint"],
+    ids=["gradient", "all", "unbiased", "gam", "checkpoint"],
 )
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_what_one_worker_cannot_do_is_refused_on_a_cluster(engine, training, message, monkeypatch, tmp_path):

@@ -191,10 +191,8 @@ def after(rounds, keep=0.01):
 
 
 @ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_the_last_tree_is_checked(engine, leaves):
-    if (engine, leaves) == ("xgboost", "newton"):
-        pytest.importorskip("xgboost.objective")
     with pytest.warns(UserWarning, match=r"keep: .* is (0\.\d+) after 6 rounds, .* below the 1.0000") as seen:
         booster = train(engine, after(6), 6, leaves=leaves)
     scores = booster.predict(X) if engine == "lightgbm" else booster.predict(matrix(X, Q))
@@ -361,4 +359,4 @@ def test_a_primary_without_labels_is_refused_before_the_training(engine):
 @pytest.mark.parametrize("objective", [KEPT, GradientStep(KEPT), Blend(GRADES, CLICKS, Scaled((1, 1)))])
 def test_clusters_refuse_weights_from_all_queries(objective):
     with pytest.raises(ValueError, match="no worker has all of them: give fixed weights"):
-        check_distributed(objective, "engine")
+        check_distributed(objective)

@@ -646,7 +646,6 @@ def test_errors_before_any_training(client, engine):
         (ValueError, r"reads the source 'clicks': give it in sources=\{'clicks': …\}", {"sources": None}),
         (ValueError, "-1", {"y": spread(negative)}),
         (TypeError, "y is ndarray, expected a Dask array, DataFrame or Series", {"y": RELEVANCE}),
-        (ValueError, "leaves='newton' on a cluster", {"leaves": "newton"}),
         (ValueError, "normalize='all'.* no worker has all", {"objective": GradientStep(OBJECTIVE, "all")}),
         (ValueError, "normalize='all'", {"objective": Blend(RankNet(), GradientStep(RankNet(), "all"), 0.1)}),
     ):

@@ -49,11 +49,11 @@ LAYERS = (
     },
     {"objectives.base"},
     {"objectives"},
-    {"engines", "linear", "torch"},
+    {"engines", "linear"},
     {"serving", "tuning"},
     {""},  # the package itself, which hands on public names
     {"lightgbm", "xgboost"},
-    {"dask", "diagnostics", "ray"},
+    {"dask", "ray"},
     {"cli"},
     {"__main__"},
 )

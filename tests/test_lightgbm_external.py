@@ -57,7 +57,6 @@ CASES = {
     "positions": ({"position": POSITION}, {"objective": PositionGAM(LambdaRank())}),
     "missing labels": ({"label": MISSING}, {}),
     "gradient": ({}, {"leaves": "gradient"}),
-    "newton": ({}, {"leaves": "newton"}),
     "classes": ({}, {"objective": McRank()}),
     "native": ({}, {"objective": "lambdarank"}),
     "raw data kept": ({"free_raw_data": False}, {}),

@@ -218,8 +218,8 @@ def test_grades_that_are_no_class(ranker, settings, grade, message):
 
 @EACH
 def test_other_leaves(ranker, settings):
-    with pytest.raises(ValueError, match=r"leaves is 'newton'.*leaves='engine' only"):
-        ranker(objective=OrdinalMcRank(), leaves="newton", **settings).fit(X, Q.relevance, group=Q.sizes)
+    with pytest.raises(ValueError, match=r"leaves is 'gradient'.*leaves='engine' only"):
+        ranker(objective=OrdinalMcRank(), leaves="gradient", **settings).fit(X, Q.relevance, group=Q.sizes)
 
 
 def test_weights_of_queries_on_xgboost():

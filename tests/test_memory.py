@@ -58,7 +58,7 @@ def test_a_training_holds_little_of_each_document(trained):
     assert highest - 8 < 36
 
 
-@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 @pytest.mark.parametrize(
     ("package", "kind", "evaluated"),
     [

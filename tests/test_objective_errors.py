@@ -70,7 +70,7 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (TypeError, r"objectives is LambdaRank\(\): give a tuple", lambda: Scorecard(LambdaRank(), (1.0,))),
         (
             TypeError,
-            "weights is 0.5: give a tuple such as .*combiner",
+            "weights is 0.5: give a tuple such as .*Scaled",
             lambda: Scorecard((LambdaRank(),), 0.5),
         ),
         (TypeError, r"within is None: give a tuple such as \('relevance',\)", lambda: ClickTier(within=None)),

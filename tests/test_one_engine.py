@@ -16,7 +16,6 @@ import lambdaboost
 from lambdaboost import NDCG, Blend, Checkpoint, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
-from lambdaboost.diagnostics import Recorder, replay
 from lambdaboost.evaluation import System, report
 
 pytestmark = pytest.mark.slow
@@ -117,10 +116,8 @@ def test_the_stock_engine(engine):
     assert curve[-1] > curve[0]
 
 
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_training_with_sources(engine, leaves):
-    if engine == "xgboost" and leaves == "newton":
-        pytest.importorskip("xgboost.objective")
     booster = train(engine, leaves=leaves)
     assert NDCG(5)(scores(engine, booster), Q) > NDCG(5)(np.zeros(len(X)), Q) + 0.05
 
@@ -150,17 +147,6 @@ def test_checkpoints_and_saved_models(engine, tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(about))
     with pytest.raises(ModuleNotFoundError, match="is not installed: pip install"):
         load(tmp_path / "model")
-
-
-def test_diagnostics(engine):
-    recorder = Recorder(X, Q, LambdaRank(), every=1)
-    callback = recorder if engine == "lightgbm" else recorder.xgboost()
-    booster = train(engine, objective=LambdaRank(), callbacks=[callback])
-    assert len(recorder.frame()) == 6
-    assert len(replay(recorder, booster).frame()) == 6
-    if engine == "lightgbm":
-        with pytest.raises(ModuleNotFoundError, match="XGBoost is not installed"):
-            recorder.xgboost()
 
 
 def test_the_report_names_the_engine_that_is_there(engine, tmp_path):

@@ -87,7 +87,7 @@ def test_lightgbms_own_train(terminal):
     check_screen(terminal, 5, figures, weight=0.1 + 0.01 * 4)
 
 
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_our_train_on_lightgbm(terminal, leaves):
     lambdaboost.lightgbm.train(
         LIGHTGBM,
@@ -165,10 +165,8 @@ def test_early_stopping_leaves_the_last_picture(terminal, capsys):
     assert capsys.readouterr().out == ""  # XGBoost's own lines are off beside it
 
 
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_our_train_on_xgboost(terminal, leaves):
-    if leaves == "newton":
-        pytest.importorskip("xgboost.objective", reason="vector leaves came with XGBoost 3.2")
     lambdaboost.xgboost.train(
         XGBOOST,
         matrix(),

@@ -229,25 +229,19 @@ def test_plot_shows_values_and_intervals():
     assert [tick.get_text() for tick in named.get_xticklabels()] == [r"a\$", "b"]
 
 
-def test_curves_are_pictures_of_a_report(tmp_path):
+def test_curves_are_one_picture_of_a_report():
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
-    from lambdaboost import Queries
-    from lambdaboost.diagnostics import pictures
-    from lambdaboost.evaluation import System, report
+    from lambdaboost.cli.report import _pictures
 
-    drawn = pictures(propensities={"harvested": CURVE, "_true $p$": Propensities.power(1, 3)})
-    (caption,) = drawn
+    ((caption, draw),) = _pictures({"harvested": CURVE, "_true $p$": Propensities.power(1, 3)}).items()
     assert caption == "Propensities by position, relative to the best position, with 95 % intervals."
-    ax = drawn[caption](Figure().subplots())
+    draw(ax := Figure().subplots())
     assert ax.get_legend_handles_labels()[1] == ["harvested", r" _true \$p\$"]
     assert len({bars[0].get_color() for bars in ax.containers}) == 2
-    q = Queries([1, 0, 2, 0], sizes=[2, 2])
-    page = report(tmp_path / "page.html", System("one", [1.0, 2, 3, 4], q), diagnostics=drawn)
-    assert "harvested" in page.read_text(encoding="utf-8")
-    (plain,) = pictures(propensities={"p": Propensities([1.0])})
-    assert "intervals" not in plain
+    (plain,) = _pictures({"p": Propensities([1.0])})
+    assert "intervals" not in plain and not _pictures({})
 
 
 def test_texts_of_objectives_and_measures_name_a_saved_curve(tmp_path):

@@ -12,7 +12,7 @@ import lambdaboost
 from lambdaboost import evaluation, objectives
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.reading import COMBINERS, GRADE_MODELS, RECIPES, SCHEDULES
+from lambdaboost.objectives.reading import GRADE_MODELS, RECIPES, SCHEDULES
 
 FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
 
@@ -42,8 +42,8 @@ def test_what_stands_in_a_file_is_registered(package, base, registry):
 
 @pytest.mark.parametrize(
     "registry",
-    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, COMBINERS, MEASURES],
-    ids=["objectives", "grade models", "recipes", "schedules", "combiners", "measures"],
+    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, MEASURES],
+    ids=["objectives", "grade models", "recipes", "schedules", "measures"],
 )
 def test_what_is_registered_is_public(registry):
     package = evaluation if registry is MEASURES else objectives
@@ -59,7 +59,6 @@ def test_what_is_registered_is_in_the_documentation():
         (GRADE_MODELS, "objectives"),
         (RECIPES, "objectives"),
         (SCHEDULES, "objectives"),
-        (COMBINERS, "objectives"),
         (MEASURES, "evaluation"),
     ):
         text = (Path(__file__).parent.parent / "docs" / "api" / f"{page}.rst").read_text(encoding="utf-8")
@@ -71,7 +70,7 @@ def test_public_objectives_stand_one_a_file():
     """The other files hold models of grades, recipes and schedules; helpers are in packages."""
     names = {info.name for info in iter_modules(objectives.__path__) if not info.ispkg}
     homes = {entry.__module__.rpartition(".")[2] for entry in (*OBJECTIVES.values(), *GRADE_MODELS.values())}
-    assert names - homes == {"reading", "recipes", "schedules"}
+    assert names - homes == {"reading", "recipes", "scaled", "schedules"}
     assert len(homes) == len(OBJECTIVES) + 1  # McRank's two variants share a file
 
 

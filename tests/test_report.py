@@ -7,19 +7,17 @@ import os
 import re
 import shutil
 import subprocess
-from functools import partial
 from html.parser import HTMLParser
 
 import file_size
 import numpy as np
 import pytest
 
-from lambdaboost import CNDCG, MAP, NDCG, Blend, LambdaRank, Linear, Queries, SigmoidLocal, graded
+from lambdaboost import CNDCG, MAP, NDCG, Queries, graded
 from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
 from lambdaboost.datasets.digest import digest_of_queries
-from lambdaboost.diagnostics import Recorder, pictures, replay
 from lambdaboost.evaluation import Figures, System, compare, report
 from lambdaboost.evaluation.reports import page as pages
 from lambdaboost.evaluation.reports.tables import importance_table
@@ -111,7 +109,7 @@ def test_everything_on_one_page(tmp_path):
         AFTER,
         third,
         histories={"after": curves, "third": {"valid": {"pre-cndcg(k=3)": [0.5]}}},
-        diagnostics=pictures(objectives={"λL": LambdaRank(), "λS": SigmoidLocal()}),
+        diagnostics={"A picture of the caller": lambda axes: axes.plot([1, 2])},
         run={"Command": "train it", "after": {"objective": graded(), "params": {"learning_rate": 0.1}}},
         title="A title",
     )
@@ -127,7 +125,7 @@ def test_everything_on_one_page(tmp_path):
         "Worst queries",
         "What was run",
     ]
-    # Cutoffs, front, three systems' scores, two measures' curves, cost derivatives, gains of two by two sources.
+    # Cutoffs, front, three systems' scores, two measures' curves, one of the caller, gains of two by two sources.
     assert len(page.images) == 1 + 1 + 3 + 2 + 1 + 4
     told = "\n".join(page.texts)
     for expected in (
@@ -375,47 +373,6 @@ def test_sources_beyond_click_rates_have_no_default_measure(tmp_path):
     assert "CNDCG(k=10)" in text and "source=&#x27;views&#x27;" not in text and "Label source views" in text
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_replay_records_what_the_training_did(engine):
-    objective = Blend(LambdaRank(), LambdaRank(NDCG(3)), Linear(0.1, 0.01))
-    make = partial(Recorder, LOG.features, Q, objective, [(LambdaRank(), SigmoidLocal())], every=2, sample=20)
-    live, after = make(), make()
-    if engine == "lightgbm":
-        from lambdaboost.lightgbm import Dataset, train
-
-        data = Dataset(LOG.features, Q.relevance, group=Q.sizes)
-        booster = train({"verbose": -1, "num_leaves": 4}, data, 6, objective=objective, callbacks=[live])
-    else:
-        from lambdaboost.xgboost import DMatrix, train
-
-        data = DMatrix(LOG.features, Q.relevance, qid=Q.query_of_row)
-        params = {"max_depth": 2, "min_child_weight": 0}
-        booster = train(params, data, 6, objective=objective, callbacks=[live.xgboost()])
-    recorded, replayed = live.frame(), replay(after, booster).frame()
-    assert list(recorded.columns) == list(replayed.columns) and list(recorded.index) == [0, 2, 4]
-    np.testing.assert_allclose(replayed.to_numpy(), recorded.to_numpy(), rtol=1e-6)
-    drawn = pictures(replayed, of="it")
-    assert len(drawn) == 4 and all(caption.startswith("it: ") for caption in drawn)
-    with pytest.raises(TypeError, match="booster is int, expected a lightgbm"):
-        replay(after, 3)
-    with pytest.raises(TypeError, match="recorder is int, expected a Recorder"):
-        replay(3, booster)
-
-
-def test_replay_refuses_dart():
-    from lambdaboost import lightgbm, xgboost
-
-    data = lightgbm.Dataset(LOG.features, Q.relevance, group=Q.sizes)
-    matrix = xgboost.DMatrix(LOG.features, Q.relevance, qid=Q.query_of_row)
-    recorder = Recorder(LOG.features, Q, LambdaRank())
-    for booster in (
-        lightgbm.train({"verbose": -1, "boosting": "dart"}, data, 3),
-        xgboost.train({"booster": "dart", "rate_drop": 0.5, "min_child_weight": 0}, matrix, 3),
-    ):
-        with pytest.raises(ValueError, match="not a sum of fixed trees"):
-            replay(recorder, booster)
-
-
 # The commands
 
 
@@ -458,7 +415,6 @@ def test_report_command(capsys, folder, tmp_path):
         "Scores by grade",
         "Learning curves",
         "Feature importance",
-        "Diagnostics",
         "Gains and losses by query",
         "Worst queries",
         "What was run",
@@ -471,7 +427,6 @@ def test_report_command(capsys, folder, tmp_path):
         about["model_sha256"],
         about["data"]["train"]["sha256"],
         "CNDCG(k=10)",
-        "agreement of ClickTier() with LambdaRank()",
     ):
         assert expected in shown, expected
     assert about["history"]["valid"]["NDCG(k=10)"][-1] == pytest.approx(

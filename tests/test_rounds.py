@@ -175,7 +175,7 @@ def test_boosters_stay_free_of_marks():
 # `lambdaboost`'s own.
 
 
-@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_rounds_rolled_back_in_a_callback(leaves):
     """Wherever a callback stands, before a round or after it."""
     seen, objective = scheduled()
@@ -201,7 +201,7 @@ def test_rounds_rolled_back_in_a_callback(leaves):
 
 
 @ENGINES
-@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 @pytest.mark.filterwarnings("ignore:no tree has a split")
 def test_own_training_counts_rounds_without_a_split(engine, leaves):
     seen, objective = scheduled()

@@ -80,7 +80,7 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
 
 @ENGINE
 def test_the_file_needs_no_lambdaboost(tmp_path, engine):
-    booster = trained(engine, leaves="newton" if engine == "lightgbm" else "gradient")
+    booster = trained(engine, leaves="gradient")
     save(booster, tmp_path / "m.json", objective=OBJECTIVE)
     np.save(tmp_path / "X.npy", X[:7])
     wrapped = "X" if engine == "lightgbm" else "E.DMatrix(X)"
@@ -122,7 +122,7 @@ CASES = [
     (engine, objective, leaves, stop)
     for engine in ("lightgbm", "xgboost")
     for objective, leaves in (
-        *((LambdaRank(), leaves) for leaves in ("engine", "gradient", "newton")),
+        *((LambdaRank(), leaves) for leaves in ("engine", "gradient")),
         *((objective, "engine") for objective in (McRank(), OrdinalMcRank())),
     )
     for stop in STOPS
@@ -133,8 +133,6 @@ CASES = [
 
 def fitted(engine, objective, leaves, stop):
     """A ranker; where it stops early, it does so before its rounds are over."""
-    if (engine, leaves) == ("xgboost", "newton"):
-        pytest.importorskip("xgboost.objective")
     early, more = STOPS[stop].get("early"), dict(STOPS[stop].get(engine, {}))
     size = {"n_estimators": 40 if early else 6, "learning_rate": 1.0 if early else 0.3, "n_jobs": 1}
     fit = {"group": Q.sizes}
@@ -351,11 +349,9 @@ def test_a_full_disk_leaves_the_last_good_model(tmp_path):
 
 
 @ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 def test_served_by_treelite(tmp_path, engine, leaves):
     treelite = pytest.importorskip("treelite")
-    if (engine, leaves) == ("xgboost", "newton"):
-        pytest.importorskip("xgboost.objective")
     booster, path = trained(engine, leaves), tmp_path / "model.json"
     save(booster, path, objective=OBJECTIVE, leaves=leaves)
     read = (

@@ -81,7 +81,7 @@ def test_everything_is_written(results, data, out):
         *(f"figure_{n}.png" for n in range(2, 8)),
     }
     rows = systems(TINY, "lightgbm", ["cascade", "position_based"])
-    assert len(list((out / "runs").iterdir())) == n_runs(rows, TINY, data, "lightgbm")
+    assert len(list((out / "runs").iterdir())) == n_runs(rows, TINY, data)
     report = (out / "report.md").read_text(encoding="utf-8")
     for said in ("## Table 1", "## Table 2", "## What holds here", data.digest, "cascade", "16 test queries"):
         assert said in report
@@ -264,8 +264,7 @@ def test_xgboost_runs_every_kind_of_step(data):
     trainer = Trainer(data, a_setting(data, "xgboost"))
     fold = data.folds[0]
     for system in systems(SMALLEST, "xgboost", ["cascade"])[:5]:
-        documents = None if system.leaves == "newton" else 5
-        outcome = trainer(Trial(fold, system.objectives[0], system.leaves, 0.2, documents))
+        outcome = trainer(Trial(fold, system.objectives[0], system.leaves, 0.2, 5))
         assert outcome["rounds"].tolist() == [3, 6, 8]
         assert np.ptp(outcome["test_scores"]) > 0, system.name
     assert systems(SMALLEST, "xgboost", [])[2].name == NATIVE["xgboost"]

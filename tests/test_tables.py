@@ -198,18 +198,6 @@ def test_a_grade_that_nothing_can_use_names_the_row_of_the_file(tmp_path, capsys
     assert f"row 9 of {bad}: relevance is 1e+30: " in message(capsys, "tune", *given, *tuned)
 
 
-def test_a_grade_without_diagnostics_names_the_row_of_the_file(tmp_path, capsys):
-    """The page shuffles rows, and samples queries."""
-    rows = [f"{i // 2},{300 if i == 14 else i % 2},{i % 7}\n" for i in range(1000)]
-    path = table(tmp_path / "t.csv", "qid,label,x\n" + "".join(rows))
-    assert run(["train", str(path), "--rounds", "1", "--out", str(tmp_path / "m")]) == 0
-    for seed in range(3):
-        words = ["report", str(path), "--model", str(tmp_path / "m"), "--out", str(tmp_path / "page")]
-        assert run([*words, "--seed", str(seed), "--overwrite"]) == 0
-        told = capsys.readouterr().err
-        assert f"m has no diagnostics: row 15 of {path}: relevance is 300: give whole grades" in told
-
-
 def test_lists_in_parquet_are_a_line(tmp_path, capsys):
     frame = pd.DataFrame({"qid": [[1], [1]], "label": [1, 0], "x": [1.0, 2.0]})
     frame.to_parquet(tmp_path / "t.parquet")

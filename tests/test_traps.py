@@ -337,9 +337,9 @@ def test_parameters_of_the_native_objective(engine, name, remedy):
     assert len(messages) == 1
 
 
-@pytest.mark.parametrize("train", both({"leaves": "newton"}), ids=["lightgbm", "xgboost"])
+@pytest.mark.parametrize("train", both({"leaves": "gradient"}), ids=["lightgbm", "xgboost"])
 def test_arguments_among_the_parameters(train):
-    with pytest.raises(ValueError, match=r"params has leaves='newton'.*give it as leaves= of the call"):
+    with pytest.raises(ValueError, match=r"params has leaves='gradient'.*give it as leaves= of the call"):
         train()
 
 

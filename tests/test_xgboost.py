@@ -339,7 +339,7 @@ NO_GROUPS = xgb.DMatrix(X, Q.relevance)
         ({"objective": "LamdaRank"}, ValueError, "'LamdaRank' is unknown"),
         ({"objective": LambdaRank}, TypeError, "expected an objective"),
         ({"objective": SigmoidLocal()}, ValueError, "curvature .* changes sign"),
-        ({"leaves": "newtons"}, ValueError, "leaves is 'newtons', expected one of engine, gradient, newton"),
+        ({"leaves": "newton"}, ValueError, "leaves is 'newton', expected one of engine, gradient"),
         ({"custom_metric": [3]}, TypeError, "custom_metric has 3"),
         ({"custom_metric": NDCG}, TypeError, "custom_metric has <class"),
         (

@@ -49,7 +49,6 @@ def test_a_matrix_of_batches_carries_what_one_of_arrays_does(kind, tmp_path):
 
 
 TRAININGS = {
-    "newton": {"objective": graded(0.2), "leaves": "newton"},
     "gradient": {"objective": graded(0.2), "leaves": "gradient"},
     "schedule": {"objective": Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.2))},
     "positions": {"objective": PositionGAM(LambdaRank())},
@@ -60,8 +59,6 @@ TRAININGS = {
 @KIND
 @pytest.mark.parametrize("name", TRAININGS)
 def test_models_are_those_of_the_whole(kind, name, tmp_path):
-    if name == "newton" and not hasattr(xgb, "objective"):
-        pytest.skip("needs xgboost 3.2")
     given = TRAININGS[name]
     positions = {"position": RANK if name == "positions" else None}
     data = in_batches(kind, tmp_path, parts(COLUMNS | positions))

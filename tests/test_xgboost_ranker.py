@@ -47,11 +47,9 @@ def test_is_xgbranker_under_its_own_objective():
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-6)
 
 
-@pytest.mark.parametrize("leaves", ["engine", "gradient", "newton"])
+@pytest.mark.parametrize("leaves", ["engine", "gradient"])
 @pytest.mark.parametrize("objective", ["graded", graded()], ids=["text", "value"])
 def test_is_train(objective, leaves):
-    if leaves == "newton":
-        pytest.importorskip("xgboost.objective")
     ranker = LambdaRanker(objective=objective, leaves=leaves, **SMALL)
     ranker.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}, sample_weight=WEIGHT)
     data = DMatrix(X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, weight=WEIGHT)

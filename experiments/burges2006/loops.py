@@ -1,7 +1,7 @@
 """RankNet in plain compiled loops over documents, as in 2006: pair by pair, and factored.
 
 A net of one layer scores a document by w·x, one of two layers by w·tanh(Vx + b). These loops are the paper's and are
-only timed; nets are trained by `lambdaboost.torch`.
+only timed; nets are trained with `loss.Loss`.
 """
 
 from __future__ import annotations

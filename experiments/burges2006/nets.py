@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from experiments.burges2006.loss import Loss, query_batches
 from experiments.common.data import Data, Fold, dense
 from lambdaboost import NDCG, LambdaRank, Queries, RankNet
 from lambdaboost.evaluation import Figures
 from lambdaboost.objectives import Objective
-from lambdaboost.torch import Loss, query_batches
 
 CUTOFFS = tuple(range(1, 11))
 SELECTED_BY = NDCG(10)

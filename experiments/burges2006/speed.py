@@ -11,12 +11,12 @@ import torch
 
 from benchmarks.timing import Slope, Timed, alternate, fitted
 from experiments.burges2006 import loops
+from experiments.burges2006.loss import Loss, query_batches
 from experiments.burges2006.nets import HIDDEN, torch_net
 from experiments.common.report import table
 from lambdaboost import Queries, RankNet
 from lambdaboost._threads import using
 from lambdaboost.datasets import Collection, cubic_polynomial
-from lambdaboost.torch import Loss, query_batches
 
 PAPER_SPEEDUP = {"one layer": 5.1, "two layers": 8.0}
 PAPER_SLOPES = {"pairs": 1.943, "factored": 1.185}
@@ -132,7 +132,7 @@ def _loop_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
 
 
 def _torch_epoch(way: str, data: Collection, hidden: int) -> Callable[[], None]:
-    """An epoch in PyTorch: all pairs of a query in one batch, or `lambdaboost.torch.Loss`."""
+    """An epoch in PyTorch: all pairs of a query in one batch, or `Loss`."""
     net = torch_net(data.n_features, hidden, seed=0)
     optimizer = torch.optim.SGD(net.parameters(), lr=RATE)
     batches = [(torch.from_numpy(data.features[rows]), q) for rows, q in query_batches(data.queries)]

@@ -6,21 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from experiments.several_goals.sets import SECOND, Goals, Parts
-from experiments.several_goals.training import Scores, booster_of, data_of, outcome, predictor
-from lambdaboost import Constrained, Queries, Scorecard
-from lambdaboost.datasets import Collection
-from lambdaboost.objectives import (
+from experiments.several_goals.combiners import (
     Chebyshev,
+    Combined,
     ExactPareto,
     FromSources,
     MinNorm,
-    Objective,
-    Scaled,
     StochasticLabels,
     draw_preferences,
 )
-from lambdaboost.objectives.combiners.combiner import Combiner
+from experiments.several_goals.sets import SECOND, Goals, Parts
+from experiments.several_goals.training import Scores, booster_of, data_of, outcome, predictor
+from lambdaboost import Constrained, Queries, Scaled, Scorecard
+from lambdaboost.datasets import Collection
+from lambdaboost.objectives import Objective
 
 WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # of the second goal
 READ_OFF = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)  # of the model with preferences as features
@@ -30,11 +29,11 @@ COPIES = 4  # of its training data, each with its own draw of preferences
 PREFERENCES = ("to_first", "to_second")  # their label sources
 FIRST, SECOND_ALONE = "first goal alone", "second goal alone"
 SUM, CONSTRAINED, ONE_MODEL, MIN_NORM = "weighted sum", "Constrained", "preferences as features", "MinNorm"
-COMBINERS: dict[str, Callable[[float, int], Combiner]] = {
-    "Scaled": lambda w, seed: Scaled((1 - w, w)),
-    "StochasticLabels": lambda w, seed: StochasticLabels((1 - w, w), seed=seed),
-    "Chebyshev": lambda w, seed: Chebyshev((1 - w, w)),
-    "ExactPareto": lambda w, seed: ExactPareto((1 - w, w)),
+COMBINERS: dict[str, Callable[[tuple[Objective, ...], float, int], Objective]] = {
+    "Scaled": lambda of, w, seed: Scorecard(of, Scaled((1 - w, w))),
+    "StochasticLabels": lambda of, w, seed: Combined(of, StochasticLabels((1 - w, w), seed=seed)),
+    "Chebyshev": lambda of, w, seed: Combined(of, Chebyshev((1 - w, w))),
+    "ExactPareto": lambda of, w, seed: Combined(of, ExactPareto((1 - w, w))),
 }
 
 
@@ -56,11 +55,9 @@ def weighted(goals: Goals, seed: int) -> dict[str, Objective]:
 def combined(goals: Goals, seed: int) -> dict[str, Objective]:
     """Every combiner at every weight, and the one without."""
     found: dict[str, Objective] = {
-        named(name, w): Scorecard(goals.objectives, made(w, seed))
-        for name, made in COMBINERS.items()
-        for w in WEIGHTS
+        named(name, w): made(goals.objectives, w, seed) for name, made in COMBINERS.items() for w in WEIGHTS
     }
-    return found | {MIN_NORM: Scorecard(goals.objectives, MinNorm())}
+    return found | {MIN_NORM: Combined(goals.objectives, MinNorm())}
 
 
 def constrained(goals: Goals, seed: int) -> dict[str, Objective]:
@@ -79,7 +76,7 @@ def conditioned(goals: Goals, parts: Parts, seed: int, rounds: int) -> dict[str,
     sources = dict(zip(PREFERENCES, drawn.T, strict=True)) | {SECOND: np.tile(q.labels[SECOND], COPIES)}
     features = np.column_stack([np.tile(parts.train.features, (COPIES, 1)), drawn])
     data = data_of(Collection(features, Queries(np.tile(q.relevance, COPIES), sizes, **sources)))
-    objective = Scorecard(goals.objectives, FromSources(PREFERENCES))
+    objective = Combined(goals.objectives, FromSources(PREFERENCES))
     booster, seconds = booster_of(objective, data, rounds)
     kept: dict[str, Scores] = {f"{ONE_MODEL} seconds": np.array([seconds, np.nan, np.nan])}
     for w in READ_OFF:

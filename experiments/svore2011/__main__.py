@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> Results:
 
 def reproduce(data: Data, setting: Setting, grid: Grid, workers: int, out: Path) -> Results:
     """Run the protocol and write the report into a folder."""
-    total = n_runs(systems(grid, setting.engine, [c.name for c in data.clicks]), grid, data, setting.engine)
+    total = n_runs(systems(grid, setting.engine, [c.name for c in data.clicks]), grid, data)
     note(
         f"{data.name}: at most {total} runs of {setting.rounds} rounds; finished ones are kept in {out / 'runs'}"
     )

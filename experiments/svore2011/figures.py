@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from experiments.common.report import Draw, draw, legend
+from experiments.svore2011 import plots
 from experiments.svore2011.protocol import Results
+from experiments.svore2011.recorder import Recorder, agreement_column
 from experiments.svore2011.settings import GROWING, NEWTON, SELECTED_BY, SHARES
 from experiments.svore2011.training import train, training_data
 from lambdaboost import CNDCG, NDCG, ClickTier, Exponential, LambdaRank, Linear, SigmoidLocal
-from lambdaboost.diagnostics import Recorder, plots
-from lambdaboost.diagnostics.recorder import agreement_column
 from lambdaboost.evaluation.reports.page import COLOURS
 from lambdaboost.objectives import Objective
 
@@ -53,7 +53,7 @@ def click_lambdas(clicks: str) -> tuple[Objective, Objective]:
 
 
 def diagnose(results: Results) -> Diagnosis:
-    """Train the Newton baseline again, with a recorder."""
+    """Train the Newton baseline again, and record its rounds."""
     data, setting = results.data, results.setting
     fold = data.folds[0]
     trial, _ = results.selected(NEWTON, fold)
@@ -63,17 +63,17 @@ def diagnose(results: Results) -> Diagnosis:
     pairs = [(LambdaRank(), other) for clicks in data.clicks for other in click_lambdas(clicks.name)]
     every = max(1, setting.rounds // POINTS)
     (X, q), (X_valid, q_valid) = part, data.joined(fold.valid)
+    booster = train(trial, setting, training_data(setting.engine, part), part)
     on_train = Recorder(X, q, LambdaRank(), pairs, 3, grades, every, SAMPLE, setting.seed)
     on_valid = Recorder(X_valid, q_valid, LambdaRank(), (), 3, (), every, SAMPLE, setting.seed)
-    train(trial, setting, training_data(setting.engine, part), [on_train, on_valid])
-    return Diagnosis(on_train, on_valid, grades)
+    return Diagnosis(on_train.replay(booster), on_valid.replay(booster), grades)
 
 
 def draw_figures(results: Results, diagnosis: Diagnosis, out: Path) -> str:
     """Draw all figures to a folder; return their section of the report."""
     frame = diagnosis.train.frame()
     recorded = (
-        f"Recorded while {results.data.folds[0].name} trains the Newton baseline, "
+        f"Recorded as {results.data.folds[0].name} trains the Newton baseline, "
         f"on {diagnosis.train.queries.n_queries} of its training queries."
     )
     figures: dict[int, tuple[list[Draw], str]] = {

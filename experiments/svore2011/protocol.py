@@ -89,10 +89,10 @@ def best_runs(runs: Runs, n: int) -> list[tuple[Trial, dict[str, Any]]]:
     return sorted(runs.items(), key=lambda run: -run[1]["valid"].max())[:n]
 
 
-def n_runs(rows: Sequence[System], grid: Grid, data: Data, engine: str) -> int:
+def n_runs(rows: Sequence[System], grid: Grid, data: Data) -> int:
     """The maximum number of runs of the protocol."""
     own = sum(
-        len(own_trials(system, grid, engine, fold))
+        len(own_trials(system, grid, fold))
         for system in rows
         if system.follows is None
         for fold in data.folds
@@ -127,7 +127,7 @@ def run_protocol(
         best = best_runs(runs[str(system.follows), fold.name], grid.reused)
         return following_trials(system, [trial for trial, _ in best])
 
-    each(lambda s: s.follows is None, lambda s, fold: own_trials(s, grid, setting.engine, fold))
+    each(lambda s: s.follows is None, lambda s, fold: own_trials(s, grid, fold))
     each(lambda s: s.follows is not None, following)
     shared = {
         (system, fold.name, share): replace(best_runs(runs[system, fold.name], 1)[0][0], share=share)

@@ -239,8 +239,8 @@ def _grids(grid: Grid, engine: str) -> str:
         "LightGBM estimates documents in a leaf from hessians: exactly for Newton and gradient descent here, roughly "
         "for the reference systems."
         if engine == "lightgbm"
-        else "XGBoost can keep leaves above a number of documents for gradient descent; for Newton's vector leaves it "
-        "cannot, so there is no such sweep; for the reference systems `min_child_weight` is "
+        else "XGBoost counts documents in a leaf for Newton and gradient descent; for the reference systems "
+        "`min_child_weight` is "
         f"{CURVATURE:g} × documents, about their curvature in the first rounds."
     )
     return f"""\
@@ -264,10 +264,9 @@ def _selected(results: Results) -> str:
         for fold in results.data.folds:
             trial, outcome = results.selected(system.name, fold)
             objective = "the engine's own" if trial.objective is None else f"`{trial.objective!r}`"
-            documents = "–" if trial.documents is None else str(trial.documents)
             best, figure = _best(outcome)
             n = len(results.runs[system.name, fold.name])
-            row = [system.name, fold.name, objective, f"{trial.rate:g}", documents]
+            row = [system.name, fold.name, objective, f"{trial.rate:g}", str(trial.documents)]
             rows.append([*row, str(best), f"{100 * figure:.2f}", str(n)])
     header = ["System", "Fold", "Objective", "Rate", "Documents", "Rounds", "Validation NDCG@3", "of runs"]
     return table(

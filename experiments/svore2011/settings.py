@@ -122,14 +122,14 @@ class Setting:
 class Trial:
     """One run: an objective, None for the engine's own, with one choice of every parameter.
 
-    `documents` is the minimum number of documents in a leaf, None if the engine has no such limit.
+    `documents` is the minimum number of documents in a leaf.
     """
 
     fold: Fold
     objective: Objective | None
     leaves: Literal["engine", "gradient", "newton"]
     rate: float
-    documents: int | None
+    documents: int
     share: float = 1.0
 
     def key(self, setting: Setting) -> str:
@@ -159,13 +159,11 @@ class Trial:
         }
 
 
-def own_trials(system: System, grid: Grid, engine: str, fold: Fold) -> list[Trial]:
+def own_trials(system: System, grid: Grid, fold: Fold) -> list[Trial]:
     """A system's runs over all rates and leaf sizes."""
-    # XGBoost's vector leaves, which Newton steps need there, have no minimum size.
-    documents = (None,) if engine == "xgboost" and system.leaves == "newton" else grid.documents
     return [
         Trial(fold, objective, system.leaves, rate, least)
-        for objective, rate, least in product(system.objectives, grid.rates, documents)
+        for objective, rate, least in product(system.objectives, grid.rates, grid.documents)
     ]
 
 

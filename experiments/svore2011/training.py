@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import lightgbm as lgb
 import numpy as np
@@ -13,6 +12,8 @@ import xgboost as xgb
 from numpy.typing import NDArray
 
 from experiments.common.data import Data, Fold
+from experiments.svore2011 import mart
+from experiments.svore2011.recorder import rounds_of
 from experiments.svore2011.settings import SELECTED_BY, Setting, Trial
 from lambdaboost.datasets import Collection
 from lambdaboost.lightgbm import Dataset
@@ -22,15 +23,6 @@ from lambdaboost.xgboost import train as train_xgboost
 
 # XGBoost limits the curvature of a leaf; LambdaRank's is about 1/20 per document at first.
 CURVATURE = 1 / 20
-Scores = Callable[[Collection], Callable[[int, int], NDArray[np.float64]]]
-
-
-@dataclass(frozen=True)
-class Model:
-    """A trained booster: its number of trees, and a function for the sum of trees first:last."""
-
-    n_trees: int
-    scores: Scores
 
 
 def training_data(engine: str, collection: Collection) -> Any:
@@ -44,12 +36,13 @@ def training_data(engine: str, collection: Collection) -> Any:
     return Dataset(collection.features, q.relevance, group=q.sizes, sources=sources, params=params)
 
 
-def train(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any] = ()) -> Model:
-    """Train a model for all rounds, with `recorders` of `lambdaboost.diagnostics` as callbacks."""
-    return (_lightgbm if setting.engine == "lightgbm" else _xgboost)(trial, setting, data, recorders)
+def train(trial: Trial, setting: Setting, data: Any, collection: Collection) -> Any:
+    """Train a booster for all rounds on `data`, which hold the rows of `collection`."""
+    return (_lightgbm if setting.engine == "lightgbm" else _xgboost)(trial, setting, data, collection)
 
 
-def _lightgbm(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any]) -> Model:
+def _lightgbm(trial: Trial, setting: Setting, data: Any, collection: Collection) -> lgb.Booster:
+    rounds, objective = setting.rounds, trial.objective
     params = {
         "verbosity": -1,
         "feature_pre_filter": False,
@@ -59,68 +52,40 @@ def _lightgbm(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any
         "seed": setting.seed,
         "metric": "None",
         "num_leaves": setting.num_leaves,
-        "learning_rate": trial.rate,
         "min_data_in_leaf": trial.documents,
     }
-    if trial.objective is None:
-        booster = lgb.train(params | {"objective": "lambdarank"}, data, setting.rounds)
-    else:
-        booster = train_lightgbm(
-            params,
-            data,
-            setting.rounds,
-            objective=trial.objective,
-            leaves=trial.leaves,
-            callbacks=recorders,
+    if objective is not None and trial.leaves == "newton":
+        return mart.train_lightgbm(
+            params, data, collection.features, collection.queries, objective, rounds, trial.rate
         )
-
-    def scores(collection: Collection) -> Callable[[int, int], NDArray[np.float64]]:
-        def of_trees(first: int, last: int) -> NDArray[np.float64]:
-            some = {"start_iteration": first, "num_iteration": last - first, "num_threads": 1}
-            return np.asarray(booster.predict(collection.features, raw_score=True, **some))
-
-        return of_trees
-
-    return Model(booster.current_iteration(), scores)
+    params["learning_rate"] = trial.rate
+    if objective is None:
+        return lgb.train(params | {"objective": "lambdarank"}, data, rounds)
+    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
+    return train_lightgbm(params, data, rounds, objective=objective, leaves=leaves)
 
 
-def _xgboost(trial: Trial, setting: Setting, data: Any, recorders: Sequence[Any]) -> Model:
-    per_document = 1 if trial.leaves == "gradient" else CURVATURE
+def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) -> xgb.Booster:
+    rounds, objective = setting.rounds, trial.objective
     params = {
         "tree_method": "hist",
         "grow_policy": "lossguide",
         "max_depth": 0,
         "max_leaves": setting.num_leaves,
-        "eta": trial.rate,
-        "lambda": 0,
         "nthread": 1,
         "seed": setting.seed,
         "verbosity": 0,
-        "min_child_weight": 0 if trial.documents is None else trial.documents * per_document,
     }
-    if trial.objective is None:
+    if objective is not None and trial.leaves == "newton":
+        params["min_child_weight"] = trial.documents
+        return mart.train_xgboost(params, data, collection.queries, objective, rounds, trial.rate)
+    per_document = 1 if trial.leaves == "gradient" else CURVATURE
+    params |= {"eta": trial.rate, "lambda": 0, "min_child_weight": trial.documents * per_document}
+    if objective is None:
         own = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
-        booster = xgb.train(params | own, data, setting.rounds, verbose_eval=False)
-    else:
-        booster = train_xgboost(
-            params,
-            data,
-            setting.rounds,
-            objective=trial.objective,
-            leaves=trial.leaves,
-            callbacks=[recorder.xgboost() for recorder in recorders],
-            verbose_eval=False,
-        )
-
-    def scores(collection: Collection) -> Callable[[int, int], NDArray[np.float64]]:
-        # Without a base margin each call would add the intercept again.
-        margin = [0.0] * collection.queries.n_documents
-        matrix = xgb.DMatrix(collection.features, base_margin=margin, nthread=1)
-        return lambda first, last: np.asarray(
-            booster.predict(matrix, output_margin=True, iteration_range=(first, last)), dtype=np.float64
-        )
-
-    return Model(booster.num_boosted_rounds(), scores)
+        return xgb.train(params | own, data, rounds, verbose_eval=False)
+    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
+    return train_xgboost(params, data, rounds, objective=objective, leaves=leaves, verbose_eval=False)
 
 
 @dataclass
@@ -137,26 +102,28 @@ class Trainer:
         `rounds` and `valid` are the checkpoints and their mean NDCG@3 on validation queries; `test_scores` are the
         scores at the best checkpoint, the first among ties.
         """
-        train_data, valid, test = self._prepared(trial)
+        train_data, collection, valid, test = self._prepared(trial)
         started = perf_counter()
-        model = train(trial, self.setting, train_data)
+        booster = train(trial, self.setting, train_data, collection)
+        n_trees, of_trees = rounds_of(booster, valid.features)
         # There may be fewer trees than rounds, since LightGBM drops trees without a split.
-        rounds = np.unique(np.minimum(checkpoints(self.setting), max(1, model.n_trees)))
-        of_trees, scores, figures = model.scores(valid), np.zeros(valid.queries.n_documents), []
+        rounds = np.unique(np.minimum(checkpoints(self.setting), max(1, n_trees)))
+        scores, figures = np.zeros(valid.queries.n_documents), []
         for first, last in zip((0, *rounds), rounds, strict=False):  # each tree is scored once
             scores += of_trees(int(first), int(last))
             figures.append(SELECTED_BY(scores, valid.queries))
-        test_scores = model.scores(test)(0, int(rounds[np.argmax(figures)]))
+        test_scores = rounds_of(booster, test.features)[1](0, int(rounds[np.argmax(figures)]))
         seconds = perf_counter() - started
         return {"rounds": rounds, "valid": np.array(figures), "test_scores": test_scores, "seconds": seconds}
 
-    def _prepared(self, trial: Trial) -> tuple[Any, Collection, Collection]:
+    def _prepared(self, trial: Trial) -> tuple[Any, Collection, Collection, Collection]:
         key = trial.fold, trial.share
         if self._kept is None or self._kept[0] != key:
             self._kept = None  # frees memory before the next one is made
             collection = self.data.training(trial.fold, trial.share, self.setting.seed)
             made = training_data(self.setting.engine, collection)
-            self._kept = key, (made, self.data.joined(trial.fold.valid), self.data.joined(trial.fold.test))
+            valid, test = self.data.joined(trial.fold.valid), self.data.joined(trial.fold.test)
+            self._kept = key, (made, collection, valid, test)
         return self._kept[1]
 
 

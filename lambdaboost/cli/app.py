@@ -31,7 +31,7 @@ TRAIN, MEASURE = "Train and predict", "Measure and compare"
 PAGE = Path("lambdaboost-report.html")  # written by demo and report in the current folder
 Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
 ENGINE = Engine(first_installed())
-Leaves = StrEnum("Leaves", ["engine", "gradient", "newton"])
+Leaves = StrEnum("Leaves", ["engine", "gradient"])
 Choose = StrEnum("Choose", ["best", "simplest", "balanced"])
 Split = StrEnum("Split", ["folds", "given"])
 
@@ -121,9 +121,7 @@ def train(
     ] = "LambdaRank()",
     leaves: Annotated[
         Leaves,
-        Option(
-            help="Leaf values by the engine's Newton steps, gradient steps, or Newton steps on least-squares splits."
-        ),
+        Option(help="Leaf values by the engine's Newton steps, or gradient steps."),
     ] = Leaves.engine,
     engine: EngineOption = ENGINE,
     rounds: Annotated[int, Option(min=1, help="Boosting rounds.")] = 100,
@@ -350,8 +348,8 @@ def report(
     """Write an HTML page that compares models or scores, with significance tests, pictures and the worst queries.
 
     The page is one file without scripts, for desktop, phone, dark mode and print. For models it also shows feature
-    importance, learning curves, and the 2011 paper's diagnostics, replayed from their trees. Pictures need matplotlib,
-    the optional extra "plots". The first measure is also shown by query.
+    importance and learning curves. Pictures need matplotlib, the optional extra "plots". The first measure is also
+    shown by query.
     """
 
 

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaboost.cli.console import ERR, print_table, tell
-from lambdaboost.cli.report import recorder_for
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.diagnostics import pictures, replay
 from lambdaboost.engines.engine import Engine, Training, engine_named
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective
@@ -28,7 +26,6 @@ DOCUMENTS = 50  # of a query, on average
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)  # of which the validation part selects, for each system
 CHOSEN_BY = NDCG(3)
 MEASURES = (*(NDCG(k) for k in range(1, 11)), NDCG(), CNDCG(3), CNDCG(10))
-DIAGNOSED = 200  # queries of the validation part
 
 
 @dataclass
@@ -64,7 +61,7 @@ def run(engine: str, queries: int, rounds: int, seed: int, report: Path) -> None
     comparison = compare(*systems, measures=MEASURES)
     command = f"lambdaboost demo --engine {engine} --queries {queries} --rounds {rounds} --seed {seed}"
     with ERR.status(f"writing {report} …"):
-        _write_page(report, command, stock, contenders, systems, valid, rounds)
+        _write_page(report, command, stock, contenders, systems, valid)
     print_table(_table(contenders, comparison))
     sizes = " / ".join(str(part.queries.n_queries) for part in (train, valid, test))
     tell(
@@ -124,11 +121,8 @@ def _write_page(
     contenders: tuple[Contender, ...],
     systems: list[System],
     valid: Collection,
-    rounds: int,
 ) -> None:
-    """Write the page: the systems on the test part, with curves and diagnostics on the validation part."""
-    newton, sample = contenders[-1], valid.take(range(min(DIAGNOSED, valid.queries.n_queries)))
-    recorder = recorder_for(newton.objective, sample.features, sample.queries, rounds)
+    """Write the page: the systems on the test part, with curves on the validation part."""
     gains = {c.name: map(float, stock.importance(c.booster)) for c in contenders}
     settings = {
         c.name: {
@@ -145,7 +139,6 @@ def _write_page(
         path,
         *systems,
         histories={c.name: {"valid": {repr(CHOSEN_BY): c.curves[c.rate]}} for c in contenders},
-        diagnostics=pictures(replay(recorder, newton.booster), of=newton.name),
         importance={c: dict(zip(valid.feature_names or (), of, strict=True)) for c, of in gains.items()},
         run={"Command": command, "Data": "a synthetic search log: its test part"} | settings,
         title=f"lambdaboost demo, {stock.name}",

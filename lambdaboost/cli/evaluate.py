@@ -86,8 +86,6 @@ def _of_file(
         columns, data = model_file.label_columns(options, models, file)
         check_columns(measures, columns)
         q = columns.queries(data)
-    if scores is None:
-        s, _ = models[0].scored(data)
-    else:
-        s = as_grouped(data, read_scores(scores, q.n_documents, file))
+    given = None if scores is None else as_grouped(data, read_scores(scores, q.n_documents, file))
+    s = models[0].scored(data) if given is None else given
     return q, figures_of(measures or default_measures(q), s, q, seed, data.naming_rows)

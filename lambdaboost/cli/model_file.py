@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from lambdaboost._installed import ENGINES
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
-from lambdaboost.datasets.collection import stacked
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import Piece
 from lambdaboost.engines import saving
 from lambdaboost.engines.engine import Engine, engine_named
-
-NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -46,15 +43,9 @@ class LoadedModel:
             )
         return scores
 
-    def scored(self, file: DocumentFile, rows: NDArray[np.int64] = NONE) -> tuple[NDArray[np.floating], Any]:
-        """The scores of a file, shape (n_documents,), and the features of some of its rows."""
-        scores, kept, first, ascending = [], [], 0, np.sort(rows)
-        for piece in self.pieces(file):
-            features, last = self.matrix(piece), first + len(piece)
-            scores.append(self.scores(features))
-            kept.append(features[ascending[(first <= ascending) & (ascending < last)] - first])
-            first = last
-        return np.concatenate(scores), stacked(kept)[np.searchsorted(ascending, rows)]
+    def scored(self, file: DocumentFile) -> NDArray[np.floating]:
+        """The scores of a file, shape (n_documents,)."""
+        return np.concatenate([self.scores(self.matrix(piece)) for piece in self.pieces(file)])
 
     def pieces(self, file: DocumentFile) -> Iterator[Piece]:
         """The rows of a file in order, of a folder with the columns that the model needs."""

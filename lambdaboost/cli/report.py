@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,32 +24,24 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import digest
-from lambdaboost.diagnostics import Recorder, pictures, replay
-from lambdaboost.diagnostics.lambdas import is_of_pairs, pair_parts
-from lambdaboost.engines.native import read_objective
 from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.naming import default_measures
-from lambdaboost.evaluation.reports.page import has_matplotlib
-from lambdaboost.objectives import Objective
-from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.evaluation.reports.page import has_matplotlib, label, label_axes, line
 
-REPLAYED = 40  # number of rounds of a model in its diagnostics
-SAMPLE = 200  # number of queries in the diagnostics
 # Entries of a model's description that are not on the page, or elsewhere on it.
 HIDDEN = {"columns", "history", "measures", "model_sha256", "tuning"}
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A model or a file of scores with the scores of the documents; of a model with the features of a sample."""
+    """A model or a file of scores with the scores of the documents."""
 
     name: str
     path: Path
     scores: NDArray[np.floating]
     model: LoadedModel | None = None
-    features: Any = None
 
     def facts(self) -> dict[str, Any]:
         """What the page says of it."""
@@ -76,7 +68,7 @@ def run(
     seed: int,
     out: Path,
 ) -> None:
-    """Evaluate, replay diagnostics and write the page."""
+    """Evaluate and write the page."""
     _check_names((*model, *scores), baseline)
     curves = _curves(propensities)
     measures = parse_measures(measure)
@@ -90,13 +82,7 @@ def run(
         # Ties in random order, so that a file sorted by grade has no advantage.
         rows = q.shuffled_rows(seed)
         shuffled = q.reordered(rows)
-        chosen = np.sort(
-            np.random.default_rng(0).choice(q.n_queries, min(SAMPLE, q.n_queries), replace=False)
-        )
-        sample, ranked = rows[q.rows_of(chosen)], []
-        for named, loaded in models.items():
-            values, features = loaded.scored(data, sample)
-            ranked.append(Ranked(named.name, named.path, values, loaded, features))
+        ranked = [Ranked(n.name, n.path, loaded.scored(data), loaded) for n, loaded in models.items()]
         for named in scores:
             values = as_grouped(data, read_scores(named.path, q.n_documents, file))
             ranked.append(Ranked(named.name, named.path, values))
@@ -111,8 +97,7 @@ def run(
             histories={
                 name: m.about["history"] for name, m in loaded_models.items() if m.about.get("history")
             },
-            diagnostics=_diagnostics(ranked, data, sample, shuffled.take(chosen))
-            | pictures(propensities=curves),
+            diagnostics=_pictures(curves),
             importance={name: _importance(m, data) for name, m in loaded_models.items()},
             segments={name: segment_of_queries(data, name, q) for name in segment},
             documents=_document_names(labels, data, q.n_documents)[rows],
@@ -180,44 +165,17 @@ def _curves(propensities: tuple[Named, ...]) -> dict[str, Propensities]:
     return curves
 
 
-def _diagnostics(
-    ranked: Sequence[Ranked], file: DocumentFile, rows: NDArray[np.int64], q: Queries
-) -> dict[str, Callable[[Any], Any]]:
-    """The 2011 paper's diagnostics of each model, replayed from its trees on a sample: these rows of the file."""
-    drawn: dict[str, Callable[[Any], Any]] = {}
-    objectives: dict[str, Objective] = {}
-    for r in ranked:
-        if r.model is None:
-            continue
-        if "objective" not in r.model.about:
-            note(f"{r.name} has no diagnostics: {r.path} has no record of its objective")
-            continue
-        try:
-            objective = read_objective(r.model.about["objective"])
-            check_objective("objective", objective)
-            n_rounds = r.model.engine.n_rounds(r.model.booster)
-            with file.naming_rows(rows):
-                recorder = recorder_for(objective, r.features, q, n_rounds)
-                drawn |= pictures(replay(recorder, r.model.booster), of=r.name)
-            objectives[repr(objective)] = objective
-        except (TypeError, ValueError) as error:
-            note(f"{r.name} has no diagnostics: {error}")
-    return drawn | pictures(objectives=objectives)
+def _pictures(curves: Mapping[str, Propensities]) -> dict[str, Callable[[Any], Any]]:
+    """The curves of position bias in one picture, with its caption."""
+    if not curves:
+        return {}
 
+    def draw(ax: Any) -> None:
+        label_axes(ax, "", "")
+        for at, (name, curve) in enumerate(curves.items()):
+            curve.plot(ax, label=label(name), **line(at))
+        ax.legend(frameon=False)
 
-def recorder_for(objective: Objective, X: Any, q: Queries, rounds: int) -> Recorder:
-    """A recorder of rankings, with enough rounds for a curve, and of the λ if these are sums over pairs."""
-    of_pairs = is_of_pairs(objective)
-    parts = [part for _, part in pair_parts(objective)] if of_pairs else []
-    compare = [(parts[0], part) for part in parts[1:] if part != parts[0]]
-    grades = _high_grades(q) if of_pairs else ()
-    every = max(1, rounds // REPLAYED)
-    return Recorder(X, q, objective, compare, grades=grades, every=every, sample=None)
-
-
-def _high_grades(q: Queries) -> tuple[int, ...]:
-    """The paper's 3 and 4, else the highest grade; empty if grades are not whole."""
-    there = np.unique(q.relevance[~np.isnan(q.relevance)])
-    if not there.size or (there != np.floor(there)).any() or there[-1] == 0:
-        return ()
-    return tuple(int(g) for g in there if g in (3, 4)) or (int(there[-1]),)
+    bounded = any(curve.low is not None for curve in curves.values())
+    caption = "Propensities by position, relative to the best position"
+    return {caption + (", with 95 % intervals." if bounded else "."): draw}

@@ -62,7 +62,7 @@ def train(
     sources : mapping of str to dask Array or Series of shape (n_documents,), or dask DataFrame, optional
         Further label sources by name. All collections have the same partitions as X.
     rounds, objective, leaves
-        As in the engine's `train`, except ``leaves="newton"`` and objectives that need all rows in one process.
+        As in the engine's `train`, except objectives that need all rows in one process.
     valid, measure, early_stopping : Collection or mapping, Measure and int, optional
         Stop after so many rounds without improvement of the measure of the validation data. They are a `Collection` in
         this process, or Dask collections by the names of these arguments, ``{"X": …, "y": …, "qid": …}``, which only
@@ -88,7 +88,7 @@ def train(
         raise ValueError(f"engine is {engine!r}: give {' or '.join(map(repr, ENGINES))}")
     stock, (network_of, train_on_worker) = engine_named(engine), ENGINES[engine]
     rule = stepped(read_objective(objective), leaves)
-    check_distributed(rule, leaves)
+    check_distributed(rule)
     held_out = held_out_rows(client, X, valid, measure, early_stopping)
     given = named(y, qid, weight, sources, position)
     check_sources(rule, given)

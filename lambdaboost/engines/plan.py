@@ -45,7 +45,7 @@ def planned(
     measures = measures_of(engine, split, metrics, named)
     job = Job(engine, rule, leaves, complete, adds, measures, data, rounds, [*evaluated], model, own)
     if job.of_objective and engine.workers(params) > 1:
-        check_distributed(rule, leaves)
+        check_distributed(rule)
         _check_least_leaf(engine, adds)
     if not job.of_objective:
         _check_grades(rule, leaves, data)
@@ -94,13 +94,8 @@ def measures_of(
 # A cluster, where no worker has all queries.
 
 
-def check_distributed(rule: Any, leaves: Leaves) -> None:
+def check_distributed(rule: Any) -> None:
     """Raise if a rule depends on all queries together."""
-    if leaves == "newton":
-        raise ValueError(
-            "leaves='newton' on a cluster: both engines would compute a leaf from one worker's rows; "
-            "use leaves='gradient' or 'engine'"
-        )
     if isinstance(rule, Objective):
         _refuse_sums_over_all(rule)
 
@@ -126,7 +121,7 @@ def _refuse_sums_over_all(objective: Objective) -> None:
             f"{objective!r} estimates the bias of positions from all queries, and no worker has all of them: estimate "
             "it from the log first, and use InversePropensity"
         )
-    if isinstance(objective, Constrained) or getattr(objective, "combiner", None) is not None:
+    if isinstance(objective, Constrained) or getattr(objective, "scaled", None) is not None:
         raise ValueError(
             f"{objective!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
             "them: give fixed weights or schedules"

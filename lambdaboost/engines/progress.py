@@ -128,8 +128,8 @@ def objective_in_training(variable: str) -> Objective | None:
     """The objective of the training that calls, from the variable of that name; None if it is not lambdaboost's."""
     for frame in waiting():
         value = frame.f_locals.get(variable)
-        # `LGBMRanker` and Newton leaves wrap it.
-        for candidate in (value, getattr(value, "func", None), getattr(value, "objective", None)):
+        # `LGBMRanker` wraps it.
+        for candidate in (value, getattr(value, "func", None)):
             if isinstance(candidate, Objective):
                 return candidate
     return None

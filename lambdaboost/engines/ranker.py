@@ -40,7 +40,7 @@ PARAMETERS = """
 objective : Objective or str
     An objective or its text, such as ``"graded"``; also `McRank` and `OrdinalMcRank`; or one of the engine's own.
     ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
-leaves : "engine", "gradient" or "newton"
+leaves : "engine" or "gradient"
     As in the engine's `train`; predictions have one column in each.
 query : str
     The column of a pandas, polars or pyarrow table that holds the query of each row.

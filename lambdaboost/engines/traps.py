@@ -17,9 +17,9 @@ from lambdaboost.objectives import GradientStep, Objective
 from lambdaboost.objectives.kernels.no_pair import differ_in_a_query
 
 # When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the
-# arguments of a training with a checkpoint and before its first round, before the first tree with Newton leaves, with
-# the finished model, or when a data set is made.
-CALL, OBJECTIVE, DATA, NEWTON = "call", "objective", DROP_IN, "newton"
+# arguments of a training with a checkpoint and before its first round, with the finished model, or when a data set is
+# made.
+CALL, OBJECTIVE, DATA = "call", "objective", DROP_IN
 SAVED, RESUMED, MODEL, LABELS = "saved", "resumed", "model", "labels"
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5

@@ -23,7 +23,6 @@ from lambdaboost.engines.native import NativeObjective, logistic, scores_of
 from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
-from lambdaboost.lightgbm.newton import RATE, NewtonStep, training_scores
 from lambdaboost.lightgbm.rows import ShardRows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
@@ -36,7 +35,7 @@ ALIASES = {
     "rounds": ROUNDS,
     "early stopping": STOPPING,
     "seed": ("seed", "random_seed", "random_state"),
-    "rate": RATE,
+    "rate": ("learning_rate", "shrinkage_rate", "eta"),
     "least leaf": (
         *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
     ),
@@ -137,7 +136,14 @@ class _LightGBM(Engine):
         return bool(booster.feature_importance("split").any())
 
     def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
-        return training_scores(booster)
+        seen: list[NDArray[np.floating]] = []
+
+        def look(scores: NDArray[np.floating], _: Any) -> list[Any]:
+            seen.append(scores.copy())
+            return []
+
+        booster.eval_train(look)
+        return seen[0]
 
     def scores(self, booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
         return np.asarray(booster.predict(features, raw_score=True, num_iteration=rounds))
@@ -203,9 +209,6 @@ def _arguments(job: Job) -> dict[str, Any]:
         params = {**params, **without_default, "objective": rule.name}
     else:
         params = {**params, "objective": rule}
-        if job.leaves == "newton":
-            job.steps.insert(0, step := NewtonStep(job))
-            params["objective"] = step
     if job.adds_least_leaf and not is_constructed(data):
         # A data set constructed now must not drop features that a later training with smaller leaves can use.
         params["feature_pre_filter"] = False

@@ -47,12 +47,9 @@ def train(
         An objective, or `McRank`, with which the booster predicts grades; or its text:
         ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``. ``"lambdarank"`` and ``"rank_xendcg"`` are
         LightGBM's own objectives, computed by LightGBM.
-    leaves : "engine", "gradient" or "newton"
+    leaves : "engine" or "gradient"
         ``"engine"``: LightGBM's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_data_in_leaf=100``, or a twentieth of the data if that is less, unless `params` set it.
-        ``"newton"``: as in MART, splits by least squares on the gradient, then in each leaf Newton's step
-        :math:`-\mathrm{rate}\cdot G/(H + \lambda_2)`, whose size before the rate is at most ``max_delta_step`` (by
-        default 1000). Each tree is grown twice, so random growth and other rules for leaf values are refused.
     valid_sets, valid_names, init_model, keep_training_booster, callbacks
         As in `lightgbm.train`.
     feval : measure, str, callable or list of them, optional
@@ -84,7 +81,7 @@ def train(
     >>> import numpy as np
     >>> from lambdaboost.lightgbm import Dataset, train
     >>> data = Dataset(np.arange(8.0)[:, None], [0, 0, 1, 1, 0, 0, 1, 1], group=[4, 4])
-    >>> train({"min_data_in_leaf": 1, "verbose": -1}, data, rounds=2, leaves="newton").num_trees()
+    >>> train({"min_data_in_leaf": 1, "verbose": -1}, data, rounds=2).num_trees()
     2
 
     """

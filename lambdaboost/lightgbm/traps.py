@@ -7,7 +7,7 @@ import numpy as np
 from lambdaboost._lightgbm import BOOSTING, is_binary_file, is_constructed, is_continued, is_true
 from lambdaboost.calls.traps import BAGGING_BY_QUERY, REFUSED, WARNED, Case, Found, Trap, given
 from lambdaboost.engines import traps
-from lambdaboost.engines.traps import MODEL, NEWTON, OBJECTIVE, RESUMED, SAVED, has_pair
+from lambdaboost.engines.traps import MODEL, OBJECTIVE, RESUMED, SAVED, has_pair
 
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
 ROUNDS = (
@@ -24,25 +24,6 @@ SAMPLING = {
     "data_sample_strategy": "bagging",
 }
 
-# Growing the same tree twice requires deterministic growth, and Newton leaves exclude other rules for leaf values.
-PLAIN = {
-    "boosting": "gbdt",
-    "data_sample_strategy": "bagging",
-    "tree_learner": "serial",
-    "device_type": "cpu",
-    "feature_fraction": "1",
-    "feature_fraction_bynode": "1",
-    "extra_trees": "0",
-    "linear_tree": "0",
-    "use_quantized_grad": "0",
-    "lambda_l1": "0",
-    "path_smooth": "0",
-    "monotone_constraints": "",
-    "cegb_penalty_split": "0",
-    "cegb_penalty_feature_lazy": "",
-    "cegb_penalty_feature_coupled": "",
-}
-
 
 def _missing_grades(case: Case) -> bool:
     data = case.data
@@ -50,12 +31,6 @@ def _missing_grades(case: Case) -> bool:
         return False
     labels = np.asarray(data.label)
     return bool(labels.dtype.kind == "f" and np.isnan(labels).any())
-
-
-def _other_growth(case: Case) -> Found:
-    for name, plain in PLAIN.items():
-        if (value := case.params.get(name, plain)) != plain:
-            yield {"name": name, "value": value, "plain": plain or "its default"}
 
 
 def _bagging(case: Case) -> Found:
@@ -96,16 +71,6 @@ TRAPS = (
         "LightGBM estimates them from hessians, and min_sum_hessian_in_leaf sums the hessians, which are small for "
         "small data and small weights: try lower values, or leaves='gradient', with which both count documents",
         has_pair,
-    ),
-    Trap(
-        'leaves="newton" on LightGBM', REFUSED, NEWTON,
-        "{name} is {value}: leaves='newton' needs trees that grow the same twice, with plain leaves; leave {name} at "
-        "{plain}, or use leaves='gradient' or 'engine'", _other_growth,
-    ),
-    Trap(
-        'leaves="newton" on LightGBM', REFUSED, NEWTON,
-        "{name} is {value}: leaves='newton' cannot know which rows a tree was grown from; leave bagging off, or use "
-        "leaves='gradient' or 'engine'", _bagging,
     ),
     Trap(
         "checkpoint and rounds among the parameters", REFUSED, SAVED,

@@ -1,6 +1,6 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; packages hold `combiners` of several, and what several share: `base` classes,
+Each file holds one public objective; packages hold what several share: `base` classes,
 pair `kernels`, `swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives.
 """
 
@@ -16,16 +16,6 @@ from lambdaboost.objectives.base.hinge import Hinge as Hinge
 from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
 from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
-from lambdaboost.objectives.combiners.balancing import Chebyshev as Chebyshev
-from lambdaboost.objectives.combiners.combiner import COMBINERS
-from lambdaboost.objectives.combiners.balancing import ExactPareto as ExactPareto
-from lambdaboost.objectives.combiners.fixed import (
-    FromSources as FromSources,
-    draw_preferences as draw_preferences,
-)
-from lambdaboost.objectives.combiners.balancing import MinNorm as MinNorm
-from lambdaboost.objectives.combiners.fixed import Scaled as Scaled
-from lambdaboost.objectives.combiners.fixed import StochasticLabels as StochasticLabels
 from lambdaboost.objectives.combo import Combo as Combo
 from lambdaboost.objectives.constrained import Constrained as Constrained
 from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
@@ -45,6 +35,7 @@ from lambdaboost.objectives.recipes import (
     graded as graded,
     iteration_dependent as iteration_dependent,
 )
+from lambdaboost.objectives.scaled import Scaled as Scaled
 from lambdaboost.objectives.schedules import (
     SCHEDULES,
     Constant as Constant,
@@ -57,6 +48,6 @@ from lambdaboost.objectives.structured_hinge import StructuredHinge as Structure
 from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank as UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 
-OTHERS = ("OBJECTIVES", "Hinge", "Objective", "draw_preferences", "parse")
+OTHERS = ("OBJECTIVES", "Hinge", "Objective", "Scaled", "parse")
 # No plain assignment: type checkers, which cannot compute it, would take it for an empty list.
-globals()["__all__"] = sorted({*OBJECTIVES, *GRADE_MODELS, *COMBINERS, *SCHEDULES, *RECIPES, *OTHERS})
+globals()["__all__"] = sorted({*OBJECTIVES, *GRADE_MODELS, *SCHEDULES, *RECIPES, *OTHERS})

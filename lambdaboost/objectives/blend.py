@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lambdaboost.objectives.base.objective import Objective, check_part
 from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.objectives.combiners.combiner import Combiner
+from lambdaboost.objectives.scaled import Scaled
 from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 from lambdaboost.objectives.scorecard import WeightedSum
 
@@ -17,9 +17,9 @@ class Blend(WeightedSum):
     Parameters
     ----------
     first, second : Objective
-    weight : float in [0, 1], a schedule, or a combiner
-        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round. A combiner
-        such as ``Scaled((0.9, 0.1))`` weights both, as in `Scorecard`.
+    weight : float in [0, 1], a schedule, or `Scaled`
+        w of the second: a number, `Constant`, `Linear`, `Exponential`, or any function of the round.
+        ``Scaled((0.9, 0.1))`` weights both, as in `Scorecard`.
 
     Examples
     --------
@@ -31,14 +31,15 @@ class Blend(WeightedSum):
 
     first: Objective
     second: Objective
-    weight: float | Schedule | Combiner
+    weight: float | Schedule | Scaled
 
     def __post_init__(self) -> None:
         check_part("first", self.first)
         check_part("second", self.second)
-        if self.combiner is None:
+        if self.scaled is None:
             check_weight("weight", self.weight, 1)
-        self.check_combiner()
+        else:
+            self.scaled.check_parts(2)
 
     @property
     def parts(self) -> tuple[Objective, ...]:
@@ -46,9 +47,9 @@ class Blend(WeightedSum):
         return self.first, self.second
 
     @property
-    def combiner(self) -> Combiner | None:
-        """The weight, if it is a combiner."""
-        return self.weight if isinstance(self.weight, Combiner) else None
+    def scaled(self) -> Scaled | None:
+        """The weight, if it is `Scaled`."""
+        return self.weight if isinstance(self.weight, Scaled) else None
 
     def constant_weights(self) -> tuple[float | None, ...]:
         """The weight of each part; None where it is not the same in all rounds."""
@@ -57,15 +58,15 @@ class Blend(WeightedSum):
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
         """The weights of a round."""
-        assert not isinstance(self.weight, Combiner)
+        assert not isinstance(self.weight, Scaled)
         w = weight_at(self.weight, iteration)
         return 1 - w, w
 
 
 def blend_weight(objective: Objective, iteration: int) -> float | None:
-    """The weight of the second part of a blend at a round; None without a blend, or with a combiner."""
+    """The weight of the second part of a blend at a round; None without a blend, or with `Scaled` weights."""
     if isinstance(objective, Wrapper):
         return blend_weight(objective.objective, iteration)
-    if not isinstance(objective, Blend) or objective.combiner is not None:
+    if not isinstance(objective, Blend) or objective.scaled is not None:
         return None
     return objective.weights_at(iteration)[1]

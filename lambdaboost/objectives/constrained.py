@@ -11,7 +11,7 @@ from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.base.wrapper import Composite, Wrapper
-from lambdaboost.objectives.combiners.gradients import Gradients
+from lambdaboost.objectives.scaled import Gradients
 
 # The share of the tolerance at which all weight is on the primary objective. The rest absorbs what single rounds add,
 # and the difference between training and new data.
@@ -32,7 +32,7 @@ class Constrained(Composite):
         \mu = w\,\mu_1 + (1 - w)\,\max\Big(f, \frac{\sum_i \mu_{1i}}{\sum_i \mu_{2i}}\Big)\,\mu_2, \quad
         f = \frac{\lVert\lambda_1\rVert}{\lVert\lambda_2\rVert},
 
-    so that no Newton step of λ₂ is longer than those of λ₁ (see `Combiner`). While the measure is at its reference, all
+    so that no Newton step of λ₂ is longer than those of λ₁ (see `Scaled`). While the measure is at its reference, all
     weight goes to `raise_`; the less room is left, the more goes to the primary objective. A round in which the
     reference gains more than the room counts in advance. The other half of the tolerance absorbs single rounds and the
     difference between training and new data.

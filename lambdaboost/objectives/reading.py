@@ -7,9 +7,9 @@ from typing import Any
 from lambdaboost.clicks.propensities import CURVES
 from lambdaboost.evaluation import MEASURES, read_value
 from lambdaboost.objectives.base.objective import OBJECTIVES, Objective
-from lambdaboost.objectives.combiners.combiner import COMBINERS
 from lambdaboost.objectives.mcrank import GRADE_MODELS, GradeModel
 from lambdaboost.objectives.recipes import RECIPES
+from lambdaboost.objectives.scaled import Scaled
 from lambdaboost.objectives.schedules import SCHEDULES
 
 
@@ -33,7 +33,7 @@ def parse(text: str) -> Any:
 
     """
     objectives: dict[str, Any] = {**OBJECTIVES, **GRADE_MODELS, **RECIPES}
-    parts: dict[str, Any] = {**SCHEDULES, **COMBINERS, **MEASURES, **CURVES}
+    parts: dict[str, Any] = {**SCHEDULES, "Scaled": Scaled, **MEASURES, **CURVES}
     value = read_value(text, {**objectives, **parts})
     if not isinstance(value, Objective | GradeModel):
         raise ValueError(f"{text!r} is {value!r}, not an objective: give one of {', '.join(objectives)}")

@@ -10,47 +10,27 @@ from lambdaboost._checks import check_tuple
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
 from lambdaboost.objectives.base.wrapper import Composite
-from lambdaboost.objectives.combiners.combiner import Combiner
-from lambdaboost.objectives.combiners.gradients import Gradients
 from lambdaboost.objectives.kernels.no_pair import NoPair
 from lambdaboost.objectives.kernels.pair_rule import PairRule
+from lambdaboost.objectives.scaled import Gradients, Scaled
 from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 
 
 class WeightedSum(Composite, registered=False):
-    """A sum of `parts` with weights of the round: those of a `combiner`, or `weights_at`."""
+    """A sum of `parts` with weights of the round: `weights_at`, or those that `scaled` holds."""
 
     @property
-    def combiner(self) -> Combiner | None:
-        """What weighs the parts, if it is no numbers or schedules."""
+    def scaled(self) -> Scaled | None:
+        """The weights of the parts, if their λ are scaled to one norm."""
         raise NotImplementedError
 
     def weights_at(self, iteration: int) -> tuple[float, ...]:
-        """The weight of each part at a round, ≥ 0; without a combiner."""
+        """The weight of each part at a round, ≥ 0; not of scaled parts."""
         raise NotImplementedError
 
     def constant_weights(self) -> tuple[float | None, ...]:
         """The weight of each part; None where it is not the same in all rounds."""
         raise NotImplementedError
-
-    def check_combiner(self) -> None:
-        """Raise where there is a combiner that does not fit the parts."""
-        if self.combiner is not None:
-            self.combiner.check_parts(len(self.parts))
-            if self.combiner.reads_costs:
-                for part in self.parts:
-                    _ = part.measure
-
-    @property
-    def ranks_ties_by_row(self) -> bool:  # type: ignore[override]
-        """Whether any part does, or costs are read."""
-        return (self.combiner is not None and self.combiner.reads_costs) or super().ranks_ties_by_row
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The label sources that it reads."""
-        own = () if self.combiner is None else self.combiner.sources
-        return tuple(dict.fromkeys((*super().sources, *own)))
 
     def without_pair(self, q: Queries) -> tuple[NoPair, ...]:
         """Those of its parts that have no pair, but for parts that a constant weight of 0 leaves out anyway."""
@@ -59,9 +39,8 @@ class WeightedSum(Composite, registered=False):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at a round."""
-        if self.combiner is not None:
-            found = Gradients(self.parts, scores, q, iteration)
-            return found.combined(self.combiner.weigh(found))
+        if self.scaled is not None:
+            return Gradients(self.parts, scores, q, iteration).combined(self.scaled.at(iteration))
         live = [(w, part) for w, part in zip(self.weights_at(iteration), self.parts, strict=True) if w > 0]
         if not live:
             return np.zeros(q.n_documents), np.zeros(q.n_documents)
@@ -88,8 +67,8 @@ class Scorecard(WeightedSum):
     Parameters
     ----------
     objectives : tuple of Objective
-    weights : tuple of floats ≥ 0 or schedules, one for each objective; or a combiner
-        A combiner, such as `Scaled`, `MinNorm` or `ExactPareto`, scales λ to one norm, and can depend on their costs.
+    weights : tuple of floats ≥ 0 or schedules, one for each objective; or `Scaled`
+        `Scaled` scales all λ to one norm first.
 
     Examples
     --------
@@ -101,7 +80,7 @@ class Scorecard(WeightedSum):
     """
 
     objectives: tuple[Objective, ...]
-    weights: tuple[float | Schedule, ...] | Combiner
+    weights: tuple[float | Schedule, ...] | Scaled
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objectives", check_tuple("objectives", self.objectives, "(LambdaRank(),)"))
@@ -109,10 +88,10 @@ class Scorecard(WeightedSum):
             raise ValueError("objectives is empty: give at least one")
         for at, objective in enumerate(self.objectives):
             check_part(f"objectives[{at}]", objective)
-        if self.combiner is not None:
-            self.check_combiner()
+        if self.scaled is not None:
+            self.scaled.check_parts(len(self.objectives))
             return
-        weights = check_tuple("weights", self.weights, "(1.0,), or a combiner such as Scaled((0.8, 0.2))")
+        weights = check_tuple("weights", self.weights, "(1.0,), or Scaled((0.8, 0.2))")
         object.__setattr__(self, "weights", weights)
         if len(self.objectives) != len(weights):
             raise ValueError(
@@ -127,13 +106,13 @@ class Scorecard(WeightedSum):
         return self.objectives
 
     @property
-    def combiner(self) -> Combiner | None:
-        """The weights, if they are a combiner."""
-        return self.weights if isinstance(self.weights, Combiner) else None
+    def scaled(self) -> Scaled | None:
+        """The weights, if they are `Scaled`."""
+        return self.weights if isinstance(self.weights, Scaled) else None
 
     def constant_weights(self) -> tuple[float | None, ...]:
         """The weight of each part; None where it is not the same in all rounds."""
-        if isinstance(self.weights, Combiner):
+        if isinstance(self.weights, Scaled):
             return (None,) * len(self.parts)
         return tuple(map(constant_weight, self.weights))
 

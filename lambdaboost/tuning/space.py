@@ -72,7 +72,7 @@ class Space:
         return {shared.get(knob.name, knob.name): replace(knob, params=names[knob.name]) for knob in knobs}
 
     def _least(self, candidate: Candidate) -> Knob:
-        """The smallest leaf: documents, or for Newton leaves of XGBoost the sum of hessians."""
+        """The smallest leaf: documents, or for XGBoost's own leaves the sum of hessians."""
         name = "least_documents"
         if candidate.steps:
             start = min(GRADIENT_LEAF, max(20, self.documents // 20))

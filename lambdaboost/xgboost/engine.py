@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 from lambdaboost import _xgboost
 from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
-from lambdaboost.calls.traps import Case, look_for
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective
-from lambdaboost.engines.traps import NEWTON
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
-from lambdaboost.xgboost import newton
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
 from lambdaboost.xgboost.data import DMatrix, sliced, take
 from lambdaboost.xgboost.shards import matrix_of
@@ -111,18 +108,13 @@ class _XGBoost(Engine):
         return _Rows(data), queries_of(data, names), data.feature_names
 
     def run(self, job: Job) -> Any:
-        model, wide = job.model, job.leaves == "newton"
+        model = job.model
         for name, data in job.evaluated:
             self.check_data(f"evals {name!r}", data)
         _check(job, [(f"evals {name!r}", data) for name, data in job.evaluated])
         given = _arguments(job)
         if isinstance(model, bytes):  # of a checkpoint
             model = bytearray(model)
-        elif model is not None and wide:
-            model = newton.widened(model, job.params.get("base_score"))
-        if model is not None and wide:
-            # The model contains it, and XGBoost would require one for each of its two scores.
-            given["params"].pop("base_score", None)
         evals = [(data, name) for name, data in job.evaluated]
         more = {
             "evals": evals,
@@ -132,8 +124,7 @@ class _XGBoost(Engine):
         }
         with _relabelled(job.rule, [job.data, *(data for data, _ in evals)], job.sources):
             booster = xgb.train(**given, **more)
-        # With Newton leaves the model is rewritten. XGBoost keeps the rounds after the best one.
-        booster = newton.narrowed(booster, given["params"]) if wide else booster
+        # XGBoost keeps the rounds after the best one.
         return booster[: booster.best_iteration + 1] if job.own.get("ends_at_best") else booster
 
     def run_cv(self, job: Job, folds: Any) -> Any:
@@ -164,7 +155,7 @@ class _XGBoost(Engine):
         return "gblinear" in booster.save_config() or bool(booster.get_score(importance_type="weight"))
 
     def training_scores(self, booster: Any, data: Any) -> NDArray[np.floating]:
-        return np.asarray(newton.first_column(booster.predict(data, output_margin=True)))
+        return np.asarray(booster.predict(data, output_margin=True))
 
     def scores(self, booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
         # By default up to the best round after early stopping, as XGBRanker predicts.
@@ -211,8 +202,6 @@ ENGINE = _XGBoost()
 
 def _check(job: Job, evaluated: list[tuple[str, Any]]) -> None:
     job.check_data([job.data], evaluated)
-    for name, data in [("data", job.data), *evaluated] if job.leaves == "newton" else ():
-        look_for(TRAPS, NEWTON, Case(params=job.params, data=data, name=name))
     if isinstance(job.rule, GradeModel) and job.data.get_weight().size:
         raise ValueError(
             f"weights of queries are given: XGBoost's classifiers take none; leave them out for {job.rule!r}, or train "
@@ -233,13 +222,13 @@ class _Rows:
 
 
 def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
-    """All measures and callables as one ``custom_metric``, on the first column of the scores."""
+    """All measures and callables as one ``custom_metric``, on the scores."""
     model = job.rule if isinstance(job.rule, GradeModel) else None
 
     def evaluate(preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         with called_by(calling_booster()):
             figures: list[tuple[str, float]] = []
-            scores = newton.first_column(preds) if model is None else model.scores(preds)
+            scores = preds if model is None else model.scores(preds)
             for metric in job.measures:
                 if isinstance(metric, Measure):
                     figures.append((xgboost_name(metric), metric(scores, queries_of(data, job.sources))))
@@ -280,8 +269,6 @@ def _objective(job: Job) -> tuple[dict[str, Any], Any]:
     # XGBoost starts custom objectives at 0.5 and fits no intercept; a continued model has one already.
     if job.model is None and params.get("base_score") is None:
         params["base_score"] = 0.0
-    if job.leaves == "newton":
-        return newton.settings(params), newton.least_squares_splits(job.rule)
     return params, job.rule
 
 

@@ -56,11 +56,10 @@ def train(
     objective : Objective, GradeModel or str
         An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
         ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost.
-    leaves : "engine", "gradient" or "newton"
+    leaves : "engine" or "gradient"
         ``"engine"``: XGBoost's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
         objective, with ``min_child_weight=100`` documents, or a twentieth of the data if that is less, unless `params`
-        set it. ``"newton"``: the least-squares splits and Newton leaves of MART, see `lambdaboost.xgboost.newton`;
-        callbacks see a booster whose predictions have two columns.
+        set it.
     evals : sequence of (DMatrix, name), optional
         Evaluated after each round; early stopping uses the last one.
     custom_metric : measure, str, callable or list of them, optional
@@ -85,8 +84,6 @@ def train(
     ------
     ValueError, TypeError
         For invalid arguments or data, or what the engine would do in silence (docs/traps.md), before the first round.
-    NotImplementedError
-        For ``leaves="newton"`` if XGBoost is older than 3.2.
 
     Warns
     -----

@@ -60,8 +60,7 @@ def report(
         Learning curves by system, as in `lightgbm.record_evaluation` and the ``evals_result`` of `xgboost.train`:
         ``{"valid": {"NDCG(k=3)": [0.41, 0.43, …]}}``. A curve with gaps may be a mapping from rounds to values.
     diagnostics : mapping of str to callable, optional
-        Further pictures: captions, and functions that draw on matplotlib Axes. `lambdaboost.diagnostics.pictures` makes
-        those of the 2011 paper.
+        Further pictures: captions, and functions that draw on matplotlib Axes.
     importance : mapping of str to mapping of str to float, optional
         The gain of each feature, by system: ``{"graded": dict(zip(names, booster.feature_importance("gain")))}``.
     segments : mapping of str to array of shape (n_queries,), optional

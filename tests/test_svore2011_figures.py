@@ -1,4 +1,4 @@
-"""The diagnostics' arrays against slow references, figures worked by hand, and each user error once."""
+"""Figures 2 to 6 of the 2011 paper: the arrays against slow references and by hand, the recorder, the plots."""
 
 import math
 
@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from experiments.svore2011.lambdas import cost_derivatives, lambda_agreement, lambda_share_by_grade
+from experiments.svore2011.recorder import Recorder, agreement_column
+from experiments.svore2011.top_ranks import rank_changes, top_grades
 from lambdaboost import (
     CNDCG,
     NDCG,
@@ -16,19 +19,16 @@ from lambdaboost import (
     GradientStep,
     LambdaRank,
     Linear,
+    ListNet,
     Queries,
     RankNet,
+    Scaled,
     Scorecard,
     SigmoidLocal,
     graded,
     iteration_dependent,
 )
-from lambdaboost.diagnostics import (
-    cost_derivatives,
-    lambda_agreement,
-    lambda_share_by_grade,
-)
-from lambdaboost.diagnostics.top_ranks import rank_changes, top_grades
+from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives import Objective
 
 # Agreement
@@ -269,60 +269,92 @@ def test_cost_derivatives_of_a_blend_at_a_round():
     np.testing.assert_allclose(cost_derivatives(O, blend, iteration=2), expected, rtol=1e-5, atol=1e-12)
 
 
-# What a user can get wrong
-
-
-class Strange(Objective, registered=False):
-    """An objective of the user's own."""
-
-
-Q = Queries([3, 0], sizes=[2])
-S = [0.0, 0.0]
-
-
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: lambda_agreement("x", RankNet(), S, Q), TypeError, "first is 'x'"),
-        (lambda: lambda_agreement(RankNet(), NDCG(), S, Q), TypeError, "second is NDCG"),
-        (lambda: lambda_agreement(RankNet(), ClickTier(), S, Q), ValueError, "no label source 'clicks'"),
-        (lambda: lambda_share_by_grade("x", S, Q), TypeError, "objective is 'x'"),
-        (lambda: lambda_share_by_grade(RankNet(), S, [3, 0]), TypeError, "q is list"),
-        (lambda: lambda_share_by_grade(RankNet(), [0.0], Q), ValueError, "scores has shape"),
-        (lambda: lambda_share_by_grade(RankNet(), S, Q, ()), ValueError, "grades is"),
-        (lambda: lambda_share_by_grade(RankNet(), S, Q, (3.5,)), ValueError, "grades is"),
-        (
-            lambda: lambda_share_by_grade(RankNet(), S, Q, (1, 2)),
-            ValueError,
-            r"grades is \[1, 2\]: give grades that documents have, up to 3",
-        ),
-        (
-            lambda: lambda_share_by_grade(RankNet(), S, Queries([0.5, 0], [2])),
-            ValueError,
-            r"relevance\[0\] is 0.5",
-        ),
-        (lambda: lambda_share_by_grade(ClickTier(), S, Q), ValueError, "no label source 'clicks'"),
-        (
-            lambda: lambda_share_by_grade(Blend(RankNet(), LambdaRank(convention="lightgbm"), 0.5), S, Q),
-            TypeError,
-            "the paper's convention",
-        ),
-        (lambda: lambda_share_by_grade(Strange(), S, Q), TypeError, "not a plain sum over pairs"),
-        (
-            lambda: top_grades(S, Queries([0.5, 0], sizes=[2])),
-            ValueError,
-            r"relevance\[0\] is 0.5: give whole grades",
-        ),
-        (lambda: top_grades(S, Queries([256, 0], sizes=[2])), ValueError, r"relevance\[0\] is 256"),
-        (lambda: cost_derivatives([[0.0]], RankNet()), ValueError, "differences is"),
-        (lambda: cost_derivatives([float("nan")], RankNet()), ValueError, "differences is"),
-        (
-            lambda: cost_derivatives([0.0], LambdaRank(NDCG(gain=(1.0, 1.0)))),
-            ValueError,
-            "distinguish grade 1 from 0",
-        ),
-    ],
+    "objective", [ListNet(), Scorecard((RankNet(), LambdaRank()), Scaled((0.5, 0.5)))], ids=repr
 )
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_what_is_no_sum_over_pairs(objective):
+    with pytest.raises(TypeError, match="not a plain sum over pairs"):
+        lambda_share_by_grade(objective, [0.0, 0.0], Queries([3, 0], sizes=[2]))
+
+
+# The recorder and the plots
+
+X, Q = web_search_log(queries=40, documents=20, seed=2)
+OBJECTIVE = Blend(LambdaRank(), RankNet(), Linear(0.1, 0.1))
+PAIR = (LambdaRank(), ClickTier())
+ROUNDS = 6
+
+
+def recorder(**more):
+    return Recorder(X, Q, OBJECTIVE, compare=[PAIR], sample=15, seed=1, **more)
+
+
+def lightgbm():
+    lgb = pytest.importorskip("lightgbm")
+    params = {"objective": OBJECTIVE, "num_leaves": 6, "verbose": -1, "num_threads": 1}
+    booster = lgb.train(params, lgb.Dataset(X, Q.relevance, group=Q.sizes, params={"verbose": -1}), ROUNDS)
+    return booster, lambda rows, m: booster.predict(rows, num_iteration=m)
+
+
+def xgboost():
+    xgb = pytest.importorskip("xgboost")
+    params = {"max_depth": 3, "nthread": 1, "disable_default_eval_metric": 1}
+    booster = xgb.train(params, xgb.DMatrix(X, Q.relevance, group=Q.sizes), ROUNDS, obj=OBJECTIVE)
+    return booster, lambda rows, m: booster.predict(xgb.DMatrix(rows), iteration_range=(0, m))
+
+
+@pytest.mark.parametrize("train", [lightgbm, xgboost])
+def test_every_round_is_recorded(train):
+    booster, predict = train()
+    r = recorder().replay(booster)
+    q, frame = r.queries, r.frame()
+    assert q.n_queries == 15 and frame.index.tolist() == list(range(ROUNDS)) and frame.index.name == "round"
+    for m, row in frame.iterrows():
+        before = predict(r.features, m) if m else np.zeros(q.n_documents)
+        after = predict(r.features, m + 1)
+        assert row[agreement_column(*PAIR)] == pytest.approx(lambda_agreement(*PAIR, before, q, m), abs=0.02)
+        shares = lambda_share_by_grade(OBJECTIVE, before, q, iteration=m)
+        np.testing.assert_allclose([row[f"share_{v}"] for v in range(5)], shares, atol=0.01)
+        np.testing.assert_allclose([row[f"top_{v}"] for v in range(5)], top_grades(after, q), atol=0.03)
+        changes = rank_changes(before, after, q)
+        assert (row["changed_top"], row["changed_full"]) == pytest.approx(changes, abs=0.03)
+        assert row["NDCG(k=3)"] == pytest.approx(NDCG(3)(after, q), abs=0.02)
+    some = recorder(every=3).replay(booster).frame()
+    np.testing.assert_array_equal(some, frame.loc[[0, 3]])
+    np.testing.assert_array_equal(r.replay(booster).frame(), frame)
+
+
+@pytest.fixture
+def plots():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from experiments.svore2011 import plots
+
+    yield plots
+    plt.close("all")
+
+
+def test_plots_of_what_was_recorded(plots):
+    frame = recorder().replay(lightgbm()[0]).frame()
+    for plot, prefix, labels in (
+        (plots.plot_agreement, "agreement of ", [agreement_column(*PAIR)]),
+        (plots.plot_lambda_shares, "share_", [f"partners of grade {v}" for v in range(5)]),
+        (plots.plot_top_grades, "top_", [f"grade {v}" for v in range(5)]),
+        (plots.plot_rank_changes, "changed_", ["top ranks", "all ranks"]),
+    ):
+        ax = plot(frame)
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == labels
+        assert ax.get_xlabel() == "Boosting round" and "(%)" in ax.get_ylabel() and ax.get_ylim()[0] == 0
+        names = [name for name in frame if name.startswith(prefix)]
+        drawn = [line.get_ydata() for line in ax.lines]
+        np.testing.assert_allclose(np.transpose(drawn), 100 * frame[names])
+    assert len(plots.pictures(frame, "a")) == 4
+
+
+def test_plots_of_objectives_and_schedules(plots):
+    costs = plots.plot_cost_derivatives({"L": RankNet(), "λ^S": iteration_dependent(0.99)})
+    assert len(costs.lines) == 2 and costs.lines[0].get_ydata()[120] == 0.5
+    weights = plots.plot_schedules({"linear": Linear(0.1, 0.1)}, 4).lines[0].get_ydata()
+    assert weights.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4])

@@ -8,14 +8,12 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.diagnostics.top_ranks import n_grades
-from lambdaboost.objectives import ClickTier, GradientStep, LambdaRank, Objective, RankNet, SigmoidLocal
-from lambdaboost.objectives.base.objective import check_objective
+from experiments.svore2011.top_ranks import n_grades
+from lambdaboost import Blend, ClickTier, GradientStep, LambdaRank, Queries, RankNet, Scorecard, SigmoidLocal
+from lambdaboost.objectives import Objective
 from lambdaboost.objectives.kernels.levels import levels_of
-from lambdaboost.objectives.scorecard import WeightedSum
 
+RELEVANCE = "relevance"
 OF_PAIRS = (RankNet, LambdaRank, SigmoidLocal, ClickTier)
 Floats = NDArray[np.float64]
 Parts = list[tuple[float, Objective]]
@@ -37,8 +35,6 @@ def lambda_agreement(
     0.6667
 
     """
-    check_objective("first", first)
-    check_objective("second", second)
     one, two = (np.sign(objective.gradient(scores, q, iteration)[0]) for objective in (first, second))
     return float(np.mean((one == two) | (two == 0)))
 
@@ -55,28 +51,9 @@ def lambda_share_by_grade(
     sign if pairs are formed by grade, so a numerator is also the sum of their absolute values. A document without λ is
     left out, also from H.
 
-    Parameters
-    ----------
-    objective : Objective
-        A sum over pairs: RankNet, LambdaRank, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep of them.
-    scores : array of shape (n_documents,)
-        Finite scores.
-    q : Queries
-        The documents and their grades, whole numbers; documents without a grade (NaN) are in no share.
-    grades : iterable of int
-        The grades of highly relevant documents.
-    iteration : int
-        The boosting round, from 0, for objectives with a schedule.
-
-    Returns
-    -------
-    float64 (n_grades,)
-        For each grade v from 0 to the highest in `q`, summing to 1; NaN if no such document has λ.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the objective is not a sum over pairs, a grade is not whole, or no document has one of `grades`.
+    `objective` is a sum over pairs (`pair_parts`), `grades` are those of the highly relevant documents; documents
+    without a grade (NaN) are in no share. For each grade v from 0 to the highest in `q` the share, float64 (n_grades,),
+    summing to 1; NaN if no such document has λ.
 
     Examples
     --------
@@ -86,8 +63,6 @@ def lambda_share_by_grade(
 
     """
     parts = pair_parts(objective, iteration)
-    if not isinstance(q, Queries):
-        raise TypeError(f"q is {type(q).__name__}, expected lambdaboost.Queries(relevance, sizes=…)")
     s, high = q.scores(scores), high_grades(grades, q)
     pull = np.zeros((q.n_documents, n_grades(q)))
     pairs = [pair for pair in combinations_with_replacement(_grades_of(q), 2) if set(pair) & set(high)]
@@ -148,12 +123,6 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
     `objective` is a sum over pairs: RankNet, LambdaRank, SigmoidLocal, ClickTier, or a Blend, Scorecard or GradientStep
     of them (before its normalisation), at the boosting round `iteration`, from 0. Returns float64 (n,).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the objective is not a sum over pairs, its measure does not distinguish grades 1 and 0, or a difference is
-        not finite.
-
     Examples
     --------
     >>> from lambdaboost import LambdaRank, SigmoidLocal
@@ -164,8 +133,6 @@ def cost_derivatives(differences: ArrayLike, objective: Objective, iteration: in
 
     """
     o = np.asarray(differences, dtype=np.float64)
-    if o.ndim != 1 or not o.size or not np.isfinite(o).all():
-        raise ValueError(f"differences is {differences!r}: give one dimension of finite score differences")
     scores = np.stack([o, np.zeros(o.size)], axis=1).ravel()
     total = np.zeros(o.size)
     for weight, leaf in pair_parts(objective, iteration):
@@ -189,44 +156,20 @@ def _swap(leaf: Objective) -> float:
     if metric is None:
         return 1.0
     pair = _lone_pairs(leaf, 1)
-    worth = float(abs(metric.per_query([1.0, 0.0], pair) - metric.per_query([0.0, 1.0], pair))[0])
-    if not worth > 0:
-        raise ValueError(
-            f"objective contains {leaf!r}, whose measure does not distinguish grade 1 from 0: lower its threshold"
-        )
-    return worth
+    return float(abs(metric.per_query([1.0, 0.0], pair) - metric.per_query([0.0, 1.0], pair))[0])
 
 
 def pair_parts(objective: Objective, iteration: int = 0) -> Parts:
     """The pairwise objectives whose weighted sum of λ equals that of `objective` at a round.
 
-    A `GradientStep` is replaced by the objective that it normalises: shares within a query are the same.
-
-    Raises
-    ------
-    TypeError
-        If an objective is not a sum over pairs, or normalises it by query as the engines' own do.
-
+    A `GradientStep` is replaced by the objective that it normalises: shares within a query are the same. A TypeError
+    for what is not a sum over pairs.
     """
-    check_objective("objective", objective)
     if isinstance(objective, GradientStep):
         return pair_parts(objective.objective, iteration)
-    if isinstance(objective, WeightedSum) and objective.combiner is None:
+    if isinstance(objective, Blend | Scorecard) and objective.scaled is None:
         weighted = zip(objective.weights_at(iteration), objective.parts, strict=True)
         return [(w * inner, leaf) for w, part in weighted for inner, leaf in pair_parts(part, iteration)]
-    if isinstance(objective, OF_PAIRS) and getattr(objective, "convention", "paper") == "paper":
+    if isinstance(objective, OF_PAIRS):
         return [(1.0, objective)]
-    names = ", ".join(cls.__name__ for cls in OF_PAIRS)
-    raise TypeError(
-        f"objective contains {objective!r}, which is not a plain sum over pairs: give {names}, LambdaRank in the "
-        "paper's convention, or blends of them with given weights"
-    )
-
-
-def is_of_pairs(objective: Objective) -> bool:
-    """Whether an objective is a plain sum over pairs."""
-    try:
-        pair_parts(objective)
-    except TypeError:
-        return False
-    return True
+    raise TypeError(f"{objective!r} is not a plain sum over pairs")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import refuse_labels
-from lambdaboost.datasets import Queries
+from lambdaboost import Queries
 from lambdaboost.evaluation.rankings import ranking
-
-HIGHEST = 255  # higher values are not grades
 
 
 def rank_changes(before: ArrayLike, after: ArrayLike, q: Queries, k: int = 3) -> tuple[float, float]:
@@ -51,11 +48,8 @@ def top_grades(scores: ArrayLike, q: Queries, k: int = 3) -> NDArray[np.float64]
 
 
 def n_grades(q: Queries) -> int:
-    """The number of grades from 0 to the highest; raises if a grade is not whole."""
-    labels = q.relevance
-    bad = (labels != np.floor(labels)) & ~np.isnan(labels) | (labels > HIGHEST)
-    refuse_labels("relevance", labels, bad, f"give whole grades from 0 to {HIGHEST}, or round them")
-    return 1 + int(np.nan_to_num(labels).max())
+    """The number of grades from 0 to the highest; grades are whole."""
+    return 1 + int(np.nan_to_num(q.relevance).max())
 
 
 def _is_top(q: Queries, k: int) -> NDArray[np.bool_]:

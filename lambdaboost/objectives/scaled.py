@@ -1,22 +1,77 @@
-"""`Gradients`: λ, μ and costs of several objectives in a round, which combiners read."""
+"""Scaled: weights of objectives whose λ have one norm; and `Gradients`, which scales them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._checks import check_tuple
+from lambdaboost._value import Value
 from lambdaboost.datasets import Queries
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
 from lambdaboost.objectives.kernels.pair_rule import no_order
+from lambdaboost.objectives.schedules import Schedule, check_weight, weight_at
 
 # Figures below float32's normal range, 1e-38, are lost. Sums near it would miss much, and be scaled up to full forces.
 LEAST_SUM = 1e-30
+
+
+class Scaled(Value):
+    r"""Fixed weights or schedules of λ that are scaled to one norm, as the weights of `Scorecard` or `Blend`.
+
+    The λ of objective k count :math:`w_k \lVert\lambda_1\rVert / \lVert\lambda_k\rVert` times. Numbers alone, as in
+    ``Scorecard(…, (0.8, 0.2))``, weight the λ as they are. Those of a tier are often far smaller than those of the
+    grades, since fewer pairs contribute, so that such weights are hard to choose.
+
+    μ have the same factors, or larger ones that make their sum that of the first one's, so that no Newton step is
+    longer than those of the first objective:
+
+    .. math:: \lambda = \sum_k w_k f_k \lambda_k, \quad
+        \mu = \sum_k w_k \max\Big(f_k, \frac{\sum_i |\mu_{1i}|}{\sum_i |\mu_{ki}|}\Big) \mu_k, \quad
+        f_k = \frac{\lVert\lambda_1\rVert}{\lVert\lambda_k\rVert}.
+
+    Norms and sums are over all documents of the round, each counted as often as its weight says. An objective whose λ
+    are all zero is left out of the round; the first one is then the next.
+
+    Parameters
+    ----------
+    weights : tuple of floats ≥ 0 or schedules, one for each objective
+
+    Examples
+    --------
+    >>> from lambdaboost import ClickTier, LambdaRank, Linear, Scaled, Scorecard
+    >>> Scorecard((LambdaRank(), ClickTier()), Scaled((1.0, Linear(0.0, 0.01))))
+    Scorecard(objectives=(LambdaRank(), ClickTier()), weights=Scaled(weights=(1.0, Linear(start=0.0, rate=0.01))))
+
+    """
+
+    weights: tuple[float | Schedule, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", check_tuple("weights", self.weights, "(0.8, 0.2)"))
+        for at, weight in enumerate(self.weights):
+            check_weight(f"weights[{at}]", weight)
+        if len(self.weights) < 2:
+            raise ValueError(f"weights is {self.weights!r}: give one for each of at least two objectives")
+        if not any(callable(weight) or weight > 0 for weight in self.weights):
+            raise ValueError(f"weights is {self.weights!r}: give at least one weight above 0")
+
+    def check_parts(self, count: int) -> None:
+        """Raise ValueError unless there is a weight for each objective."""
+        if len(self.weights) != count:
+            raise ValueError(
+                f"weights has {len(self.weights)} entries for {count} objectives: give one for each"
+            )
+
+    def at(self, iteration: int) -> Floats:
+        """The weights of a round."""
+        return np.array([weight_at(weight, iteration, high=inf) for weight in self.weights])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,30 +126,8 @@ class Gradients:
         to_sum = np.divide(sums[self.live.argmax()], sums, where=sums > 0, out=np.zeros(sums.size))
         return np.maximum(self.to_first, to_sum)
 
-    @cached_property
-    def cosines(self) -> Floats:
-        """The cosine between each two λ with any force, (K', K')."""
-        live = np.flatnonzero(self.live).tolist()
-        cosines = np.eye(len(live))
-        for (i, one), (j, two) in combinations(enumerate(live), 2):
-            product = self._product(self.derivatives[one][0], self.derivatives[two][0])
-            cosines[i, j] = cosines[j, i] = np.clip(product / (self.norms[one] * self.norms[two]), -1.0, 1.0)
-        return cosines
-
-    def of_live(self, weights: NDArray[Any]) -> Floats:
-        """Weights of the K' objectives with any force, and 0 for the others, (K,)."""
-        of_all = np.zeros(self.live.size)
-        of_all[self.live] = weights
-        return of_all
-
-    @cached_property
-    def costs(self) -> Floats:
-        """1 less the measure of each objective over the queries on which it is defined, 0 if it is on none; (K,)."""
-        measured = np.array([of.measure.strict(self.scores, self.q) for of in self.objectives])
-        return np.where(np.isnan(measured), 0.0, 1.0 - measured)
-
     def combined(self, weights: NDArray[Any]) -> LambdaMu:
-        """λ and μ with these weights of the scaled objectives, (K,) or (K, n_documents)."""
+        """λ and μ with these weights of the scaled objectives, (K,), or of each document in each, (K, n_documents)."""
         return self.summed((weights.T * self.to_first).T, (weights.T * self.to_step).T)
 
     def summed(self, of_lambda: Iterable[Any], of_curvature: Iterable[Any]) -> LambdaMu:

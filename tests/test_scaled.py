@@ -1,0 +1,171 @@
+"""`Scaled`: weights of λ that have one norm, and the measures of objectives that are summed."""
+
+import lightgbm as lgb
+import naive
+import numpy as np
+import pytest
+import xgboost as xgb
+from test_several_goals_combiners import TWO, queries
+
+from lambdaboost import (
+    AUC,
+    CNDCG,
+    MAP,
+    NDCG,
+    ApproxNDCG,
+    Blend,
+    ClickTier,
+    GradientStep,
+    InversePropensity,
+    LambdaRank,
+    Linear,
+    ListNet,
+    PairAccuracy,
+    Queries,
+    RankNet,
+    Scaled,
+    Scorecard,
+    SigmoidLocal,
+    StructuredHinge,
+)
+from lambdaboost.clicks import Propensities
+from lambdaboost.objectives import parse
+from lambdaboost.objectives.scaled import Gradients
+
+HALVES = Scaled((0.5, 0.5))
+EACH = pytest.mark.parametrize("weights", [Scaled((0.8, 0.2)), Scaled((1.0, Linear(0.0, 0.01)))], ids=repr)
+
+
+def test_no_newton_step_is_longer_than_that_of_the_first():
+    """μ are as λ or larger: neither the second's own steps nor the first's are exceeded."""
+    _, q = queries()
+    far = -10.0 * np.nan_to_num(q.labels["clicks"])  # the wrong order: λ of the clicks are large, μ small
+    for one, two in ((LambdaRank(), LambdaRank(CNDCG())), (LambdaRank(CNDCG()), LambdaRank())):
+        parts = Gradients((one, two), far, q, 0)
+        lam, mu = parts.combined(np.array([0.0, 1.0]))
+        step = np.linalg.norm(lam) / mu.sum()
+        of_each = [np.linalg.norm(lam) / mu.sum() for lam, mu in parts.derivatives]
+        assert step == pytest.approx(min(of_each), rel=1e-4)
+        assert max(of_each) > 2 * min(of_each)
+
+
+def test_steps_with_curvature_of_both_signs_stay_finite():
+    scores, q = queries()
+    grad, hess = Scorecard((LambdaRank(), SigmoidLocal()), HALVES).gradient(scores, q)
+    assert np.isfinite(grad).all() and np.isfinite(hess).all()
+
+
+def test_sums_lose_nothing_that_the_parts_have():
+    """In float32, forces that nearly cancel left rounding errors alone."""
+    scores, q = queries(sizes=[40] * 20)
+    parts = LambdaRank(), RankNet()
+    (one, _), (two, _) = (part.lambdas(scores, q, 0) for part in parts)
+    assert one.dtype == two.dtype == np.float32
+    to_first = Gradients(parts, scores, q, 0).to_first[1]
+    for objective, w in (
+        (Scorecard(parts, (0.7, 0.3)), 0.3),
+        (Blend(*parts, 0.3), 0.3),
+        (Scorecard(parts, Scaled((0.7, 0.3))), 0.3 * to_first),
+    ):
+        grad, _ = objective.gradient(scores, q)
+        exact = -(0.7 * one.astype(np.float64) + w * two.astype(np.float64))
+        np.testing.assert_array_equal(grad, exact.astype(np.float32))
+
+
+@EACH
+def test_scaling_an_objective_changes_nothing(weights):
+    scores, q = queries()
+    one = Scorecard((ClickTier(), LambdaRank()), weights).gradient(scores, q, 3)
+    three = Scorecard((ClickTier(), Scorecard((LambdaRank(),), (3.0,))), weights).gradient(scores, q, 3)
+    np.testing.assert_allclose(one[0], three[0], rtol=1e-5, atol=1e-7)
+
+
+@EACH
+def test_weights_of_documents_count_in_the_norms(weights):
+    """A query of weight 0 has no part in the weights."""
+    scores, q = queries()
+    q = Queries(q.relevance, q.sizes, weight=[2.0, 0.0, 1.0], clicks=q.labels["clicks"])
+    parts = [tuple(f.astype(float) for f in part.lambdas(scores, q, 3)) for part in TWO]
+    lam, mu = naive.combine(parts, weights.at(3), q.weight)
+    grad, hess = Scorecard(TWO, weights).gradient(scores, q, 3)
+    np.testing.assert_allclose(grad, -lam * q.weight, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(hess, mu * q.weight, rtol=1e-5, atol=1e-7)
+
+
+@EACH
+def test_an_objective_without_force_has_no_share(weights):
+    scores, q = queries()
+    grad, _ = Scorecard(TWO, weights).gradient(scores, Queries(q.relevance, q.sizes, clicks=0 * scores), 3)
+    alone, _ = LambdaRank().gradient(scores, q)
+    np.testing.assert_allclose(grad, weights.at(3)[0] * alone, rtol=1e-6)
+
+
+@EACH
+def test_a_blend_and_a_scorecard_of_two_are_one(weights):
+    scores, q = queries()
+    blend, scorecard = Blend(*TWO, weights), Scorecard(TWO, weights)
+    assert parse(repr(blend)) == blend and parse(repr(scorecard)) == scorecard
+    assert blend.sources == scorecard.sources
+    np.testing.assert_array_equal(blend.gradient(scores, q, 4), scorecard.gradient(scores, q, 4))
+
+
+def test_what_parts_are_flows_through():
+    local = Scorecard((LambdaRank(), SigmoidLocal()), HALVES)
+    assert local.curvature_changes_sign and not GradientStep(local).curvature_changes_sign
+    with pytest.raises(ValueError, match=r"curvature .* changes sign"):
+        local.refuse_on_engines()
+    pairs = Scorecard((RankNet(), RankNet(sigma=2.0)), HALVES)
+    assert pairs.allows_negative and not pairs.ranks_ties_by_row
+    up = InversePropensity(ClickTier(), Propensities((1.0, 0.5)))
+    assert up.measure == CNDCG()
+    assert Scorecard((LambdaRank(), up), HALVES).reads_positions
+    inside = Scorecard((Blend(*TWO, 0.5), RankNet()), HALVES)
+    assert inside.sources == ("relevance", "clicks")
+
+
+def test_the_measure_of_an_objective():
+    assert LambdaRank(MAP()).measure == MAP()
+    assert ClickTier(source="sales").measure == CNDCG(source="sales")
+    assert RankNet().measure == PairAccuracy()
+    assert GradientStep(RankNet()).measure == PairAccuracy()
+    assert StructuredHinge(AUC()).measure == AUC()
+    assert ApproxNDCG().measure == NDCG()
+    for none in (ListNet(), Blend(*TWO, 0.1), Scorecard(TWO, (1, 1)), GradientStep(Blend(*TWO, 0.1))):
+        with pytest.raises(TypeError, match=r"raises no single measure.*such as LambdaRank\(NDCG\(k=10\)\)"):
+            _ = none.measure
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "make"),
+    [
+        (ValueError, "weights has 3 entries for 2 objectives", lambda: Scorecard(TWO, Scaled((1, 1, 1)))),
+        (ValueError, "weights has 3 entries for 2", lambda: Blend(*TWO, Scaled((1, 2, 3)))),
+        (ValueError, r"weights is \(1,\): give .* two objectives", lambda: Scaled((1,))),
+        (ValueError, r"weights is \(0, 0.0\): .* above 0", lambda: Scaled((0, 0.0))),
+        (TypeError, "weight is <class .*Scaled.*: give a number", lambda: Blend(*TWO, Scaled)),
+        (TypeError, "weights is <class .*Scaled.*or Scaled", lambda: Scorecard(TWO, Scaled)),
+        (ValueError, r"weights\[1\] is -1", lambda: Scaled((1, -1))),
+        (TypeError, "weights is 0.5: give a tuple", lambda: Scaled(0.5)),
+        (TypeError, r"weights\[0\] is 'x'", lambda: Scaled(("x", 1))),
+    ],
+)
+def test_wrong_values(error, message, make):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_arrays_are_tuples():
+    assert repr(Scaled((np.float64(0.5), np.float32(0.25)))) == "Scaled(weights=(0.5, 0.25))"
+    assert Scaled(np.array([0.5, 0.5])) == HALVES
+
+
+def test_stock_engines_train():
+    scores, q = queries()
+    objective = Scorecard((LambdaRank(), LambdaRank(NDCG(k=3))), HALVES)
+    X = np.column_stack([scores, q.relevance + scores])
+    data = lgb.Dataset(X, q.relevance, group=q.sizes)
+    params = {"objective": objective, "metric": "None", "verbose": -1, "min_data_in_leaf": 5}
+    assert lgb.train(params, data, 2).num_trees() == 2
+    matrix = xgb.DMatrix(X, q.relevance, group=q.sizes)
+    stock = {"objective": "rank:ndcg", "base_score": 0, "disable_default_eval_metric": True}
+    assert xgb.train(stock, matrix, 2, obj=objective).num_boosted_rounds() == 2

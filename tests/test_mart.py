@@ -65,7 +65,9 @@ BOTH = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 @BOTH
 @pytest.mark.parametrize(
-    "objective", [LambdaRank(), graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)], ids=repr
+    "objective",
+    [LambdaRank(), graded(0.3), Blend(LambdaRank(), RankNet(2.0), lambda m: m / 6)],
+    ids=["LambdaRank", "graded", "schedule"],
 )
 @pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2.0, 60)], ids=["even", "weighted"])
 def test_every_leaf_is_newtons_at_the_scores_of_its_round(engine, objective, weight):

@@ -15,7 +15,7 @@ EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
 CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py lightgbm.py xgboost.py save.py \
-	checkpoint.py threads.py)
+	continued.py threads.py)
 OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
 	xgboost_external.py xgboost_ranker.py save.py kernel_cache.py)
 

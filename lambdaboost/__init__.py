@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lambdaboost.clicks import ClickLog as ClickLog, Propensities as Propensities
     from lambdaboost.datasets import Queries as Queries
-    from lambdaboost.engines.resume import Checkpoint as Checkpoint
     from lambdaboost.engines.saving import load as load, save as save
     from lambdaboost.evaluation import (
         AUC as AUC,
@@ -43,7 +42,6 @@ __version__ = "0.2.0"
 # Where names stand that are neither objectives nor measures. All are imported on first use, so that
 # `lambdaboost --help` does not wait for Numba.
 HOLDERS = {
-    "Checkpoint": "engines.resume",
     "ClickLog": "clicks",
     "Propensities": "clicks",
     "Queries": "datasets",

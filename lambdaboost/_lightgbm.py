@@ -26,8 +26,6 @@ THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
 OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 # What a file of `Dataset.save_binary` begins with.
 BINARY = b"______LightGBM_Binary_File_Token______\n"
-# The local variable of `lightgbm.train` and `lightgbm.cv` that holds the callable among the parameters.
-OBJECTIVE_VARIABLE = "fobj"
 
 
 def library() -> Any:
@@ -61,11 +59,6 @@ def machines_of(params: Mapping[str, Any]) -> int:
 def is_constructed(data: Any) -> bool:
     """Whether the data set is constructed, without constructing it."""
     return data._handle is not None
-
-
-def is_continued(data: Any) -> bool:
-    """Whether the initial scores come from a model that LightGBM continues."""
-    return data._predictor is not None
 
 
 class ScoredInBatches:
@@ -111,11 +104,6 @@ def note_objective(booster: Any) -> None:
     setattr(booster, OBJECTIVE_NOTED, True)
 
 
-def eval_result(values: Any) -> Any:
-    """An item of ``evaluation_result_list``: a class of its own since LightGBM 4.7, a tuple before."""
-    return getattr(sys.modules["lightgbm"], "EvalResult", lambda *items: items)(*values)
-
-
 def ranker_in_training() -> tuple[Any, dict[str, Any], Any, Any] | None:
     """Of the `LGBMRanker.fit` that is training its eval_metric, parameters, feval and callbacks; None outside of any.
 
@@ -147,11 +135,6 @@ def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int,
 
 
 # The text of a model.
-
-
-def parameters_of(booster: Any) -> Mapping[str, str]:
-    """All parameters as LightGBM understood them, by their main names."""
-    return _parameters(_last_tree_text(booster))
 
 
 def with_parameters(text: str, changed: Mapping[str, str]) -> str:

@@ -12,8 +12,6 @@ from typing import Any
 # A method of XGBoost's boosters that LightGBM's do not have.
 OF_BOOSTERS = "num_boosted_rounds"
 ROUNDS = OF_BOOSTERS  # the method that counts a booster's iterations
-# The local variables of `xgboost.train` and `xgboost.cv` that hold the objective and the number of rounds.
-OBJECTIVE_VARIABLE, ROUNDS_VARIABLE = "obj", "num_boost_round"
 
 
 def library() -> Any:

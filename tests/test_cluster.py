@@ -24,9 +24,8 @@ from lambdaboost import xgboost as lb_xgboost
             {"objective": PositionGAM(LambdaRank())},
             r"PositionGAM.* estimates the bias of positions from all queries",
         ),
-        ({"checkpoint": "no.checkpoint"}, "checkpoint on a cluster: every worker would write the same file"),
     ],
-    ids=["gradient", "all", "unbiased", "gam", "checkpoint"],
+    ids=["gradient", "all", "unbiased", "gam"],
 )
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_what_one_worker_cannot_do_is_refused_on_a_cluster(engine, training, message, monkeypatch, tmp_path):

@@ -1,19 +1,16 @@
 """`Constrained`: one measure is kept near that of its own model, others rise."""
 
 import warnings
-from dataclasses import replace
 
 import lightgbm as lgb
 import numpy as np
 import pytest
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
-from resumable import TRAIN, XGB_PARAMS, matrix, text
 
 from lambdaboost import (
     CNDCG,
     NDCG,
     Blend,
-    Checkpoint,
     ClickTier,
     Constrained,
     GradientStep,
@@ -36,6 +33,13 @@ from lambdaboost.objectives.constrained import constraint_in
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
 KEPT = Constrained(GRADES, CLICKS, keep=0.02, reference=(0.5,) * 40)
+XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
+
+
+def matrix(X, q):
+    return lb_xgboost.DMatrix(X, q.relevance, qid=q.query_of_row, sources={"clicks": q.labels["clicks"]})
+
+
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 
@@ -285,19 +289,6 @@ def test_queries_without_labels_do_not_dilute():
     objective = Constrained(LambdaRank(), CLICKS, keep=0.02, reference=(z + 0.005,) * 3)
     assert objective.weight(low, q, 2) == objective.weight(low[:4], few, 2) == pytest.approx(0.5)
     assert objective.kept(low, q) == pytest.approx(z)
-
-
-# Checkpoints.
-
-
-@ENGINE
-def test_more_rounds_are_trained_on(tmp_path, engine):
-    at = Checkpoint(tmp_path / "run", every=5)
-    TRAIN[engine](at, objective=KEPT, rounds=12)
-    longer = TRAIN[engine](at, objective=KEPT, rounds=20)[0]
-    assert text(longer) == text(TRAIN[engine](None, objective=KEPT, rounds=20)[0])
-    with pytest.raises(ValueError, match=r"another training: objective was .*keep=0.02.* now .*keep=0.01"):
-        TRAIN[engine](at, objective=replace(KEPT, keep=0.01), rounds=30)
 
 
 # What is refused.

@@ -114,23 +114,6 @@ print(json.dumps(found))
     assert found[-1] == "new" and found.count("new") == 2 and len(found) > first + 4
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_the_checkpoint_is_the_last_that_fitted(ran, engine):
-    found = ran(f"""
-engine, path = {engine!r}, str(DISK / "c")
-from lambdaboost import Checkpoint
-trained(engine, 5, checkpoint=Checkpoint(path, every=5))
-before = held()
-filled(1)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    trained(engine, 25, checkpoint=Checkpoint(path, every=10))
-messages = [str(warning.message) for warning in caught if "could not be saved" in str(warning.message)]
-print(json.dumps([held() == before, len(messages), "No space left on device" in messages[0]]))
-""")
-    assert found[0] and found[1] >= 1 and found[2]
-
-
 def test_lambdaboost_train_on_a_full_and_on_a_read_only_disk(ran):
     found = ran("""
 def train(rounds):

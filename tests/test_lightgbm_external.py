@@ -120,12 +120,6 @@ def test_continued_models_score_sequences_in_batches(objective):
     assert trees(continued(narrow(X))) == trees(continued(X.astype(np.float32)))
 
 
-def test_checkpoints_of_sequences(tmp_path):
-    for rounds in (3, 5):
-        booster = train(PARAMS, dataset(several(X)), rounds, checkpoint=tmp_path / "at", callbacks=[])
-    assert trees(booster) == trees(train(PARAMS, dataset(), 5))
-
-
 @pytest.mark.parametrize("case", sorted(set(CASES) - {"raw data kept"}))
 def test_binary_files_give_the_model_of_data_in_memory(tmp_path, case):
     more, arguments = CASES[case]
@@ -188,8 +182,6 @@ def test_binary_files_that_do_not_fit(tmp_path):
         train({**PARAMS, "max_bin": 15}, Dataset(path), 1)
     with pytest.raises(ValueError, match=r"init_model with data from .*log\.bin': that file has bins"):
         train(PARAMS, Dataset(path), 1, init_model=train(PARAMS, dataset(), 1))
-    with pytest.raises(ValueError, match="checkpoint with a binary file: it has bins"):
-        train(PARAMS, Dataset(path), 1, checkpoint=tmp_path / "at")
     with pytest.raises(
         ValueError, match=r"relevance\[\d+\] is 4: OrdinalMcRank\(classes=4\) takes the grades 0 to 3"
     ):

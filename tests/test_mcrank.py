@@ -186,13 +186,6 @@ def test_cv_measures_the_expected_grade(model):
         )
 
 
-@MODELS
-def test_no_checkpoint_of_classifiers(model, tmp_path):
-    for module, data, params in both_data():
-        with pytest.raises(ValueError, match=r"checkpoint with .*McRank\(\): .*train without checkpoint"):
-            module.train(params, data, 3, objective=model, checkpoint=tmp_path / "c")
-
-
 def with_grade(grade):
     y = Q.relevance.astype(float)
     y[7] = grade

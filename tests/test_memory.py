@@ -66,14 +66,14 @@ def test_a_training_holds_little_of_each_document(trained):
         (lambdaboost.xgboost, "DMatrix", lambda data: {"evals": [(data, "valid")], "verbose_eval": False}),
     ],
 )
-def test_data_are_freed_with_their_last_name(tmp_path, package, kind, evaluated, leaves):
+def test_data_are_freed_with_their_last_name(package, kind, evaluated, leaves):
     rng, matrix = np.random.default_rng(0), getattr(package, kind)
     gc.collect()
     gc.disable()  # which frees cycles, but late
     try:
         data, valid = (matrix(rng.random((40, 2)), rng.integers(0, 3, 40), group=[20, 20]) for _ in range(2))
         params = {"verbose": -1, "min_data_in_leaf": 1} if kind == "Dataset" else {}
-        package.train(params, data, 2, leaves=leaves, checkpoint=tmp_path / "kept", **evaluated(valid))
+        package.train(params, data, 2, leaves=leaves, **evaluated(valid))
         alive = weakref.ref(data), weakref.ref(valid)
         del data, valid
         assert [one() for one in alive] == [None, None]

@@ -24,7 +24,6 @@ from lambdaboost import (
 from lambdaboost.cli.app import app
 from lambdaboost.datasets import Collection, web_search_log, write_letor
 from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.resume import Checkpoint
 from lambdaboost.evaluation import System, compare
 
 LOG = web_search_log(queries=40, documents=15, features=16, seed=5)
@@ -131,30 +130,6 @@ def test_native_objectives_stop_early_by_measures(engine, name):
     (curve,) = curves.values()
     best = booster.best_iteration - (engine == "lightgbm")
     assert len(curve) < 60 and best == np.argmax(curve)
-
-
-@pytest.mark.parametrize(("engine", "name"), [NATIVE[0], *NATIVE[2:]])
-def test_native_objectives_resume_from_a_checkpoint(engine, name, tmp_path):
-    class Interrupted(Exception):
-        pass
-
-    def fail(*_):
-        raise Interrupted
-
-    checkpoint = Checkpoint(tmp_path / "ranker.checkpoint", every=2)
-    data, params = data_of(engine, name), PARAMS[engine]
-    if engine == "lightgbm":
-        stop = [lambda env: fail() if env.iteration == 4 else None]
-    else:
-        stop = [type("Stop", (xgboost.callback.TrainingCallback,), {
-            "after_iteration": lambda self, model, epoch, log: fail() if epoch == 4 else False
-        })()]  # fmt: skip
-    quiet = {} if engine == "lightgbm" else {"verbose_eval": False}
-    with pytest.raises(Interrupted):
-        front(engine).train(params, data, 8, objective=name, checkpoint=checkpoint, callbacks=stop, **quiet)
-    data = data_of(engine, name)
-    booster = front(engine).train(params, data, 8, objective=name, checkpoint=checkpoint, **quiet)
-    np.testing.assert_array_equal(scores_of(booster), scores_of(stock(engine, name, 8)))
 
 
 @native

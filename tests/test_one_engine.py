@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lambdaboost
-from lambdaboost import NDCG, Blend, Checkpoint, ClickTier, LambdaRank, Linear, load, save
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import web_search_log, write_letor
 from lambdaboost.evaluation import System, report
@@ -133,12 +133,9 @@ def test_the_ranker(engine):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
 
 
-def test_checkpoints_and_saved_models(engine, tmp_path):
-    checkpoint = Checkpoint(tmp_path / "half", every=3)
-    train(engine, 3, checkpoint=checkpoint)
-    resumed, whole = train(engine, 6, checkpoint=checkpoint), train(engine, 6)
-    np.testing.assert_array_equal(scores(engine, resumed), scores(engine, whole))
-    save(resumed, tmp_path / "model", objective=OBJECTIVE, params=PARAMS[engine])
+def test_saved_models(engine, tmp_path):
+    whole = train(engine, 6)
+    save(whole, tmp_path / "model", objective=OBJECTIVE, params=PARAMS[engine])
     np.testing.assert_array_equal(load(tmp_path / "model").predict(X), scores(engine, whole))
     versions = load(tmp_path / "model").about["versions"]
     assert versions[engine] == importlib.import_module(engine).__version__

@@ -339,30 +339,6 @@ def test_folds_keep_positions(engine):
     assert not curves[0].equals(curves[2])
 
 
-@BOTH
-def test_a_checkpoint_of_other_positions_is_refused(engine, tmp_path):
-    path = tmp_path / "ranker.checkpoint"
-    params = LGB if engine == "lightgbm" else XGB
-    more = {} if engine == "lightgbm" else {"verbose_eval": False}
-    fit = package(engine).train
-    checkpoint = lb_lightgbm.training.Checkpoint(path, every=2)
-    fit(params, dataset(engine), 3, objective=ByPosition(), checkpoint=checkpoint, **more)
-    resumed = fit(params, dataset(engine), 6, objective=ByPosition(), checkpoint=checkpoint, **more)
-    whole = fit(params, dataset(engine), 6, objective=ByPosition(), **more)
-    np.testing.assert_array_equal(scores(engine, resumed), scores(engine, whole))
-    other = CODES.copy()
-    other[0:2] = other[1::-1]
-    with pytest.raises(ValueError, match="is of another training: positions was"):
-        fit(
-            params,
-            dataset(engine, np.where(other == 0, np.nan, other)),
-            9,
-            objective=ByPosition(),
-            checkpoint=checkpoint,
-            **more,
-        )
-
-
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_a_column_of_a_frame(frame):
     table = pd.DataFrame({"q": QID, "grade": Q0.relevance, "bm25": X[:, 0], "rank": RANKS})

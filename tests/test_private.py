@@ -7,8 +7,6 @@ Seen in LightGBM 4.6 and 4.7, and in XGBoost 2.1 to 3.2. Where a test fails with
 import inspect
 import re
 import tomllib
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import lightgbm as lgb
@@ -21,7 +19,6 @@ from lambdaboost import RankNet
 from lambdaboost import _lightgbm as stock_lightgbm
 from lambdaboost import _xgboost as stock_xgboost
 from lambdaboost.calls.callback import calling_booster
-from lambdaboost.engines.progress import objective_in_training, rounds_in_training
 
 ROOT = Path(__file__).parent.parent
 X, Y, SIZES = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1, 2], 20), [30, 30]
@@ -65,8 +62,6 @@ def test_lightgbm_keeps_what_is_used_of_it():
     assert hasattr(data, "_handle") and not stock_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
     booster = lgb.Booster({"objective": "none", "verbosity": -1}, data)
     assert stock_lightgbm.is_constructed(data), f"Dataset._handle, {seen}"
-    assert hasattr(data, "_predictor"), f"Dataset._predictor, {seen}"
-    assert not stock_lightgbm.is_continued(data)
     assert stock_lightgbm.OBJECTIVE_NOTED in vars(booster), f"{stock_lightgbm.OBJECTIVE_NOTED}, {seen}"
     assert len(stock_lightgbm.parameter_names()) > 300, f"basic._ConfigAliases, {seen}"
     stopping = lgb.early_stopping(3)
@@ -82,37 +77,6 @@ def test_lightgbm_keeps_what_is_used_of_it():
 
 LIGHTGBM = {"verbosity": -1, "min_data_in_leaf": 2}
 XGBOOST = {"min_child_weight": 0, "base_score": 0.0, "nthread": 1}
-
-
-@pytest.mark.parametrize("function", ["train", "cv"])
-def test_lightgbm_holds_the_objective_in_the_variable_that_is_read(function):
-    objective, seen = RankNet(), []
-    seen_there = partial(seen_in_training, stock_lightgbm.OBJECTIVE_VARIABLE, seen)
-    folds = {"folds": GroupKFold(2)} if function == "cv" else {}
-    getattr(lgb, function)(
-        LIGHTGBM | {"objective": objective, "metric": "None"},
-        lgb.Dataset(X, Y, group=SIZES), 1, callbacks=[seen_there], **folds,
-    )  # fmt: skip
-    assert seen == [objective], "mend OBJECTIVE_VARIABLE of lambdaboost/_lightgbm.py"
-
-
-@pytest.mark.parametrize("function", ["train", "cv"])
-def test_xgboost_holds_objective_and_rounds_in_the_variables_that_are_read(function):
-    objective, seen, rounds = RankNet(), [], []
-
-    class Look(xgb.callback.TrainingCallback):
-        def before_training(self, model):
-            seen_in_training(stock_xgboost.OBJECTIVE_VARIABLE, seen, None)
-            rounds.append(rounds_in_training(stock_xgboost.ROUNDS_VARIABLE))
-            return model
-
-    getattr(xgb, function)(XGBOOST, xgb.DMatrix(X, Y), 0, obj=objective, callbacks=[Look()])
-    assert (seen, rounds) == ([objective], [0]), "mend the variables of lambdaboost/_xgboost.py"
-
-
-def seen_in_training(variable, seen, env):
-    """Note the objective that a callback finds."""
-    seen.append(objective_in_training(variable))
 
 
 def test_boosters_are_told_apart():
@@ -187,32 +151,6 @@ def test_a_subset_of_lightgbm_knows_its_rows():
     assert [parent is data for _, parent in seen] == [True, True], "mend rows_of_parent"
     assert sorted(np.concatenate([rows for rows, _ in seen])) == list(range(60)), "mend rows_of_parent"
     assert stock_lightgbm.rows_of_parent(data) == (None, None)
-
-
-def test_lightgbm_callbacks_see_what_it_would_show():
-    envs = []
-    data = lgb.Dataset(X, Y, group=SIZES)
-    lgb.train(
-        {"objective": "lambdarank", "verbosity": -1, "metric": "ndcg", "eval_at": [3]}, data, 1, valid_sets=[data],
-        callbacks=[lambda env: envs.append(env)],
-    )  # fmt: skip
-    made = replace(envs[0], iteration=7, begin_iteration=0, end_iteration=9)
-    assert made.evaluation_result_list is envs[0].evaluation_result_list and made.iteration == 7, (
-        "CallbackEnv"
-    )
-    (result,) = envs[0].evaluation_result_list
-    assert type(stock_lightgbm.eval_result(result)) is type(result), "lightgbm.EvalResult"
-
-
-def test_lightgbm_writes_its_parameters_as_text_that_reads():
-    params = {"verbosity": -1, "shrinkage_rate": 0.25, "min_data_in_leaf": 5}
-    booster = lgb.train(params, lgb.Dataset(X, Y), 3)
-    parameters = stock_lightgbm.parameters_of(booster)
-    changed = lgb.Booster(
-        model_str=stock_lightgbm.with_parameters(booster.model_to_string(), {"machines": "a:1"})
-    )
-    assert stock_lightgbm.parameters_of(changed)["machines"] == "a:1"
-    assert parameters["learning_rate"] == "0.25" and parameters["boosting"] == "gbdt"
 
 
 def test_xgboost_keeps_what_is_used_of_it():

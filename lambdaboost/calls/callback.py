@@ -114,10 +114,10 @@ class Training:
         self.threads = _threads_of(booster, engine)
         self.checked = False
         self.interruption: BaseException | None = None
-        self.begin()
+        self._count_from()
 
-    def begin(self, rounds: int | None = None) -> None:
-        """Count from that many rounds, those of a checkpoint; by default from the iterations that it reports."""
+    def _count_from(self, rounds: int | None = None) -> None:
+        """Count from that many rounds; by default from the iterations that it reports."""
         self._iterations = self._reported()
         self._done = self._iterations if rounds is None else rounds
 
@@ -136,7 +136,7 @@ class Training:
         except GeneratorExit:
             try:
                 if self._booster() is not None:
-                    self.begin(number + 1)
+                    self._count_from(number + 1)
             except BaseException as error:  # nothing can be raised here
                 self.interruption = error
 

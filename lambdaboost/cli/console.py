@@ -6,8 +6,11 @@ Every text passes through `lambdaboost._words.plain`, so that a file cannot send
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lambdaboost._words import plain
 
@@ -19,6 +22,17 @@ print_table = OUT.print
 
 class StoppedButWrote(Exception):
     """Interrupted by Ctrl-C after the output was written."""
+
+
+@contextmanager
+def bar_of_rounds(rounds: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error, to be called after each round with what to say; silent where that is no terminal."""
+    columns = BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(
+        *columns, TextColumn("{task.description}", markup=False), console=ERR, disable=not ERR.is_terminal
+    ) as bars:
+        bar = bars.add_task("training", total=rounds)
+        yield lambda said: bars.update(bar, advance=1, description=said)
 
 
 def note(text: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost.cli.columns import Columns, naming_option
-from lambdaboost.cli.console import ERR, note, print_table, tell
+from lambdaboost.cli.console import ERR, bar_of_rounds, note, print_table, tell
 from lambdaboost.cli.files import check_suffix
 from lambdaboost.cli.measuring import (
     check_columns,
@@ -28,10 +28,8 @@ from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import digest
 from lambdaboost.datasets.shards import Shards, batches
 from lambdaboost.engines.engine import Engine, Training, engine_named
-from lambdaboost.engines.job import Figure
 from lambdaboost.engines.leaves import Leaves, stepped
 from lambdaboost.engines.native import NativeObjective, read_objective
-from lambdaboost.engines.progress import LiveView
 from lambdaboost.engines.saving import beside, save
 from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import NDCG, Measure
@@ -210,17 +208,14 @@ def _trained(
     if "valid" in parts:
         valid = engine.data(parts["valid"].shuffled(seed), data, training.params)
     curve: list[float | None] = []
-    view = LiveView(ERR)
-
-    def on_round(figure: float | None) -> None:
-        shown = [] if figure is None else [Figure("valid", repr(training.measure), figure, True)]
-        view.round_done(len(curve), shown)
-        curve.append(figure)
-
     start = time.perf_counter()
-    view.start(training.rounds, training.objective if isinstance(training.objective, Objective) else None)
-    booster = fit(engine, training, data, valid, on_round)
-    view.draw()
+    with bar_of_rounds(training.rounds) as advance:
+
+        def on_round(figure: float | None) -> None:
+            curve.append(figure)
+            advance("" if figure is None else f"{training.measure!r} {figure:.4f}")
+
+        booster = fit(engine, training, data, valid, on_round)
     seconds = time.perf_counter() - start
     if valid is None:
         return booster, seconds, {}

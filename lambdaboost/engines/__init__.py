@@ -1,1 +1,1 @@
-"""What LightGBM, XGBoost and Dask share: plans, leaves, rounds, folds, checkpoints, progress, warnings, saving."""
+"""What LightGBM, XGBoost and Dask share: plans, leaves, rounds, folds, warnings, saving."""

@@ -47,7 +47,6 @@ class Engine(Protocol):
     only_native: ClassVar[Mapping[str, str]]
     quiet: ClassVar[Mapping[str, Any]]  # with these parameters it evaluates nothing of its own
     silent: ClassVar[Mapping[str, Any]] = {}  # with these it prints nothing, unless others are given
-    free: ClassVar[frozenset[str]]  # parameters that may differ when a training resumes
     metric_names: ClassVar[frozenset[str]]  # of its own metrics, without cutoffs
     metrics_by_commas: ClassVar[bool] = False  # whether one text may name several
     # Its own metrics at a cutoff, such as "ndcg@5", if the engine itself cannot read these names.
@@ -91,10 +90,6 @@ class Engine(Protocol):
         """How many workers of a cluster train together."""
 
     # A booster.
-
-    def understood(self, booster: Any, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The parameters as the engine understood them, of a booster in training."""
-        return params
 
     def best_round(self, booster: Any) -> int | None:
         """The number of rounds up to the best one; None if it did not stop early."""

@@ -37,23 +37,14 @@ class Figure(NamedTuple):
     higher_is_better: bool
 
 
-History = Sequence[Sequence[Figure]]
-
-
 class Step:
     """A feature in the rounds of a training."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
 
-    def begin(self) -> None:
-        """Before the first round."""
-
     def after_round(self) -> None:
         """After a round, before the user's callbacks."""
-
-    def end_round(self) -> None:
-        """After a round, after the user's callbacks, unless one of them stopped the training."""
 
     def end(self) -> None:
         """After the training."""
@@ -76,13 +67,10 @@ class Job:
     evaluated: list[tuple[str, Any]]  # data by name; in a cross-validation the folds, without this
     model: Any  # that is continued, or None
     own: dict[str, Any]  # arguments that only this engine has
-    done: int = 0  # the rounds of a checkpoint that is continued
     steps: list[Step] = field(default_factory=list)
     stops: bool = field(default=False, init=False)  # whether a step ends the training after this round
-    # In the rounds: the boosters with their training data, one or one a fold; what tells the engine's own callbacks of
-    # the rounds of a checkpoint; and what was evaluated after the round.
+    # In the rounds: the boosters with their training data, one or one a fold, and what was evaluated after the round.
     boosters: list[tuple[Any, Any]] = field(init=False)
-    replay: Callable[[History], None] = field(init=False)
     figures: list[Figure] = field(init=False)
 
     @property
@@ -100,16 +88,11 @@ class Job:
         """Whether lambdaboost computes the gradients: the rule is neither a grade model nor the engine's own."""
         return isinstance(self.rule, Objective)
 
-    def begin(self, boosters: list[tuple[Any, Any]], replay: Callable[[History], None]) -> None:
-        """Begin the rounds: those of a checkpoint count, and a stock training's traps were looked for already."""
-        self.boosters, self.replay = boosters, replay
+    def begin(self, boosters: list[tuple[Any, Any]]) -> None:
+        """Begin the rounds; a stock training's traps were looked for already."""
+        self.boosters = boosters
         for booster, _ in boosters:
-            training = training_of(booster)
-            training.begin(self.done or None)
-            training.checked = True
-        for step in self.steps:
-            step.begin()
-        del self.replay  # which holds this job
+            training_of(booster).checked = True
         if not isinstance(self.rule, NativeObjective):
             booster, data = boosters[0]
             with called_by(booster):
@@ -120,11 +103,6 @@ class Job:
         self.figures = figures
         for step in self.steps:
             step.after_round()
-
-    def end_round(self) -> None:
-        """After the user's callbacks, unless one of them stopped the training."""
-        for step in self.steps:
-            step.end_round()
 
     def end(self) -> None:
         """After the training: end the steps and drop them, which hold this job and so the data."""

@@ -4,8 +4,7 @@
                  │          │ calls back
                  └─ steps <─┘ before the first round, and after each
 
-What a feature needs in the rounds is a `Step`, which is there or is not: `Kept` for `Constrained`, `Saved` for
-checkpoints.
+What a feature needs in the rounds is a `Step`, which is there or is not, such as `Kept` for `Constrained`.
 """
 
 from __future__ import annotations
@@ -24,17 +23,14 @@ from lambdaboost.engines.folds import folds_of
 from lambdaboost.engines.job import Job, Step
 from lambdaboost.engines.leaks import warn_of_leaks
 from lambdaboost.engines.plan import planned
-from lambdaboost.engines.resume import Saved
 from lambdaboost.engines.traps import MODEL, look_at
 from lambdaboost.objectives.constrained import constraint_in
 
 
-def trained(job: Job, checkpoint: Any = None, steps: Sequence[Step] = ()) -> Any:
+def trained(job: Job, steps: Sequence[Step] = ()) -> Any:
     """The booster of one training."""
     engine = job.engine
     job.steps += [*_kept(job), *steps]
-    if checkpoint is not None:
-        job.steps.append(Saved(job, checkpoint))
     warn_of_leaks(lambda: engine.features(job.data, job.sources))
     booster = engine.run(job)
     job.end()

@@ -16,19 +16,13 @@ from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.objectives import GradientStep, Objective
 from lambdaboost.objectives.kernels.no_pair import differ_in_a_query
 
-# When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the
-# arguments of a training with a checkpoint and before its first round, with the finished model, or when a data set is
-# made.
+# When a row is looked at: at the call, there unless the objective is the engine's own, with the data, with the finished
+# model, or when a data set is made.
 CALL, OBJECTIVE, DATA = "call", "objective", DROP_IN
-SAVED, RESUMED, MODEL, LABELS = "saved", "resumed", "model", "labels"
+MODEL, LABELS = "model", "labels"
 # Fewer or shorter queries may be sorted by chance, or be synthetic.
 SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
 WITHOUT_SPLIT = "no tree has a split"
-# The text of a row that both engines have.
-SAMPLING = (
-    "checkpoint with {names}: if this training is interrupted, the engine starts its random sequence anew where it "
-    "resumes, so the model will be as good as an uninterrupted one, but not the same"
-)
 
 
 def _arguments(case: Case) -> Found:
@@ -138,11 +132,6 @@ COMMON = (
         "labels as float32", WARNED, LABELS,
         "{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that different "
         "ones may tie; use smaller labels, such as their ranks", _narrow,
-    ),
-    Trap(
-        "checkpoint on a cluster", REFUSED, SAVED,
-        "checkpoint on a cluster: every worker would write the same file; keep the model of one worker yourself, and "
-        "continue with init_model= or xgb_model=", lambda case: case.engine.workers(case.params) > 1,
     ),
     Trap(
         "labels without a pair", WARNED, MODEL,

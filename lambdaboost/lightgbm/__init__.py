@@ -16,9 +16,8 @@ from lambdaboost._installed import package
 
 package("lightgbm")
 
-from lambdaboost.lightgbm.callbacks import progress
 from lambdaboost.lightgbm.data import Dataset
 from lambdaboost.lightgbm.ranker import LambdaRanker
 from lambdaboost.lightgbm.training import cv, train
 
-__all__ = ["Dataset", "LambdaRanker", "cv", "progress", "train"]
+__all__ = ["Dataset", "LambdaRanker", "cv", "train"]

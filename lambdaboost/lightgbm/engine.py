@@ -11,7 +11,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._lightgbm import is_binary_file, is_constructed, machines_of, parameter_names, parameters_of
+from lambdaboost._lightgbm import is_binary_file, is_constructed, machines_of, parameter_names
 from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
@@ -65,9 +65,6 @@ class _LightGBM(Engine):
     aliases, only_native, traps = ALIASES, ONLY_NATIVE, TRAPS
     quiet: ClassVar = {"metric": "None"}
     silent: ClassVar = {"verbosity": -1}
-    free = frozenset(
-        ("num_iterations", "num_threads", "verbosity", "input_model", "output_model", "snapshot_freq")
-    )
     metric_names, metrics_by_commas = frozenset(_METRICS.split()), True
     cutoffs: ClassVar = {"ndcg": NDCG, "map": MAP, "mean_average_precision": MAP}
     predicts_margins = True
@@ -109,7 +106,7 @@ class _LightGBM(Engine):
             **_arguments(job),
             valid_sets=sets or None,
             valid_names=own["valid_names"],
-            init_model=self.read(job.model) if isinstance(job.model, bytes) else job.model,
+            init_model=job.model,
             keep_training_booster=own["keep_training_booster"],
         )
 
@@ -122,9 +119,6 @@ class _LightGBM(Engine):
 
     def workers(self, params: Mapping[str, Any]) -> int:
         return machines_of(params)
-
-    def understood(self, booster: Any, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return parameters_of(booster)
 
     def best_round(self, booster: Any) -> int | None:
         return booster.best_iteration if booster.best_iteration > 0 else None

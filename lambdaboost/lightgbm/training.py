@@ -11,7 +11,6 @@ import lightgbm as lgb
 from lambdaboost.engines.job import Metrics
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import planned
-from lambdaboost.engines.resume import Checkpoint
 from lambdaboost.engines.train import cross_validated, trained
 from lambdaboost.lightgbm.engine import ENGINE
 from lambdaboost.objectives import LambdaRank, Objective
@@ -31,7 +30,6 @@ def train(
     init_model: str | Path | lgb.Booster | None = None,
     keep_training_booster: bool = False,
     callbacks: Sequence[Any] | None = None,
-    checkpoint: Checkpoint | str | Path | None = None,
 ) -> lgb.Booster:
     r"""Train a ranker with `lightgbm.train`.
 
@@ -57,8 +55,6 @@ def train(
         ``metric`` either, whose metrics are evaluated first, and may also be ``"ndcg@5"`` or ``"mrr@10"``. Early
         stopping uses the first metric on each of `valid_sets` except the training data; with
         ``first_metric_only=False`` in `params` it uses any metric, as LightGBM does.
-    checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
 
     Returns
     -------
@@ -105,7 +101,7 @@ def train(
         keep_training_booster=keep_training_booster,
         callbacks=callbacks,
     )
-    return trained(job, checkpoint)
+    return trained(job)
 
 
 def cv(

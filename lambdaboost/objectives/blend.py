@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lambdaboost.objectives.base.objective import Objective, check_part
-from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.objectives.scaled import Scaled
 from lambdaboost.objectives.schedules import Schedule, check_weight, constant_weight, weight_at
 from lambdaboost.objectives.scorecard import WeightedSum
@@ -61,12 +60,3 @@ class Blend(WeightedSum):
         assert not isinstance(self.weight, Scaled)
         w = weight_at(self.weight, iteration)
         return 1 - w, w
-
-
-def blend_weight(objective: Objective, iteration: int) -> float | None:
-    """The weight of the second part of a blend at a round; None without a blend, or with `Scaled` weights."""
-    if isinstance(objective, Wrapper):
-        return blend_weight(objective.objective, iteration)
-    if not isinstance(objective, Blend) or objective.scaled is not None:
-        return None
-    return objective.weights_at(iteration)[1]

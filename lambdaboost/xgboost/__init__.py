@@ -15,7 +15,6 @@ from lambdaboost._installed import package
 
 package("xgboost")
 
-from lambdaboost.xgboost.callbacks import Progress
 from lambdaboost.xgboost.data import DMatrix, ExtMemQuantileDMatrix, QuantileDMatrix
 from lambdaboost.xgboost.ranker import LambdaRanker
 from lambdaboost.xgboost.training import cv, train
@@ -24,7 +23,6 @@ __all__ = [
     "DMatrix",
     "ExtMemQuantileDMatrix",
     "LambdaRanker",
-    "Progress",
     "QuantileDMatrix",
     "cv",
     "train",

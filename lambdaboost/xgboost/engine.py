@@ -80,7 +80,6 @@ class _XGBoost(Engine):
     quiet: ClassVar = {"disable_default_eval_metric": True}
     streamed: ClassVar = {"tree_method": ("hist", "auto"), "booster": ("gbtree", "dart")}
     unnamed = "f{}"
-    free = frozenset(("nthread", "n_jobs", "verbosity"))
     metric_names = frozenset(_METRICS.split())
 
     def data(
@@ -113,8 +112,6 @@ class _XGBoost(Engine):
             self.check_data(f"evals {name!r}", data)
         _check(job, [(f"evals {name!r}", data) for name, data in job.evaluated])
         given = _arguments(job)
-        if isinstance(model, bytes):  # of a checkpoint
-            model = bytearray(model)
         evals = [(data, name) for name, data in job.evaluated]
         more = {
             "evals": evals,

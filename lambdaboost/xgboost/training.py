@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import xgboost as xgb
@@ -12,7 +11,6 @@ from lambdaboost._checks import check_whole
 from lambdaboost.engines.job import Metrics
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import planned
-from lambdaboost.engines.resume import Checkpoint
 from lambdaboost.engines.train import cross_validated, trained
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.mcrank import GradeModel
@@ -35,7 +33,6 @@ def train(
     verbose_eval: bool | int | None = True,
     xgb_model: Any = None,
     callbacks: Sequence[Any] | None = None,
-    checkpoint: Checkpoint | str | Path | None = None,
 ) -> xgb.Booster:
     """Train a ranker with `xgboost.train`, with safe defaults.
 
@@ -72,9 +69,7 @@ def train(
     maximize : bool, optional
         Whether higher is better; by default yes for measures, and for others by their names, as in XGBoost.
     evals_result, verbose_eval, xgb_model, callbacks
-        As in `xgboost.train`; with a `Progress`, nothing else is printed.
-    checkpoint : Checkpoint or path, optional
-        Where the training is saved regularly; the same call resumes from there, see `Checkpoint`.
+        As in `xgboost.train`.
 
     Returns
     -------
@@ -112,7 +107,7 @@ def train(
         evals_result=evals_result,
         callbacks=engine_callbacks(callbacks, verbose_eval, early_stopping_rounds, maximize),
     )
-    return trained(job, checkpoint)
+    return trained(job)
 
 
 def cv(

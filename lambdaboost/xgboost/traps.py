@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from lambdaboost.calls.traps import REFUSED, WARNED, Case, Found, Trap, given
+from lambdaboost.calls.traps import REFUSED, WARNED, Trap, given
 from lambdaboost.engines import traps
-from lambdaboost.engines.traps import CALL, MODEL, RESUMED, has_pair
-
-# Parameters that make XGBoost sample where they are not 1.
-SAMPLING = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
-
-
-def _sampling(case: Case) -> Found:
-    names = [name for name in SAMPLING if float(case.params.get(name, 1)) != 1]
-    if case.params.get("lambdarank_pair_method") == "mean":
-        names.append("lambdarank_pair_method='mean'")
-    if names:
-        yield {"names": ", ".join(names)}
-
+from lambdaboost.engines.traps import CALL, MODEL, has_pair
 
 TRAPS = (
     Trap(
@@ -34,10 +22,4 @@ TRAPS = (
         traps.WITHOUT_SPLIT + ", so all documents score the same. min_child_weight (1 by default) sums hessians, which "
         "are small for small data: try min_child_weight=0", has_pair,
     ),
-    Trap(
-        "checkpoint and booster='dart'", REFUSED, RESUMED,
-        "checkpoint with booster='dart': XGBoost would drop other trees after it resumes; train without checkpoint, or "
-        "with booster='gbtree'", lambda case: bool(case.params.get("booster") == "dart"),
-    ),
-    Trap("checkpoint and sampling", WARNED, RESUMED, traps.SAMPLING, _sampling),
 )  # fmt: skip

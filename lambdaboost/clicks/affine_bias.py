@@ -11,8 +11,6 @@ from lambdaboost._value import Value
 from lambdaboost.clicks.propensities import Propensities, optional_numbers
 from lambdaboost.datasets.positions import Positions
 
-FIELDS = ("alpha", "beta", "alpha_low", "alpha_high", "beta_low", "beta_high")
-
 
 class AffineBias(Value):
     """P(click | document at k) = α_k r + β_k, with r the probability that the document is clicked at position 1.
@@ -29,15 +27,8 @@ class AffineBias(Value):
         α_k > 0 of each position, 1 at the first; None where unknown.
     beta : sequence of float
         β_k of each position, 0 at the first; None where α is.
-    alpha_low, alpha_high, beta_low, beta_high : sequence of float, optional
-        An interval for each α_k and β_k.
     names : sequence of str, optional
         The name of each position if positions are categories.
-
-    Raises
-    ------
-    ValueError
-        If there is not a finite number for each position, or α is not above 0.
 
     Examples
     --------
@@ -50,18 +41,11 @@ class AffineBias(Value):
 
     alpha: tuple[float | None, ...]
     beta: tuple[float | None, ...]
-    alpha_low: tuple[float | None, ...] | None = None
-    alpha_high: tuple[float | None, ...] | None = None
-    beta_low: tuple[float | None, ...] | None = None
-    beta_high: tuple[float | None, ...] | None = None
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for field in FIELDS:
-            given = getattr(self, field)
-            if given is None and field not in ("alpha", "beta"):
-                continue
-            values = optional_numbers(field, given)
+        for field in ("alpha", "beta"):
+            values = optional_numbers(field, getattr(self, field))
             object.__setattr__(self, field, values)
             if [value is not None and math.isfinite(value) for value in values] != self._known:
                 raise ValueError(f"{field} must be finite numbers, one for each position as in alpha")
@@ -81,5 +65,4 @@ class AffineBias(Value):
     def at_positions(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """α and β of each row, NaN where it was not shown; categories are matched by name."""
         curve = self._curve
-        alpha, beta = (np.array(values, dtype=np.float64) for values in (self.alpha, self.beta))
-        return curve.at_positions(positions, alpha), curve.at_positions(positions, beta)
+        return curve.at_positions(positions, self.alpha), curve.at_positions(positions, self.beta)

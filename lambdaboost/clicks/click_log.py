@@ -19,7 +19,7 @@ from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.tables import Table
 
 Smoothing = tuple[float, float]
-COLUMNS = ("query", "document", "clicked", "weight", "session")
+ARGUMENTS = ("query", "document", "position", "clicked", "weight", "session")
 
 
 class Sessions(NamedTuple):
@@ -86,27 +86,21 @@ class ClickLog:
         columns: dict[str, Any] = {
             name: None if key is None else query_ids(name, key, name).copy() for name, key in keys.items()
         }
-        positions = positions_of("position", position)
-        columns |= {"position": positions.codes, "clicked": _clicked(clicked)}
+        columns["clicked"] = _clicked(clicked)
         columns["weight"] = None if weight is None else weights_of("weight", weight)
-        if columns["query"].ndim != 1:
-            raise ValueError(
-                f"query has shape {columns['query'].shape}, expected one dimension: one value for each row"
-            )
-        n = columns["query"].size
+        positions, n = positions_of("position", position), columns["query"].size
         if n == 0:
             raise ValueError("query is empty: a log needs at least one impression")
-        for name, column in columns.items():
+        for name, column in {**columns, "position": positions.codes}.items():
             if column is not None and column.shape != (n,):
                 raise ValueError(
-                    f"{name} has shape {column.shape}, query has {n} rows: give one value for each row"
+                    f"{name} has shape {column.shape}, expected ({n},) as query: give one value for each row"
                 )
         if not positions.codes.all():
             row = int(np.argmin(positions.codes))
             raise ValueError(
                 f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
-        del columns["position"]
         self._set({**columns, "positions": positions})
 
     def _set(self, columns: dict[str, Any]) -> Self:
@@ -149,15 +143,13 @@ class ClickLog:
         >>> ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
         ClickLog(2 impressions of 2 documents in 1 query at 2 positions; 1 click)
         """
-        table = Table.of(frame)
-        names = {
-            "query": query, "document": document, "position": position, "clicked": clicked, "weight": weight,
-            "session": session,
-        }  # fmt: skip
-        chosen = {argument: name for argument, name in names.items() if name is not None}
-        for argument, name in chosen.items():
-            table.check(name, f"{argument}={name!r}")
-        return cls(**{argument: table.column(name) for argument, name in chosen.items()})
+        table, columns = Table.of(frame), {}
+        names = (query, document, position, clicked, weight, session)
+        for argument, name in zip(ARGUMENTS, names, strict=True):
+            if name is not None:
+                table.check(name, f"{argument}={name!r}")
+                columns[argument] = table.column(name)
+        return cls(**columns)
 
     def take(self, rows: ArrayLike) -> Self:
         """The log of some rows, given by index or mask, such as those of one week."""
@@ -165,7 +157,7 @@ class ClickLog:
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
         chosen = chosen_of("rows", given, self.n_rows, "rows of the log")
-        columns = {name: getattr(self, name) for name in COLUMNS}
+        columns = {name: getattr(self, name) for name in ARGUMENTS if name != "position"}
         taken = {name: None if column is None else column[chosen] for name, column in columns.items()}
         return type(self).__new__(type(self))._set({**taken, "positions": self.positions.take(chosen)})
 
@@ -178,11 +170,6 @@ class ClickLog:
     def position(self) -> NDArray[np.int32]:
         """The rank of each row, or the code of its category, from 1."""
         return self.positions.codes
-
-    @property
-    def position_names(self) -> tuple[str, ...] | None:
-        """The categories of the codes 1, 2, …; None for ranks."""
-        return self.positions.names
 
     @property
     def n_positions(self) -> int:
@@ -198,30 +185,26 @@ class ClickLog:
     @property
     def n_documents(self) -> int:
         """Number of different documents; a document of two queries counts twice."""
-        return self._first_row.size
+        return self._documents[1].size
 
     @property
     def documents(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The query and the document of each of the ``n_documents`` documents, in order of first appearance."""
-        return self.query[self._first_row], self.document[self._first_row]
+        first = self._documents[1]
+        return self.query[first], self.document[first]
 
     @property
     def document_of_row(self) -> NDArray[np.int64]:
         """Index of each row's document in `documents`, shape (n_rows,)."""
-        return self._numbered[0]
+        return self._documents[0]
 
     @cached_property
     def query_of_row(self) -> NDArray[np.int64]:
         """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
         return codes_of(self.query)[0]
 
-    @property
-    def _first_row(self) -> NDArray[np.int64]:
-        """The first row of each of `documents`."""
-        return self._numbered[1]
-
     @cached_property
-    def _numbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _documents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The number of each row's document, one of two queries being two, and the first row of each."""
         of_row, first = codes_of(self.document)
         return codes_of(self.query_of_row * first.size + of_row)
@@ -243,17 +226,9 @@ class ClickLog:
             for values in (weight, np.where(self.clicked, weight, 0.0))
         )
         index, at = np.divmod(np.asarray(cells)[order], self.n_positions)
-        query, document = (keys[index] for keys in self.documents)
+        of_document, names = self.query_of_row[self._documents[1]], self.positions.names
         return Counts(
-            query,
-            document,
-            (at + 1).astype(np.int32),
-            impressions,
-            clicks,
-            index,
-            self.query_of_row[self._first_row],
-            self.n_positions,
-            self.position_names,
+            index, (at + 1).astype(np.int32), impressions, clicks, of_document, self.n_positions, names
         )
 
     def rates(
@@ -305,17 +280,8 @@ class ClickLog:
         array([ 0.,  1., nan])
 
         """
-        return self.aligned(self.rates(smoothing, propensities), query, document)
-
-    def aligned(self, values: ArrayLike, query: ArrayLike, document: ArrayLike) -> NDArray[np.float64]:
-        """Values of `documents`, (n_documents,), for the rows of a data set; NaN where the log has none."""
-        of_document = np.asarray(values, dtype=np.float64)
-        if of_document.shape != (self.n_documents,):
-            raise ValueError(
-                f"values has shape {of_document.shape}, expected ({self.n_documents},): one for each of documents"
-            )
         found = self.find(query, document)
-        return np.where(found >= 0, of_document[found], np.nan)
+        return np.where(found >= 0, self.rates(smoothing, propensities)[found], np.nan)
 
     def find(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """Index in `documents` of each (query, document), int64 (n,); −1 where it was never shown."""
@@ -372,17 +338,12 @@ class ClickLog:
             If the log has no sessions, or a session has two queries or shows two documents at one position.
 
         """
-        return self._session_of_row
-
-    @cached_property
-    def _session_of_row(self) -> NDArray[np.int64]:
         if self.session is None:
             raise ValueError(
                 "the log has no sessions: give session= to tell which rows one user saw together"
             )
         code, first = codes_of(self.session)
-        query = self.query_of_row
-        if (other := query != query[first][code]).any():
+        if (other := self.query_of_row != self.query_of_row[first][code]).any():
             row = int(np.argmax(other))
             raise ValueError(
                 f"session {self.session[row]!s} has two queries, {self.query[first][code[row]]!s} and "

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,14 +14,12 @@ class Counts:
 
     Attributes
     ----------
-    query, document : arrays
-        The keys of each row, as in the log.
+    index : int64
+        The number of each row's document, ascending: its place in ``ClickLog.documents``.
     position : int32
         Ascending for each document.
     impressions, clicks : float64
         Sums of the weights of the rows, and of those that were clicked.
-    index : int64
-        The number of each row's document, ascending: its place in ``ClickLog.documents``.
     query_of_document : int64 (n_documents,)
         The number of each document's query, from 0.
     n_positions : int
@@ -35,23 +29,13 @@ class Counts:
 
     """
 
-    query: NDArray[Any]
-    document: NDArray[Any]
+    index: NDArray[np.int64]
     position: NDArray[np.int32]
     impressions: NDArray[np.float64]
     clicks: NDArray[np.float64]
-    index: NDArray[np.int64]
     query_of_document: NDArray[np.int64]
     n_positions: int
     names: tuple[str, ...] | None
-
-    def __post_init__(self) -> None:
-        for column in vars(self).values():
-            if isinstance(column, np.ndarray):
-                column.flags.writeable = False
-
-    def __len__(self) -> int:
-        return self.position.size
 
     @property
     def query_index(self) -> NDArray[np.int64]:
@@ -67,14 +51,6 @@ class Counts:
     def n_queries(self) -> int:
         """Number of queries."""
         return int(self.query_of_document.max()) + 1
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas frame of query, document, position, impressions and clicks."""
-        import pandas as pd
-
-        columns = ("query", "document", "position", "impressions", "clicks")
-        frame = pd.DataFrame({name: getattr(self, name) for name in columns})
-        return frame if self.names is None else frame.assign(position=np.array(self.names)[self.position - 1])
 
     def by_position(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum of values of the rows at each position, float64 (n_positions,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Set
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -16,7 +17,7 @@ from lambdaboost._files import check_place, reading, replacing
 from lambdaboost._value import Value
 from lambdaboost._words import counted, listed, shown
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.positions import Positions
 
 FIELDS = ("values", "low", "high", "names")
 ALL_SHOWN = 5  # positions of a curve whose `repr` shows all
@@ -57,8 +58,6 @@ class Propensities(Value):
     >>> p = Propensities([1, 0.5, 0.25])
     >>> p
     Propensities(values=(1.0, 0.5, 0.25))
-    >>> p.at([3, 1, 1])
-    array([0.25, 1.  , 1.  ])
     >>> Propensities.power(2, 3).values
     (1.0, 0.25, 0.1111111111111111)
 
@@ -74,10 +73,8 @@ class Propensities(Value):
             if (given := getattr(self, field)) is not None:
                 object.__setattr__(self, field, optional_numbers(field, given))
         n = len(self.values)
-        if not n:
-            raise ValueError("values is empty: give one propensity for each position")
-        if set(self.values) == {None}:
-            raise ValueError("values is None at all positions: give the propensity of at least one")
+        if set(self.values) <= {None}:
+            raise ValueError("values has no propensity: give one for each position, None where unknown")
         for at, value in enumerate(self.values):
             if value is not None and not 0 < value <= 1:
                 raise ValueError(
@@ -90,21 +87,16 @@ class Propensities(Value):
             raise ValueError(
                 f"low and high have {len(low)} and {len(high)} ends, values has {n}: give one for each"
             )
-        for at, (value, least, most) in enumerate(zip(self.values, low, high, strict=True)):
-            if (value is None, value is None) != (least is None, most is None):
+        for at, interval in enumerate(zip(low, self.values, high, strict=True)):
+            least, value, most = interval
+            if {None} < set(interval):
                 raise ValueError(f"low[{at}], high[{at}] and values[{at}]: give None in all three or in none")
             if least is not None and most is not None and not 0 <= least <= most < math.inf:
                 raise ValueError(
                     f"low[{at}] is {least:g} and high[{at}] {most:g}: give finite ends with 0 ≤ low ≤ high"
                 )
-        if self.names is None:
-            return
-        named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
-        if not named or not all(isinstance(name, str) for name in self.names):
-            raise TypeError(f"names must be a sequence of strings, one for each position, got {self.names!r}")
-        object.__setattr__(self, "names", tuple(map(str, self.names)))
-        if not len(set(self.names)) == len(self.names) == n:
-            raise ValueError(f"names has {len(set(self.names))} different names, but there are {n} values")
+        if self.names is not None:
+            object.__setattr__(self, "names", _checked_names(self.names, n))
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
@@ -178,14 +170,11 @@ class Propensities(Value):
         line, covariance, t = self._power_line()
         x = np.stack([np.log(np.arange(1, n + 1)), np.ones(n)], axis=1)
         spread = t * np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x))
-        fitted = {
-            "values": np.exp(x @ line),
-            "low": np.exp(x @ line - spread),
-            "high": np.exp(x @ line + spread),
-        }
-        for field, curve in fitted.items():
+        fitted = {}
+        for field, by in (("values", 0.0), ("low", -spread), ("high", spread)):
+            fitted[field] = np.exp(x @ line + by)
             here = np.array(getattr(self, field) or self.values, dtype=np.float64)
-            np.copyto(curve[: len(self)], here, where=~np.isnan(here))
+            np.copyto(fitted[field][: len(self)], here, where=~np.isnan(here))
         best = fitted["values"].max()
         return type(self)(**{f: c / best for f, c in fitted.items() if f == "values" or self.low is not None})
 
@@ -194,16 +183,13 @@ class Propensities(Value):
         from scipy import stats
 
         if self.names is not None:
-            raise ValueError(
-                "the curve is of named positions, which have no order: a power curve needs ranks"
-            )
+            raise ValueError("the curve is of named positions, which have no order: give ranks")
         value = np.array(self.values, dtype=np.float64)
         weight = np.ones(len(self))
         if self.low is not None and self.high is not None:
+            low, high = (np.array(ends, dtype=np.float64) for ends in (self.low, self.high))
             with np.errstate(divide="ignore", invalid="ignore"):
-                width = (
-                    np.log(np.array(self.high, dtype=np.float64) / np.array(self.low, dtype=np.float64)) / 4
-                )
+                width = np.log(high / low) / 4
             # The best position, whose interval is a point, counts as the next best known one.
             weight = 1 / np.maximum(width, np.min(width, where=width > 0, initial=1.0))
         known = np.flatnonzero(weight * ~np.isnan(value) > 0)
@@ -217,20 +203,6 @@ class Propensities(Value):
         misfit = float((((y - np.polyval(line, x)) * w) ** 2).sum() / (known.size - 2))
         covariance *= misfit if self.low is None else max(misfit, 1.0)
         return line, covariance, float(stats.t.ppf(0.975, known.size - 2))
-
-    def at(self, position: ArrayLike) -> NDArray[np.float64]:
-        """The value at each position, from 1 or by name; float64 of the same shape, NaN where a position is missing.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a position is not a whole number from 1 to the length of the curve, or not a name of it.
-
-        """
-        given = np.asarray(position)
-        positions = positions_of("position", given.ravel())
-        curve = type(self)(self.values) if positions.names is None else self  # codes of names count as ranks
-        return curve.at_positions(positions).reshape(given.shape)
 
     def of(self, q: Queries) -> NDArray[np.float64]:
         """The value at the position of each document, float64 (n_documents,); NaN where it was not shown.
@@ -262,24 +234,20 @@ class Propensities(Value):
     def _places(self, positions: Positions) -> NDArray[np.int64]:
         """The place of each row's position on the curve from 1, 0 where it was not shown."""
         names, code = positions.names, positions.codes
-        if names is not None and self.names is None:
+        if (names is None) != (self.names is None):
             raise ValueError(
-                f"positions are categories ({listed(names, 3)}), but the curve has no names: give names= to "
-                "Propensities"
+                "the curve is of named positions, but those of the data are ranks: give the names as position"
+                if names is None
+                else f"positions are categories ({listed(names, 3)}), but the curve has no names: give names="
             )
-        if names is None and self.names is not None:
-            raise ValueError(
-                "the curve is of named positions, but those of the data are ranks: give the names as position, or a "
-                "curve without names"
-            )
-        if names is None:
-            if (last := int(code.max(initial=0))) > len(self.values):
+        if names is None or self.names is None:
+            if (last := int(code.max(initial=0))) > len(self):
                 raise ValueError(
-                    f"position {last} is past the curve, whose last position is {len(self.values)}: give a longer "
-                    "curve, such as its extended(n), or leave out these documents"
+                    f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, such "
+                    "as its extended(n), or leave out these documents"
                 )
             return code.astype(np.int64)
-        by_name = {name: at for at, name in enumerate(self.names or (), 1)}
+        by_name = {name: at for at, name in enumerate(self.names, 1)}
         # A category that no row has may be unknown.
         if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
             raise ValueError(
@@ -287,30 +255,6 @@ class Propensities(Value):
                 "with all names or leave out these documents"
             )
         return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
-
-    def covers(self, other: Propensities) -> NDArray[np.bool_]:
-        """Whether the interval of each position contains the value of another curve, such as the true one.
-
-        The other curve is first scaled to agree at the best position of this one, to which the intervals refer. Unknown
-        positions are False.
-
-        >>> Propensities([1, 0.5], [1, 0.4], [1, 0.6]).covers(Propensities([0.5, 0.2]))
-        array([ True,  True])
-        """
-        if self.low is None or self.high is None:
-            raise ValueError("this curve has no intervals: estimate it with intervals=200")
-        if other.names != self.names or len(other) < len(self):
-            raise ValueError(
-                f"the other curve has {len(other)} positions, this one {len(self)}: give one of the same positions"
-            )
-        here, low, high, value = (
-            np.array(curve[: len(self)], dtype=np.float64)
-            for curve in (self.values, self.low, self.high, other.values)
-        )
-        best = int(np.nanargmax(here))
-        value *= here[best] / value[best]
-        slack = 1e-9  # an interval of one point contains that point
-        return (low - slack <= value) & (value <= high + slack)
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
         """Draw the curve with its intervals on matplotlib Axes, by default on a new figure; returns the Axes.
@@ -343,20 +287,20 @@ CURVES: dict[str, Any] = {"Propensities": Propensities, "Propensities.load": Pro
 
 
 def optional_numbers(field: str, given: Any) -> tuple[float | None, ...]:
-    """A field as floats, from any sequence or array of numbers; None in a list or tuple stays."""
-    unknown: set[int] = set()
-    try:
-        if isinstance(given, str | bytes):
-            raise TypeError("got text")
-        if isinstance(given, list | tuple):
-            unknown = {at for at, number in enumerate(given) if number is None}
-            given = [1.0 if number is None else number for number in given]
-        a = np.asarray(given)
-        if a.dtype.kind not in "iuf" and a.size:
-            raise TypeError(f"got {a.dtype}")
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{field} must be numbers, one for each position: {error}") from None
-    if a.ndim != 1:
-        raise ValueError(f"{field} has shape {a.shape}, expected one dimension: one number for each position")
-    numbers = a.astype(np.float64).tolist()
-    return tuple(None if at in unknown else number for at, number in enumerate(numbers))
+    """A field as floats, from any sequence or array of numbers; None and masked values stay None."""
+    found = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+        raise TypeError(f"{field} must be numbers, one for each position, got {given!r}")
+    values = tuple(found)
+    if wrong := [v for v in values if v is not None and (isinstance(v, bool) or not isinstance(v, Real))]:
+        raise TypeError(f"{field} must be numbers, one for each position: got {wrong[0]!r}")
+    return tuple(None if value is None else float(value) for value in values)
+
+
+def _checked_names(names: Any, n: int) -> tuple[str, ...]:
+    ordered = not isinstance(names, str | Set) and isinstance(names, Iterable)
+    if not ordered or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names must be a sequence of strings, one for each position, got {names!r}")
+    if not len(set(names)) == len(names) == n:
+        raise ValueError(f"names has {len(set(names))} different names, but there are {n} values")
+    return tuple(map(str, names))

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from lambdaboost.clicks import ClickLog, Counts, Propensities
 from lambdaboost.clicks.curves import Floats, curve_with_intervals
-from lambdaboost.clicks.harvesting import Sets, connected_part
-from lambdaboost.clicks.likelihood import newton
+from lambdaboost.clicks.harvesting import Sets, connected_part, newton
 
 
 def curve_by_document(log: ClickLog, intervals: int = 200) -> Propensities:

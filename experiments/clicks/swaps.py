@@ -1,27 +1,50 @@
-"""`swap_experiment`: propensities from documents that were swapped or shuffled at random."""
+"""Swap experiments: documents that are swapped or shuffled at random, and the propensities that they tell."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import refuse_labels
-from lambdaboost.clicks._curves import (
-    Floats,
-    check_clicked,
-    counts_of_all_positions,
-    curve_with_intervals,
-    words,
-)
-from lambdaboost.clicks.click_log import ClickLog
-from lambdaboost.clicks.counts import Counts
-from lambdaboost.clicks.propensities import Propensities
+from lambdaboost import Queries
+from lambdaboost.clicks import ClickLog, Counts, Propensities
+from lambdaboost.clicks.curves import Floats, curve_with_intervals
+from lambdaboost.clicks.simulation import clicked_lists
+from lambdaboost.datasets.click_models import UserModel, result_pages
 
 FIRST = 1
 
 
+class SwapExperiment(NamedTuple):
+    """A log of random swaps, and its `arm` as `swap_experiment` takes it."""
+
+    log: ClickLog
+    arm: NDArray[np.int64]
+
+
+def simulate_swaps(
+    scores: ArrayLike, q: Queries, model: UserModel, sessions: int, rng: np.random.Generator, k: int = 10
+) -> SwapExperiment:
+    """Like `simulate`, with a swap experiment in every session.
+
+    Each session draws a position k from 2 to the end of its list, its arm, and swaps the documents of 1 and k with
+    probability 1/2 (Joachims, Swaminathan & Schnabel 2017). `swap_experiment` reads the log and the arms.
+    """
+    pages = np.stack([result_pages(q.scores(ranker), q.sizes, k) for ranker in np.atleast_2d(scores)])
+    query = np.repeat(np.arange(q.n_queries), sessions)
+    rows = pages[rng.integers(len(pages), size=query.size), query]
+    length = (rows >= 0).sum(axis=1)
+    # A list of one document has no other position.
+    arm = np.where(length > 1, 1 + (rng.random(length.size) * (length - 1)).astype(np.int64), 0)
+    swapped = np.flatnonzero(rng.random(length.size) < 0.5)
+    rows[swapped, 0], rows[swapped, arm[swapped]] = rows[swapped, arm[swapped]], rows[swapped, 0]
+    log = clicked_lists(rows, query, q, model, rng)
+    return SwapExperiment(log, np.where(arm > 0, arm + 1, 0)[np.repeat(np.arange(length.size), length)])
+
+
 def swap_experiment(
-    log: ClickLog, arm: ArrayLike | None = None, *, intervals: int = 200, seed: int = 0
+    log: ClickLog, arm: NDArray[np.int64] | None = None, *, intervals: int = 200
 ) -> Propensities:
     """Propensities from an experiment that showed documents at positions chosen at random.
 
@@ -33,15 +56,11 @@ def swap_experiment(
     ----------
     log : ClickLog
         The sessions of the experiment.
-    arm : array of shape (n_rows,), optional
+    arm : int array of shape (n_rows,), optional
         For each row, the position k that its session swapped with position 1 or could have swapped; 0 in sessions
         outside the experiment.
-    intervals, seed : int
+    intervals : int
         As in `intervention_harvesting`.
-
-    Returns
-    -------
-    Propensities
 
     Raises
     ------
@@ -50,28 +69,27 @@ def swap_experiment(
 
     Examples
     --------
-    >>> from lambdaboost import Queries
-    >>> from lambdaboost.clicks import PositionBased, simulate_swaps
-    >>> q = Queries([2, 0, 1] * 20, sizes=[3] * 20)
-    >>> rng = np.random.default_rng(0)
+    >>> from lambdaboost.clicks import PositionBased
+    >>> q, rng = Queries([2, 0, 1] * 20, sizes=[3] * 20), np.random.default_rng(0)
     >>> log, arm = simulate_swaps(rng.normal(size=60), q, PositionBased(eta=1.0), 1000, rng)
-    >>> swap_experiment(log, arm).covers(Propensities.power(1.0, 3))
-    array([ True,  True,  True])
+    >>> curve = swap_experiment(log, arm)
+    >>> curve.low[1] < 1 / 2 < curve.high[1]
+    True
 
     """
-    counts = counts_of_all_positions(log)
+    counts = log.counts()
+    _refuse("never shown", counts.by_position(counts.impressions) <= 0)
     if arm is None:
         _check_shuffled(counts)
-        check_clicked(counts.by_position(counts.clicks), counts)
+        _refuse("no click", counts.by_position(counts.clicks) <= 0)
         arms, first = log.position.astype(np.int64), np.zeros(log.n_rows, dtype=np.bool_)
     else:
-        arms = _checked_arm(arm, log)
-        first = (log.position == FIRST) & (arms > 0)
+        arms, first = arm, (log.position == FIRST) & (arm > 0)
     kept = first | (log.position == arms)
     # Cells: query, arm, and whether the row is at position 1 rather than at that of the arm.
-    shape = (log.n_queries, log.n_positions, 2)
+    shape = (counts.n_queries, log.n_positions, 2)
     cell = ((log.query_of_row * log.n_positions + arms - 1) * 2 + first)[kept]
-    impressions = log.impressions_of_row()[kept]
+    impressions = np.ones(int(kept.sum())) if log.weight is None else log.weight[kept]
     clicks, looks = (
         np.bincount(cell, weight, minlength=np.prod(shape)).reshape(shape)
         for weight in (impressions * log.clicked[kept], impressions)
@@ -79,45 +97,32 @@ def swap_experiment(
 
     def estimate(times: Floats) -> Floats:
         rate = np.tensordot(times, clicks, axes=1) / np.tensordot(times, looks, axes=1)
-        if arm is None:
-            return rate[:, 0]
-        return np.append(1.0, (rate[:, 0] / rate[:, 1])[FIRST:])
+        return rate[:, 0] if arm is None else np.append(1.0, (rate[:, 0] / rate[:, 1])[FIRST:])
 
     if arm is not None:
-        absent = (looks.sum(axis=0) == 0).any(axis=1)
-        absent[FIRST - 1] = False
-        if absent.any():
-            raise ValueError(
-                f"{words(absent, counts)}: no arm of the experiment, as no session may have exchanged it with position "
-                "1; take() the rows of the other positions"
-            )
-        clicked = clicks.sum(axis=0).min(axis=1)
-        clicked[FIRST - 1] = 1
-        check_clicked(clicked, counts, " at either place of its arm")
-    return curve_with_intervals(estimate, counts, intervals, seed)
+        _refuse("no arm of the experiment", (looks.sum(axis=0)[FIRST:] == 0).any(axis=1), FIRST)
+        _refuse("no click at either place of its arm", clicks.sum(axis=0)[FIRST:].min(axis=1) == 0, FIRST)
+    return curve_with_intervals(estimate, counts, intervals)
 
 
-def _checked_arm(arm: ArrayLike, log: ClickLog) -> NDArray[np.int64]:
-    given = np.asarray(arm)
-    if given.shape != (log.n_rows,):
-        raise ValueError(f"arm has shape {given.shape}, the log has {log.n_rows} rows: give one for each row")
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"arm must be whole numbers, the position of each session's arm, got {given.dtype}")
-    wrong = (given != 0) & ((given <= FIRST) | (given > log.n_positions))
-    refuse_labels("arm", given, wrong, f"give a position from 2 to {log.n_positions}, or 0 for none")
-    return given.astype(np.int64)
+def _refuse(what: str, positions: NDArray[np.bool_], after: int = 0) -> None:
+    """Raise if any of these positions lacks what determines its propensity."""
+    if positions.any():
+        raise ValueError(
+            f"positions {np.flatnonzero(positions) + 1 + after}: {what}; take() the rows of others"
+        )
 
 
 def _check_shuffled(counts: Counts) -> None:
     """Raise if positions clearly depend on the document, by Pearson's χ² of documents and positions in each query."""
-    k = counts.n_positions
-    place = counts.query_index * k + counts.position - 1
+    k, query_of_row = counts.n_positions, counts.query_of_document[counts.index]
+    place = query_of_row * k + counts.position - 1
     at_place = np.bincount(place, counts.impressions, minlength=counts.n_queries * k)
     of_query = at_place.reshape(-1, k).sum(axis=1)
     of_document = counts.by_document(counts.impressions)
     kept = counts.impressions > 0
     n = counts.impressions[kept]
-    expected = at_place[place[kept]] * of_document[counts.index[kept]] / of_query[counts.query_index[kept]]
+    expected = at_place[place[kept]] * of_document[counts.index[kept]] / of_query[query_of_row[kept]]
     chi2 = (n**2 / expected).sum() - of_query.sum()
     documents = np.bincount(counts.query_of_document, of_document > 0, minlength=counts.n_queries)
     positions = (at_place.reshape(-1, k) > 0).sum(axis=1)
@@ -126,6 +131,5 @@ def _check_shuffled(counts: Counts) -> None:
     # some lists repeat; for one fixed list it is the number of impressions.
     if free == 0 or chi2 > 10 * free:
         raise ValueError(
-            "the lists were not shuffled: documents differ in the positions where they were shown; give arm= for "
-            "swaps of two positions, or use intervention_harvesting"
+            "the lists were not shuffled: documents differ in the positions where they were shown"
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._warn import warn
 from lambdaboost._words import listed
-from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.click_log import Counts
 from lambdaboost.clicks.propensities import Propensities
 
 Floats = NDArray[np.float64]
@@ -18,22 +18,16 @@ LEVEL = 95  # percent of the resamples inside an interval
 SHARE = 0.9  # of the resamples must determine a position: fewer do if only one or two queries connect it
 
 
-def words(chosen: NDArray[np.bool_], counts: Counts) -> str:
-    """The chosen positions in the words of a message, the first of many, such as "positions 1, 4, 5"."""
-    at = np.flatnonzero(chosen)
-    given: Iterable[object] = at + 1 if counts.names is None else np.array(counts.names)[at].tolist()
-    return f"position{'s' if at.size > 1 else ''} {listed(given)}"
-
-
 def warn_left_out(known: NDArray[np.bool_], counts: Counts, remedy: str = "") -> None:
     """Name the positions without a figure, if there are any."""
-    if not known.all():
-        warn(f"{words(~known, counts)}: left out, since the log does not determine the propensity{remedy}")
+    at = np.flatnonzero(~known)
+    given: Iterable[object] = at + 1 if counts.names is None else np.array(counts.names)[at].tolist()
+    if at.size:
+        which = f"position{'s' if at.size > 1 else ''} {listed(given)}"
+        warn(f"{which}: left out, since the log does not determine the propensity{remedy}")
 
 
-def resampled(
-    estimate: Callable[[Floats], Floats], n_queries: int, intervals: int
-) -> tuple[Floats, Floats]:
+def resampled(estimate: Callable[[Floats], Floats], n_queries: int, intervals: int) -> tuple[Floats, Floats]:
     """What an estimator finds, (n,), and what it finds on resampled queries, (intervals, n).
 
     Queries are drawn as a whole, since the rows of one share their documents. `estimate` maps how often each query
@@ -62,16 +56,12 @@ def ends(drawn: Floats) -> tuple[Floats, Floats]:
 def curve_with_intervals(
     estimate: Callable[[Floats], Floats], counts: Counts, intervals: int
 ) -> Propensities:
-    """The curve that an estimator finds, with percentile intervals from resampled queries."""
-    return relative_curve(*resampled(estimate, counts.n_queries, intervals), counts)
-
-
-def relative_curve(found: Floats, drawn: Floats, counts: Counts) -> Propensities:
-    """A curve of any scale, and what resamples make of it, (intervals, n_positions), as propensities.
+    """The curve that an estimator finds, of any scale, with percentile intervals from resampled queries.
 
     Curves are relative to the best position of the estimate, whose interval is therefore the point 1. Positions that
     the estimator or many resamples leave undetermined are None; a warning names them.
     """
+    found, drawn = resampled(estimate, counts.n_queries, intervals)
     known = np.isfinite(found) & (found > 0)
     if known.sum() < min(found.size, 2):
         raise ValueError(

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._warn import warn
-from lambdaboost.clicks.click_log import ClickLog, check_log
-from lambdaboost.clicks.counts import Counts
-from lambdaboost.clicks.curves import Floats, relative_curve
+from lambdaboost.clicks.click_log import ClickLog, Counts
+from lambdaboost.clicks.curves import Floats, curve_with_intervals
 from lambdaboost.clicks.propensities import Propensities
 
 STEPS = 20  # at most, each of three EM steps
@@ -28,7 +27,8 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     (1 − θ)γ/(1 − θγ) for the impressions without a click; for those with a click, both are 1. Then θ_k becomes the mean
     of the former over the impressions at k, and γ a model of the features, fitted to the mean of the latter over the
     impressions of each document. The model is scikit-learn's HistGradientBoostingClassifier; it is fitted to expected
-    labels where the paper samples them, and predicts each document from other queries.
+    labels where the paper samples them, and predicts each document from other queries. The curve has no intervals;
+    positions without a click are None, with a warning.
 
     Parameters
     ----------
@@ -37,16 +37,6 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     features : array of shape (log.n_documents, n_features)
         Features of ``log.documents``: ``x[log.rows_of(query, document)]``. The curve is only as good as they predict
         relevance.
-
-    Returns
-    -------
-    Propensities
-        Without intervals. Positions without a click are None, with a warning.
-
-    Raises
-    ------
-    ValueError
-        If the log has no clicks, or one query.
 
     Examples
     --------
@@ -59,7 +49,6 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
     3
 
     """
-    check_log(log)
     counts = log.counts()
     if not counts.clicks.any():
         raise ValueError("the log has no click, so no propensity can be estimated: give more sessions")
@@ -68,22 +57,17 @@ def regression_em(log: ClickLog, features: ArrayLike) -> Propensities:
             "the log has one query, but each document's relevance is predicted from other queries: give a log of at "
             f"least {FOLDS} queries"
         )
-    found = _curve(counts, _checked(features, counts))
-    return relative_curve(found, np.empty((0, found.size)), counts)
+    x = _checked(features, counts)
+    return curve_with_intervals(lambda _: _curve(counts, x), counts, 0)
 
 
 def _checked(features: ArrayLike, counts: Counts) -> NDArray[np.float32]:
-    try:
-        x = np.asarray(features, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"features must be numbers, a row for each document: {error}") from None
+    x = np.asarray(features, dtype=np.float32)
     if x.ndim != 2 or len(x) != counts.n_documents or x.shape[1] == 0:
         raise ValueError(
             f"features has shape {x.shape}, expected ({counts.n_documents}, n_features): one row for each of "
             "log.documents, such as x[log.rows_of(query, document)]"
         )
-    if (empty := np.isnan(x).all(axis=0)).any():
-        raise ValueError(f"features[:, {int(empty.argmax())}] is missing in every row: leave the column out")
     return x
 
 

@@ -1,4 +1,4 @@
-"""`Propensities`: the probability that a user looks at a position, by position."""
+"""Bias by position: `Propensities`, the probability that a user looks there, and `AffineBias` with false clicks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Set
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,14 +21,6 @@ from lambdaboost.datasets.positions import Positions
 
 FIELDS = ("values", "low", "high", "names")
 ALL_SHOWN = 5  # positions of a curve whose `repr` shows all
-
-
-class PowerFit(NamedTuple):
-    """The curve 1/rank^η that fits a curve best, with the 95 % interval of η."""
-
-    eta: float
-    low: float
-    high: float
 
 
 class Propensities(Value):
@@ -47,11 +39,6 @@ class Propensities(Value):
     names : sequence of str, optional
         The name of each position if positions are categories, such as places on the page: code 1 first, as in
         ``Queries.position_names``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is not a number in (0, 1], or the other fields do not fit the values.
 
     Examples
     --------
@@ -100,11 +87,7 @@ class Propensities(Value):
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
-        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Joachims et al. 2017).
-
-        >>> Propensities.power(1.0, 4).values
-        (1.0, 0.5, 0.3333333333333333, 0.25)
-        """
+        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Joachims et al. 2017)."""
         check_number("eta", eta, 0, remedy="give a finite number ≥ 0; 0 is no bias")
         return cls(tuple((1.0 / np.arange(1, check_whole("k", k) + 1) ** float(eta)).tolist()))
 
@@ -115,10 +98,7 @@ class Propensities(Value):
         with reading(path) as file:
             text = file.read()
         try:
-            found = json.loads(text)
-            if not isinstance(found, dict) or not {"values"} <= set(found) <= set(FIELDS):
-                raise ValueError("it needs values, and may have low, high and names")
-            return cls(**found)
+            return cls(**json.loads(text))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a saved curve of propensities: {error}") from None
 
@@ -143,23 +123,11 @@ class Propensities(Value):
         words[-1:] = ["…", words[-1]] if n > ALL_SHOWN else []
         return f"{type(self).__name__}({counted(n, 'position')}: {', '.join(words)})"
 
-    def fit_power(self) -> PowerFit:
-        """The η of the curve c/rank^η that is closest to the values, and its 95 % interval.
-
-        Least squares of log value on log rank, where positions count by the width of their intervals; at least three
-        must be known.
-
-        >>> Propensities.power(0.7, 10).fit_power().eta.__round__(6)
-        0.7
-        """
-        line, covariance, t = self._power_line()
-        spread = t * math.sqrt(covariance[0, 0])
-        return PowerFit(float(-line[0]), float(-line[0] - spread), float(-line[0] + spread))
-
     def extended(self, n: int | None = None) -> Self:
-        """The curve of `n` positions, by default as many as here, with unknown ones from the curve of `fit_power`.
+        """The curve of `n` positions, by default as many as here, with unknown ones from the closest c/rank^η.
 
-        So are their intervals, if this curve has intervals. Known values stay, relative to the best.
+        Closest by least squares of log value on log rank, where positions count by the width of their intervals; at
+        least three must be known. Known values stay, relative to the best. The longer curve has no intervals.
 
         >>> np.round(Propensities([1, None, 1 / 3, 1 / 4]).extended(5).values, 3).tolist()
         [1.0, 0.5, 0.333, 0.25, 0.2]
@@ -167,25 +135,9 @@ class Propensities(Value):
         n = len(self) if n is None else check_whole("n", n)
         if n < len(self):
             raise ValueError(f"n is {n}, but the curve has {len(self)} positions: give as many or more")
-        line, covariance, t = self._power_line()
-        x = np.stack([np.log(np.arange(1, n + 1)), np.ones(n)], axis=1)
-        spread = t * np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x))
-        fitted = {}
-        for field, by in (("values", 0.0), ("low", -spread), ("high", spread)):
-            fitted[field] = np.exp(x @ line + by)
-            here = np.array(getattr(self, field) or self.values, dtype=np.float64)
-            np.copyto(fitted[field][: len(self)], here, where=~np.isnan(here))
-        best = fitted["values"].max()
-        return type(self)(**{f: c / best for f, c in fitted.items() if f == "values" or self.low is not None})
-
-    def _power_line(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Slope and intercept of log value by log rank, their covariance, and the 97.5 % quantile of their errors."""
-        from scipy import stats
-
         if self.names is not None:
             raise ValueError("the curve is of named positions, which have no order: give ranks")
-        value = np.array(self.values, dtype=np.float64)
-        weight = np.ones(len(self))
+        value, weight = np.array(self.values, dtype=np.float64), np.ones(len(self))
         if self.low is not None and self.high is not None:
             low, high = (np.array(ends, dtype=np.float64) for ends in (self.low, self.high))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -198,28 +150,17 @@ class Propensities(Value):
                 f"the curve has {counted(known.size, 'known position')}, too few for a power curve, which needs 3: "
                 "give more sessions, or a curve such as Propensities.power(1.0, 10)"
             )
-        x, y, w = np.log(known + 1), np.log(value[known]), weight[known]
-        line, covariance = np.polyfit(x, y, 1, w=w, cov="unscaled")
-        misfit = float((((y - np.polyval(line, x)) * w) ** 2).sum() / (known.size - 2))
-        covariance *= misfit if self.low is None else max(misfit, 1.0)
-        return line, covariance, float(stats.t.ppf(0.975, known.size - 2))
+        line = np.polyfit(np.log(known + 1), np.log(value[known]), 1, w=weight[known])
+        fitted = np.exp(np.polyval(line, np.log(np.arange(1, n + 1))))
+        np.copyto(fitted[: len(self)], value, where=~np.isnan(value))
+        return type(self)(tuple((fitted / fitted.max()).tolist()))
 
     def of(self, q: Queries) -> NDArray[np.float64]:
-        """The value at the position of each document, float64 (n_documents,); NaN where it was not shown.
-
-        Raises
-        ------
-        ValueError
-            If `q` has no positions, one is past the curve, or its categories are not those of the curve.
-
-        """
+        """The value at the position of each document, float64 (n_documents,); NaN where it was not shown."""
         return self.at_positions(Positions(q.required_position(), q.position_names))
 
     def at_positions(self, positions: Positions, values: ArrayLike | None = None) -> NDArray[np.float64]:
-        """The value of each row, NaN where it was not shown; categories are matched by name.
-
-        `values` are other values for the positions of the curve.
-        """
+        """The value, or one of other `values`, of each row by its name if it has one; NaN where it was not shown."""
         value = np.array(self.values if values is None else values, dtype=np.float64)
         found = np.append(np.nan, value)[self._places(positions)]
         if (unknown := np.isnan(found) & (positions.codes > 0)).any():
@@ -257,18 +198,13 @@ class Propensities(Value):
         return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw the curve with its intervals on matplotlib Axes, by default on a new figure; returns the Axes.
-
-        Further arguments, such as ``label=`` and ``color=``, are those of ``Axes.errorbar``.
-        """
+        """Draw the curve on matplotlib Axes, by default new ones, which it returns; `line` is for ``Axes.errorbar``."""
         if ax is None:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
         x = np.arange(1, len(self) + 1)
-        value, low, high = (
-            np.array(c or self.values, dtype=np.float64) for c in (self.values, self.low, self.high)
-        )
+        value, low, high = (np.array(c or self.values, float) for c in (self.values, self.low, self.high))
         # Percentiles may lie on one side of the value; such an end is drawn at the value.
         error = None if self.low is None else np.maximum([value - low, high - value], 0)
         ax.errorbar(x, value, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
@@ -280,6 +216,57 @@ class Propensities(Value):
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25)
         return ax
+
+
+class AffineBias(Value):
+    """P(click | document at k) = α_k r + β_k, with r the probability that the document is clicked at position 1.
+
+    Users who trust the ranking also click what is irrelevant, more often at the top (Agarwal et al. 2019, "Addressing
+    Trust Bias for Unbiased Learning-to-Rank"). With ε⁺_k and ε⁻_k the probabilities that a relevant and an irrelevant
+    document is clicked if seen, and θ_k that it is seen, α_k ∝ θ_k (ε⁺_k − ε⁻_k), and β_k is θ_k ε⁻_k less α_k times
+    the false clicks that r has itself: below 0 where users trust position k less than position 1. The expectation of
+    (clicked − β_k) / α_k is r (the affine correction of Vardasbi, Oosterhuis & de Rijke 2020).
+
+    Parameters
+    ----------
+    alpha : sequence of float
+        α_k > 0 of each position, 1 at the first; None where unknown.
+    beta : sequence of float
+        β_k of each position, 0 at the first; None where α is.
+    names : sequence of str, optional
+        The name of each position if positions are categories.
+
+    Examples
+    --------
+    >>> from lambdaboost.clicks import ClickLog
+    >>> log = ClickLog([0, 0, 0], ["x", "y", "y"], [1, 2, 2], [0, 1, 0])
+    >>> log.labels([0], ["y"], propensities=AffineBias([1, 0.5], [0, 0.2]))  # (1 − 2 · 0.2) / (2 · 0.5)
+    array([0.6])
+
+    """
+
+    alpha: tuple[float | None, ...]
+    beta: tuple[float | None, ...]
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("alpha", "beta"):
+            object.__setattr__(self, field, optional_numbers(field, getattr(self, field)))
+        if [b is not None and math.isfinite(b) for b in self.beta] != [a is not None for a in self.alpha]:
+            raise ValueError("beta must be finite numbers, one for each position as in alpha")
+        if not all(a is None or 0 < a < math.inf for a in self.alpha):
+            raise ValueError(f"alpha is {self.alpha}: give finite numbers above 0")
+        object.__setattr__(self, "names", self._curve.names)
+
+    @property
+    def _curve(self) -> Propensities:
+        """A curve of the same positions."""
+        return Propensities(tuple(a and 1.0 for a in self.alpha), names=self.names)
+
+    def at_positions(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """α and β of each row, NaN where it was not shown; categories are matched by name."""
+        curve = self._curve
+        return curve.at_positions(positions, self.alpha), curve.at_positions(positions, self.beta)
 
 
 # Of which texts of objectives and measures make a curve.

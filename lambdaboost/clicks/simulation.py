@@ -16,6 +16,8 @@ def simulate(
 ) -> ClickLog:
     """Show the top k of each query to simulated users, and log their clicks.
 
+    In the log, the query is its index in `q`, the document its row, and the session a number from 0.
+
     Parameters
     ----------
     scores : array of shape (n_documents,) or (n_rankers, n_documents)
@@ -30,16 +32,6 @@ def simulate(
         Source of all randomness: the same state gives the same log.
     k : int
         Length of the result page, ≥ 1.
-
-    Returns
-    -------
-    ClickLog
-        Rows by session; the query is its index in `q`, the document its row, the session a number from 0.
-
-    Raises
-    ------
-    ValueError
-        If a grade is missing, or the scores do not fit `q`.
 
     Examples
     --------

@@ -39,7 +39,6 @@ from lambdaboost.objectives.listnet import ListNet as ListNet
 from lambdaboost.objectives.mcrank import GRADE_MODELS, McRank as McRank, OrdinalMcRank as OrdinalMcRank
 from lambdaboost.objectives.normalized_pairs import NormalizedPairs as NormalizedPairs
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
-from lambdaboost.objectives.position_gam import PositionGAM as PositionGAM
 from lambdaboost.objectives.ranknet import RankNet as RankNet
 from lambdaboost.objectives.reading import parse as parse
 from lambdaboost.objectives.recipes import (
@@ -57,7 +56,6 @@ from lambdaboost.objectives.scorecard import Scorecard as Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
 from lambdaboost.objectives.spsa import SPSA as SPSA
 from lambdaboost.objectives.structured_hinge import StructuredHinge as StructuredHinge
-from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank as UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 
 OTHERS = ("OBJECTIVES", "Hinge", "Objective", "draw_preferences", "parse")

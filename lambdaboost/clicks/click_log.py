@@ -305,10 +305,7 @@ class ClickLog:
         return row
 
     def session_of_row(self) -> NDArray[np.int64]:
-        """Number of each row's session from 0, in order of first appearance, int64 (n_rows,).
-
-        A ValueError if a session has two queries or shows two documents at one position.
-        """
+        """Number of each row's session from 0, in order of first appearance; raises where a session is not one list."""
         if self.session is None:
             raise ValueError("the log has no sessions: give session= to tell which rows one user saw")
         code, first = codes_of(self.session)

@@ -40,8 +40,6 @@ def simulate(
     >>> log = simulate([0.1, 0.2, 0.3, 0.1, 0.2], q, PositionBased(eta=1.0), 100, np.random.default_rng(0))
     >>> log
     ClickLog(500 impressions of 5 documents in 2 queries at 3 positions; 118 clicks)
-    >>> log.labels(q.query_of_row, np.arange(q.n_documents)).round(2)
-    array([0.3 , 0.06, 0.37, 0.3 , 0.15])
 
     """
     each, shown = check_whole("sessions", sessions), check_whole("k", k)

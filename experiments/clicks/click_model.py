@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks import ClickLog
+from lambdaboost.clicks import ClickLog, Propensities
+from lambdaboost.clicks.curves import curve_with_intervals
 
 Floats = NDArray[np.float64]
 
@@ -97,3 +98,18 @@ class ClickModel(ABC):
         """P(the user read this document | the clicks of the session) for each row of the log."""
         lists = SessionLists.of(self.log)
         return lists.for_rows(self._examined(lists))
+
+    def propensities(self, *, intervals: int = 200) -> Propensities:
+        """The mean examination at each position of the fitted log, relative to the best position.
+
+        The intervals resample queries with the model held fixed.
+        """
+        log, counts = self.log, self.log.counts()
+        weight = np.ones(log.n_rows) if log.weight is None else log.weight
+        cell = log.query_of_row * log.n_positions + log.position - 1
+        shape = (counts.n_queries, log.n_positions)
+        read, shown = (
+            np.bincount(cell, values, minlength=np.prod(shape)).reshape(shape)
+            for values in (weight * self.examination(), weight)
+        )
+        return curve_with_intervals(lambda times: (times @ read) / (times @ shown), counts, intervals)

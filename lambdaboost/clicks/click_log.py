@@ -284,8 +284,9 @@ class ClickLog:
         for name, keys, here in zip(("query", "document"), sought, self.documents, strict=True):
             kinds = {keys.dtype.kind, here.dtype.kind}
             if keys.size and "U" in kinds and len(kinds - {"O"}) == 2:
+                given, logged = (shown(a[0]) if a.dtype.kind == "U" else a[0] for a in (keys, here))
                 raise TypeError(
-                    f"{name} has {shown(keys[0])}, and the log {shown(here[0])}, text in one of them: none can match"
+                    f"{name} has {given}, and the log {logged}, text in one of them: none can match"
                 )
         known = pd.MultiIndex.from_arrays(self.documents)
         return known.get_indexer(pd.MultiIndex.from_arrays(sought)).astype(np.int64)

@@ -41,13 +41,11 @@ from lambdaboost.objectives import (
     ListNet,
     Objective,
     PairwiseHinge,
-    PositionGAM,
     RankNet,
     Scaled,
     Scorecard,
     SigmoidLocal,
     StructuredHinge,
-    UnbiasedLambdaRank,
     graded,
     iteration_dependent,
 )
@@ -382,59 +380,6 @@ def _kept(parts, s, q, m):
     return [w, 1 - w] if _live(parts)[1] else [1.0, 0.0]
 
 
-def _unbiased(power, k=None):
-    """Unbiased LambdaRank: the ratios of the round, then the pairs divided by them."""
-
-    def reference(s, q, m):
-        place = np.maximum(q.required_position() - 1, 0)
-        costs = np.zeros((place.max() + 1, place.max() + 1))
-        queries = []
-        for rows, y in drawn.rows(q):
-            gains, r = [naive.exponential(l) for l in y["relevance"]], naive.ranks(s[rows])
-            pairs = naive.graded_pairs(y["relevance"])
-            queries.append((rows, pairs, gains, r))
-            for i, j in pairs:
-                apart = s[rows][i] - s[rows][j]
-                cost = np.log1p(np.exp(-abs(apart))) - min(apart, 0.0)
-                costs[place[rows][i], place[rows][j]] += naive.swap_ndcg(gains, r, i, j, k) * cost
-        plus, minus = naive.position_ratios(costs, 1 / (1 + power))
-        found = np.zeros(q.n_documents), np.zeros(q.n_documents)
-        for rows, pairs, gains, r in queries:
-            at = place[rows]
-
-            def weight(i, j, at=at, gains=gains, r=r):
-                return naive.swap_ndcg(gains, r, i, j, k) / (plus[at[i]] * minus[at[j]])
-
-            for whole, part in zip(
-                found, naive.pair_rule(s[rows], pairs, weight, naive.logistic), strict=True
-            ):
-                whole[rows] = part
-        return found
-
-    return reference
-
-
-def _gam(inner, regularization=0.0):
-    """Half Newton steps of the bias of all positions at once; 0 for rows that were not shown."""
-
-    def reference(s, q, m):
-        position = q.required_position()
-        b, shown = np.zeros(position.max() + 1), np.bincount(position)
-        for _ in range(12):
-            lam, mu = inner(s + b[position], q, m)
-            steps = np.zeros(b.size)
-            for k in range(1, b.size):
-                slope = lam[position == k].sum() - regularization * shown[k] * b[k]
-                curvature = abs(mu[position == k].sum()) + regularization * shown[k]
-                steps[k] = 0.5 * slope / curvature if curvature > 0 else 0.0
-            b += np.clip(steps, -1, 1)
-            if abs(steps).max() < 1e-3:
-                break
-        return inner(s + b[position], q, m)
-
-    return reference
-
-
 def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     """XE-NDCG, query by query; NaN labels have NaN gains."""
     found = np.zeros(q.n_documents), np.zeros(q.n_documents)
@@ -446,7 +391,6 @@ def naive_xendcg(s, q, m, seed=3, source="relevance", gain=naive.exponential):
     return found
 
 
-_STEPS = _by_query(lambda s, y, m: naive.gradient_step(_lam_l(s, y)[0], y["relevance"]))
 _OWN = tuple(0.5 + 0.4 * (m % 2) for m in range(451))  # after round m, from 0
 BOTH = (LambdaRank(), ClickTier())
 COMBINED = [
@@ -470,18 +414,6 @@ COMBINED = [
     Whole(
         GradientStep(LambdaRank(), "all"),
         lambda s, q, m: (naive.gradient_step(_GRADES(s, q, m)[0], q.relevance)[0], np.ones(len(s))),
-    ),
-    Whole(UnbiasedLambdaRank(), _unbiased(1.0), tolerance=1e-4),
-    Whole(UnbiasedLambdaRank(NDCG(k=3), 0.0), _unbiased(0.0, 3), tolerance=1e-4),
-    Whole(
-        PositionGAM(LambdaRank(NDCG(k=5)), 0.1), _gam(_by_query(lambda s, y, m: _lam_l(s, y, 5)), 0.1), 5e-3
-    ),
-    Whole(PositionGAM(RankNet()), _gam(_PAIRS), 5e-3),
-    Whole(PositionGAM(GradientStep(LambdaRank())), _gam(_STEPS), 5e-3),
-    Whole(
-        PositionGAM(StructuredHinge(AUC())),
-        _gam(_by_query(lambda s, y, m: naive_hinges.auc(s, y["relevance"]))),
-        5e-3,
     ),
     Whole(XENDCG(seed=3), naive_xendcg, 1e-6, skips=("sum", "permute", "nothing", "twice")),
 ]

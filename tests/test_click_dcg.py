@@ -90,7 +90,9 @@ def test_doubly_robust_equals_ips_where_nothing_is_clipped_or_left_out():
     np.testing.assert_allclose(ips.per_query(scores, q), dr.per_query(scores, q), rtol=1e-12)
     share = ClickDCG(propensities=CURVE, estimator="snips")
     assert 0 < share(scores, q) < 1
-    assert share(scores, q) == pytest.approx(ips(scores, q) / np.sum(clicks / CURVE.at(position)) * 5)
+    assert share(scores, q) == pytest.approx(
+        ips(scores, q) / np.sum(clicks / np.take(CURVE.values, position - 1)) * 5
+    )
     none = Queries(np.zeros(4), [4], clicks=np.zeros(4), position=[1, 2, 3, 4])
     assert np.isnan(ClickDCG(propensities=CURVE, estimator="snips", empty=NAN)(np.arange(4.0), none))
     assert ips(np.arange(4.0), none) == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lambdaboost import Blend, GradientStep, LambdaRank, PositionGAM, RankNet, UnbiasedLambdaRank
+from lambdaboost import GradientStep, RankNet
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 
@@ -16,16 +16,8 @@ from lambdaboost import xgboost as lb_xgboost
             "gradient steps on a cluster without min_.*: each worker would derive it",
         ),
         ({"objective": GradientStep(RankNet(), "all")}, r"normalize='all'.* no worker has all"),
-        (
-            {"objective": Blend(LambdaRank(), UnbiasedLambdaRank(), 0.1)},
-            r"UnbiasedLambdaRank\(\) estimates the bias of positions from all queries",
-        ),
-        (
-            {"objective": PositionGAM(LambdaRank())},
-            r"PositionGAM.* estimates the bias of positions from all queries",
-        ),
     ],
-    ids=["gradient", "all", "unbiased", "gam"],
+    ids=["gradient", "all"],
 )
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 def test_what_one_worker_cannot_do_is_refused_on_a_cluster(engine, training, message, monkeypatch, tmp_path):

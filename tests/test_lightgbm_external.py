@@ -5,11 +5,21 @@ import numpy as np
 import pytest
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X
 
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, McRank, OrdinalMcRank, PositionGAM
+from lambdaboost import (
+    NDCG,
+    Blend,
+    ClickTier,
+    InversePropensity,
+    LambdaRank,
+    McRank,
+    OrdinalMcRank,
+    Propensities,
+)
 from lambdaboost.lightgbm import Dataset, cv, train
 
 CLICKS = Q.labels["clicks"]
 BY_CLICKS = Blend(LambdaRank(), ClickTier(), 0.5)
+BY_POSITION = InversePropensity(LambdaRank(), Propensities.power(1, 200))
 POSITION = np.concatenate([np.arange(size, 0, -1) for size in Q.sizes])
 WEIGHT = np.linspace(0.5, 2, Q.n_queries)
 MISSING = np.where(np.arange(len(X)) % 7, Q.relevance, np.nan)
@@ -54,7 +64,7 @@ CASES = {
     "plain": ({}, {}),
     "weights": ({"weight": WEIGHT}, {}),
     "sources": ({"sources": {"clicks": CLICKS}}, {"objective": BY_CLICKS}),
-    "positions": ({"position": POSITION}, {"objective": PositionGAM(LambdaRank())}),
+    "positions": ({"position": POSITION}, {"objective": BY_POSITION}),
     "missing labels": ({"label": MISSING}, {}),
     "gradient": ({}, {"leaves": "gradient"}),
     "classes": ({}, {"objective": McRank()}),
@@ -96,7 +106,7 @@ def test_validation_and_early_stopping(read):
 
 def test_folds_and_subsets_of_sequences():
     more = {"sources": {"clicks": CLICKS}, "position": POSITION}
-    objective = PositionGAM(BY_CLICKS)
+    objective = Blend(BY_POSITION, ClickTier(), 0.5)
     found, expected = (
         cv(PARAMS, dataset(X, **more), 2, objective=objective, nfold=3) for X in (several(X), X)
     )

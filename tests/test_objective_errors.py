@@ -27,7 +27,6 @@ from lambdaboost import (
     Recall,
     Scorecard,
     SigmoidLocal,
-    UnbiasedLambdaRank,
     graded,
 )
 from lambdaboost.objectives import parse
@@ -77,8 +76,8 @@ Q = Queries([0, 1, 2], sizes=[3], clicks=[0.0, 0.5, 1.0], raw=[0, 7, 3])
         (TypeError, "within is 3: give a tuple", lambda: ClickTier(within=3)),
         (
             TypeError,
-            r"objective is UnbiasedLambdaRank\(\), expected one whose pair weights depend on ranks",
-            lambda: GumbelRanks(UnbiasedLambdaRank()),
+            r"objective is RankNet\(\), expected one whose pair weights depend on ranks",
+            lambda: GumbelRanks(RankNet()),
         ),
         (ValueError, r"weights\[0\] is -1", lambda: Scorecard((RankNet(),), (-1,))),
         (TypeError, r"objectives\[0\] is 'x'", lambda: Scorecard(("x",), (1,))),

@@ -24,7 +24,7 @@ from lambdaboost import (
     Linear,
     McRank,
     OrdinalMcRank,
-    PositionGAM,
+    Propensities,
     RankNet,
     graded,
     load,
@@ -242,7 +242,7 @@ def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
 def test_saved_models_find_columns_by_name_in_any_order_and_leave_out_positions(tmp_path, engine, table):
     ranker = LambdaRanker(verbose=-1) if engine == "lightgbm" else XGBLambdaRanker()
     ranker.set_params(n_estimators=4, n_jobs=1, query="my query", position="shown at", sources=["my clicks"])
-    ranker.set_params(objective=PositionGAM(graded(source="my clicks")))
+    ranker.set_params(objective=graded(source="my clicks", propensities=Propensities.power(1, 9)))
     rows, columns = Q.n_documents, {f"my feature {i}": X[:, i] for i in range(X.shape[1])}
     labels = {
         "shown at": np.arange(rows) % 9 + 1,

@@ -12,6 +12,7 @@ import pytest
 from child import printed
 from command import call, refused
 
+from lambdaboost import InversePropensity, LambdaRank
 from lambdaboost.cli import measuring
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.measuring import figures_of
@@ -21,6 +22,7 @@ from lambdaboost.datasets.shards import Shards
 from lambdaboost.evaluation import MEASURES, ClickDCG
 
 ENGINES = ("lightgbm", "xgboost")
+BY_POSITION = InversePropensity(LambdaRank(), Propensities.power(1, 40)).text
 LOG = web_search_log(60, documents=20, seed=3)
 SIZES = LOG.queries.sizes
 N = LOG.queries.n_documents
@@ -100,7 +102,7 @@ def model_of(capsys, data, where, engine, kind, *more):
             engine,
             "--overwrite",
         ),
-        *("--rounds", 2, "--early-stopping", 2, "--objective", "PositionGAM(LambdaRank())", *options, *more),
+        *("--rounds", 2, "--early-stopping", 2, "--objective", BY_POSITION, *options, *more),
     )
     assert code == 0, error
     return out
@@ -280,7 +282,7 @@ def test_wrong_shards_are_refused_before_the_first_round(capsys, tmp_path, frame
         (
             "rank",
             np.nan,
-            ("--position", "rank", "--objective", "PositionGAM(LambdaRank())"),
+            ("--position", "rank", "--objective", BY_POSITION),
             "relevance is .: the row has no position",
         ),
     ],

@@ -13,7 +13,17 @@ import pytest
 import xgboost as xgb
 from batches import COLUMNS, MATRICES, QID, RANK, Batches, Q, X, in_batches, parts, taken
 
-from lambdaboost import CNDCG, NDCG, Blend, ClickTier, LambdaRank, Linear, PositionGAM, graded
+from lambdaboost import (
+    CNDCG,
+    NDCG,
+    Blend,
+    ClickTier,
+    InversePropensity,
+    LambdaRank,
+    Linear,
+    Propensities,
+    graded,
+)
 from lambdaboost.calls.data import queries_of
 from lambdaboost.xgboost import DMatrix, ExtMemQuantileDMatrix, QuantileDMatrix, cv, train
 from lambdaboost.xgboost.interrupts import Interrupts
@@ -51,7 +61,7 @@ def test_a_matrix_of_batches_carries_what_one_of_arrays_does(kind, tmp_path):
 TRAININGS = {
     "gradient": {"objective": graded(0.2), "leaves": "gradient"},
     "schedule": {"objective": Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.2))},
-    "positions": {"objective": PositionGAM(LambdaRank())},
+    "positions": {"objective": InversePropensity(LambdaRank(), Propensities.power(1, 200))},
     "text": {"objective": "ListNet()"},
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.clicks.rankers import LIGHTGBM, session_data
+from experiments.clicks.swaps import simulate_swaps
 from lambdaboost import LambdaRank
 from lambdaboost.clicks import (
     Cascade,
@@ -18,7 +19,6 @@ from lambdaboost.clicks import (
     Propensities,
     TrustBias,
     simulate,
-    simulate_swaps,
 )
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.click_models import UserModel

@@ -11,7 +11,9 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from lambdaboost import CNDCG, InversePropensity, LambdaRank, PositionGAM, Queries, UnbiasedLambdaRank
+from experiments.clicks.position_gam import PositionGAM
+from experiments.clicks.unbiased_lambdarank import UnbiasedLambdaRank
+from lambdaboost import CNDCG, InversePropensity, LambdaRank, Queries
 from lambdaboost.clicks import ClickLog, Propensities
 from lambdaboost.datasets import Collection
 from lambdaboost.lightgbm import Dataset, train

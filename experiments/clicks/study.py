@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from experiments.clicks.by_document import curve_by_document
 from experiments.clicks.few_grades import by_share
 from experiments.clicks.folds import five_folds
 from experiments.clicks.logs import USERS, as_lists, logged, production, true_curve
 from experiments.clicks.rankers import EM, HARVESTED, PRODUCTION, SWAPS, TRUE, by_remedy
+from experiments.clicks.swaps import swap_experiment
 from experiments.common.data import Data
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG
-from lambdaboost.clicks import Propensities, intervention_harvesting, regression_em, swap_experiment
+from lambdaboost.clicks import Propensities, intervention_harvesting
 
 MEASURE = NDCG(k=10, empty=float("nan"))
 FEW_GRADES_WITH, FEW_GRADES_BY = "position, η = 1", HARVESTED  # chosen before any result
@@ -61,7 +63,7 @@ class Study:
         estimated: dict[str, Callable[[], Propensities]] = {
             SWAPS: lambda: swap_experiment(log.swaps, log.arm, intervals=resamples),
             HARVESTED: lambda: intervention_harvesting(log.sessions, intervals=resamples),
-            EM: lambda: regression_em(log.sessions, intervals=resamples // 4),
+            EM: lambda: curve_by_document(log.sessions, intervals=resamples // 4),
         }
         curves = {}
         for name, estimate in estimated.items():

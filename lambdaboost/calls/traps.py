@@ -203,7 +203,7 @@ SHARED = (
     Trap(
         "position", WARNED, DROP_IN,
         "position: this objective does not read the positions of the data, so training ignores them; train with one "
-        "that does, such as PositionGAM(LambdaRank()), or leave position out if no measure needs it",
+        "that does, such as InversePropensity(LambdaRank(), curve), or leave position out if no measure needs it",
         lambda case: positions_in(case.data) is not None and not case.reads_positions,
     ),
     Trap(

@@ -10,16 +10,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import refuse_labels
 from lambdaboost._words import counted, shown
-from lambdaboost.clicks.affine_bias import AffineBias
-from lambdaboost.clicks.counts import Counts
-from lambdaboost.clicks.propensities import Propensities
+from lambdaboost.clicks.propensities import AffineBias, Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.arrays import chosen_of, codes_of, numbers, query_ids, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 from lambdaboost.datasets.tables import Table
 
-Smoothing = tuple[float, float]
-COLUMNS = ("query", "document", "clicked", "weight", "session")
+COLUMNS = ("query", "document", "position", "clicked", "weight", "session")
+
+
+class Counts(NamedTuple):
+    """Impressions and clicks of each document at each position where it was shown; arrays of shape (n,)."""
+
+    index: NDArray[np.int64]  # the document's place in `ClickLog.documents`, ascending
+    position: NDArray[np.int32]  # ascending for each document
+    impressions: NDArray[np.float64]  # the sum of the weights of the rows
+    clicks: NDArray[np.float64]  # of those that were clicked
+    query_of_document: NDArray[np.int64]  # (n_documents,) from 0
+    n_positions: int
+    names: tuple[str, ...] | None  # the categories of the positions
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.query_of_document.size
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return int(self.query_of_document.max()) + 1
+
+    def by_position(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of values of the rows at each position, float64 (n_positions,)."""
+        return np.bincount(self.position - 1, values, minlength=self.n_positions).astype(np.float64)
+
+    def by_document(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of values of the rows of each document, float64 (n_documents,)."""
+        return np.bincount(self.index, values, minlength=self.n_documents).astype(np.float64)
 
 
 class Sessions(NamedTuple):
@@ -47,22 +74,17 @@ class ClickLog:
     weight : array of shape (n_rows,), optional
         The number of impressions for which a row stands; finite and ≥ 0.
     session : array of shape (n_rows,), optional
-        The session of each row, for click models and `sessions`; one result page of one query.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is invalid; names it, the first invalid row, and what is expected.
+        The session of each row, one result page of one query, for `sessions`.
 
     Examples
     --------
     >>> log = ClickLog(["a", "a", "a", "a"], [7, 8, 8, 7], [1, 2, 1, 2], [1, 0, 1, 0], session=[0, 0, 1, 1])
     >>> log
     ClickLog(4 impressions of 2 documents in 1 query at 2 positions; 2 clicks)
-    >>> log.rates()
-    array([0.5, 0.5])
-    >>> log.rates(propensities=Propensities([1.0, 0.5])).round(3)
-    array([0.667, 0.667])
+    >>> log.labels(["a", "a", "b"], [7, 8, 8])
+    array([0.5, 0.5, nan])
+    >>> log.labels(["a"], [7], propensities=Propensities([1.0, 0.5])).round(3)
+    array([0.667])
 
     """
 
@@ -86,37 +108,23 @@ class ClickLog:
         columns: dict[str, Any] = {
             name: None if key is None else query_ids(name, key, name).copy() for name, key in keys.items()
         }
-        positions = positions_of("position", position)
-        columns |= {"position": positions.codes, "clicked": _clicked(clicked)}
+        columns["clicked"] = _clicked(clicked)
         columns["weight"] = None if weight is None else weights_of("weight", weight)
-        if columns["query"].ndim != 1:
-            raise ValueError(
-                f"query has shape {columns['query'].shape}, expected one dimension: one value for each row"
-            )
-        n = columns["query"].size
+        positions, n = positions_of("position", position), columns["query"].size
         if n == 0:
             raise ValueError("query is empty: a log needs at least one impression")
-        for name, column in columns.items():
+        for name, column in {**columns, "position": positions.codes}.items():
             if column is not None and column.shape != (n,):
-                raise ValueError(
-                    f"{name} has shape {column.shape}, query has {n} rows: give one value for each row"
-                )
+                raise ValueError(f"{name} has shape {column.shape}, expected ({n},), a value for each query")
         if not positions.codes.all():
             row = int(np.argmin(positions.codes))
             raise ValueError(
                 f"position is missing in row {row}: a log holds what was shown; leave out rows that were not"
             )
-        del columns["position"]
-        self._set({**columns, "positions": positions})
-
-    def _set(self, columns: dict[str, Any]) -> Self:
         for column in columns.values():
-            if isinstance(column, np.ndarray):
+            if column is not None:
                 column.flags.writeable = False
-        self.__dict__.update(columns)
-        return self
-
-    __setstate__ = _set  # of a copy that is unpickled
+        self.__dict__.update(columns, positions=positions)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ClickLog is immutable: make a new one to set {name}")
@@ -125,9 +133,8 @@ class ClickLog:
         counts = self.counts()
         return (
             f"ClickLog({counted(round(counts.impressions.sum()), 'impression')} of "
-            f"{counted(self.n_documents, 'document')} in {counted(self.n_queries, 'query', 'queries')} at "
-            f"{counted(np.unique(counts.position).size, 'position')}; "
-            f"{counted(round(counts.clicks.sum()), 'click')})"
+            f"{counted(self.n_documents, 'document')} in {counted(counts.n_queries, 'query', 'queries')} at "
+            f"{counted(np.unique(counts.position).size, 'position')}; {counted(round(counts.clicks.sum()), 'click')})"
         )
 
     @classmethod
@@ -142,22 +149,14 @@ class ClickLog:
         weight: str | None = None,
         session: str | None = None,
     ) -> Self:
-        """A log from the columns of a pandas, polars or pyarrow table, by their names.
-
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"q": ["a", "a"], "url": ["x", "y"], "rank": [1, 2], "click": [True, False]})
-        >>> ClickLog.from_frame(frame, query="q", document="url", position="rank", clicked="click")
-        ClickLog(2 impressions of 2 documents in 1 query at 2 positions; 1 click)
-        """
-        table = Table.of(frame)
-        names = {
-            "query": query, "document": document, "position": position, "clicked": clicked, "weight": weight,
-            "session": session,
-        }  # fmt: skip
-        chosen = {argument: name for argument, name in names.items() if name is not None}
-        for argument, name in chosen.items():
-            table.check(name, f"{argument}={name!r}")
-        return cls(**{argument: table.column(name) for argument, name in chosen.items()})
+        """A log from the columns of a pandas, polars or pyarrow table, by their names."""
+        table, columns = Table.of(frame), {}
+        names = (query, document, position, clicked, weight, session)
+        for argument, name in zip(COLUMNS, names, strict=True):
+            if name is not None:
+                table.check(name, f"{argument}={name!r}")
+                columns[argument] = table.column(name)
+        return cls(**columns)
 
     def take(self, rows: ArrayLike) -> Self:
         """The log of some rows, given by index or mask, such as those of one week."""
@@ -165,9 +164,9 @@ class ClickLog:
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
         chosen = chosen_of("rows", given, self.n_rows, "rows of the log")
-        columns = {name: getattr(self, name) for name in COLUMNS}
+        columns = {name: getattr(self, name) for name in COLUMNS if name != "position"}
         taken = {name: None if column is None else column[chosen] for name, column in columns.items()}
-        return type(self).__new__(type(self))._set({**taken, "positions": self.positions.take(chosen)})
+        return type(self)(position=self.positions.take(chosen), **taken)
 
     @property
     def n_rows(self) -> int:
@@ -180,48 +179,34 @@ class ClickLog:
         return self.positions.codes
 
     @property
-    def position_names(self) -> tuple[str, ...] | None:
-        """The categories of the codes 1, 2, …; None for ranks."""
-        return self.positions.names
-
-    @property
     def n_positions(self) -> int:
         """The largest rank, or the number of categories."""
         names = self.positions.names
         return int(self.position.max()) if names is None else len(names)
 
     @property
-    def n_queries(self) -> int:
-        """Number of different queries."""
-        return int(self.query_of_row.max()) + 1
-
-    @property
     def n_documents(self) -> int:
         """Number of different documents; a document of two queries counts twice."""
-        return self._first_row.size
+        return self._documents[1].size
 
     @property
     def documents(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The query and the document of each of the ``n_documents`` documents, in order of first appearance."""
-        return self.query[self._first_row], self.document[self._first_row]
+        first = self._documents[1]
+        return self.query[first], self.document[first]
 
     @property
     def document_of_row(self) -> NDArray[np.int64]:
         """Index of each row's document in `documents`, shape (n_rows,)."""
-        return self._numbered[0]
+        return self._documents[0]
 
     @cached_property
     def query_of_row(self) -> NDArray[np.int64]:
         """Number of each row's query from 0, in order of first appearance, shape (n_rows,)."""
         return codes_of(self.query)[0]
 
-    @property
-    def _first_row(self) -> NDArray[np.int64]:
-        """The first row of each of `documents`."""
-        return self._numbered[1]
-
     @cached_property
-    def _numbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _documents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The number of each row's document, one of two queries being two, and the first row of each."""
         of_row, first = codes_of(self.document)
         return codes_of(self.query_of_row * first.size + of_row)
@@ -237,35 +222,31 @@ class ClickLog:
         # By hash, which is several times as fast as sorting all rows.
         place, cells = pd.factorize(self.document_of_row * self.n_positions + self.position - 1, sort=False)
         order = np.argsort(cells, kind="stable")
-        weight = self.impressions_of_row()
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight.astype(np.float64)
         impressions, clicks = (
             np.bincount(place, values, minlength=cells.size)[order].astype(np.float64)
             for values in (weight, np.where(self.clicked, weight, 0.0))
         )
         index, at = np.divmod(np.asarray(cells)[order], self.n_positions)
-        query, document = (keys[index] for keys in self.documents)
-        return Counts(
-            query,
-            document,
-            (at + 1).astype(np.int32),
-            impressions,
-            clicks,
-            index,
-            self.query_of_row[self._first_row],
-            self.n_positions,
-            self.position_names,
-        )
+        query, names = self.query_of_row[self._documents[1]], self.positions.names
+        return Counts(index, (at + 1).astype(np.int32), impressions, clicks, query, self.n_positions, names)
 
-    def rates(
-        self, smoothing: Smoothing = (0.0, 0.0), propensities: Propensities | AffineBias | None = None
+    def labels(
+        self,
+        query: ArrayLike,
+        document: ArrayLike,
+        smoothing: tuple[float, float] = (0.0, 0.0),
+        propensities: Propensities | AffineBias | None = None,
     ) -> NDArray[np.float64]:
-        """The click rate of each document, float64 (n_documents,), in the order of `documents`.
+        """The click rate of each row of a data set, float64 (n,); NaN for documents that were never shown.
 
         (clicks + a) / (looks + a + b), at most 1. Looks are the impressions, or with `propensities` the sum of
         p(position) over them; the rate then estimates the probability of a click at the best position.
 
         Parameters
         ----------
+        query, document : array of shape (n,)
+            The keys of each row of the data set.
         smoothing : pair of float
             a and b, each ≥ 0: clicks, and looks without a click, that are added to every document. Without them,
             documents of weight 0 have NaN.
@@ -274,8 +255,10 @@ class ClickLog:
             over them is subtracted from the clicks; the rate then estimates that at position 1.
 
         """
-        a, b = checked_smoothing(smoothing)
-        counts = self.counts()
+        a, b = smoothing
+        if not (0 <= a < np.inf and 0 <= b < np.inf):
+            raise ValueError(f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 9)")
+        counts, found = self.counts(), self.find(query, document)
         looks, clicks = counts.impressions, counts.clicks
         positions = Positions(counts.position, counts.names)
         if isinstance(propensities, AffineBias):
@@ -287,35 +270,7 @@ class ClickLog:
             raise TypeError(f"propensities is {propensities!r}, expected Propensities([1, 0.5, …])")
         with np.errstate(invalid="ignore"):
             rate = (counts.by_document(clicks) + a) / (counts.by_document(looks) + a + b)
-        return np.clip(rate, 0.0, 1.0)
-
-    def labels(
-        self,
-        query: ArrayLike,
-        document: ArrayLike,
-        smoothing: Smoothing = (0.0, 0.0),
-        propensities: Propensities | AffineBias | None = None,
-    ) -> NDArray[np.float64]:
-        """The click rates, as of `rates`, of the rows of a data set; NaN for documents that were never shown.
-
-        Examples
-        --------
-        >>> log = ClickLog([1, 1], ["x", "y"], [1, 2], [1, 0])
-        >>> log.labels([1, 1, 2], ["y", "x", "x"])
-        array([ 0.,  1., nan])
-
-        """
-        return self.aligned(self.rates(smoothing, propensities), query, document)
-
-    def aligned(self, values: ArrayLike, query: ArrayLike, document: ArrayLike) -> NDArray[np.float64]:
-        """Values of `documents`, (n_documents,), for the rows of a data set; NaN where the log has none."""
-        of_document = np.asarray(values, dtype=np.float64)
-        if of_document.shape != (self.n_documents,):
-            raise ValueError(
-                f"values has shape {of_document.shape}, expected ({self.n_documents},): one for each of documents"
-            )
-        found = self.find(query, document)
-        return np.where(found >= 0, of_document[found], np.nan)
+        return np.where(found >= 0, np.clip(rate, 0.0, 1.0)[found], np.nan)
 
     def find(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
         """Index in `documents` of each (query, document), int64 (n,); −1 where it was never shown."""
@@ -327,62 +282,35 @@ class ClickLog:
                 f"query has shape {sought[0].shape}, document {sought[1].shape}: give one of each for every row"
             )
         for name, keys, here in zip(("query", "document"), sought, self.documents, strict=True):
-            if keys.size and {_is_text(keys), _is_text(here)} == {True, False}:
-                given, logged = (
-                    f"text, such as {shown(a[0])}" if _is_text(a) else f"no text, such as {a[0]}"
-                    for a in (keys, here)
-                )
+            kinds = {keys.dtype.kind, here.dtype.kind}
+            if keys.size and "U" in kinds and len(kinds - {"O"}) == 2:
+                given, logged = (shown(a[0]) if a.dtype.kind == "U" else a[0] for a in (keys, here))
                 raise TypeError(
-                    f"{name} is {given}, and in the log {logged}, so that none matches: give the same type in both"
+                    f"{name} has {given}, and the log {logged}, text in one of them: none can match"
                 )
         known = pd.MultiIndex.from_arrays(self.documents)
         return known.get_indexer(pd.MultiIndex.from_arrays(sought)).astype(np.int64)
 
     def rows_of(self, query: ArrayLike, document: ArrayLike) -> NDArray[np.int64]:
-        """The row of a data set that holds each of `documents`, int64 (n_documents,), to take its features.
-
-        Raises
-        ------
-        ValueError
-            If a document of the log is not in the data set.
-
-        """
+        """The row of a data set that holds each of `documents`, int64 (n_documents,), to take its features."""
         found = self.find(query, document)
         row = np.full(self.n_documents, -1)
         here = np.flatnonzero(found >= 0)
         row[found[here]] = here
         if (row < 0).any():
-            at = int(np.argmin(row))
-            which = f"document {self.documents[1][at]!s} of query {self.documents[0][at]!s}"
+            of_query, name = (str(keys[np.argmin(row)]) for keys in self.documents)
             raise ValueError(
-                f"{which} is not in the data set: take() the rows of the log whose documents have features"
+                f"document {name} of query {of_query} is not in the data set: take() the rows of the log whose "
+                "documents have features"
             )
         return row
 
-    def impressions_of_row(self) -> NDArray[np.float64]:
-        """The number of impressions for which each row stands, float64 (n_rows,)."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight.astype(np.float64)
-
     def session_of_row(self) -> NDArray[np.int64]:
-        """Number of each row's session from 0, in order of first appearance, int64 (n_rows,).
-
-        Raises
-        ------
-        ValueError
-            If the log has no sessions, or a session has two queries or shows two documents at one position.
-
-        """
-        return self._session_of_row
-
-    @cached_property
-    def _session_of_row(self) -> NDArray[np.int64]:
+        """Number of each row's session from 0, in order of first appearance; raises where a session is not one list."""
         if self.session is None:
-            raise ValueError(
-                "the log has no sessions: give session= to tell which rows one user saw together"
-            )
+            raise ValueError("the log has no sessions: give session= to tell which rows one user saw")
         code, first = codes_of(self.session)
-        query = self.query_of_row
-        if (other := query != query[first][code]).any():
+        if (other := self.query_of_row != self.query_of_row[first][code]).any():
             row = int(np.argmax(other))
             raise ValueError(
                 f"session {self.session[row]!s} has two queries, {self.query[first][code[row]]!s} and "
@@ -402,55 +330,18 @@ class ClickLog:
 
         The queries have positions, the clicks as relevance and as label source ``clicks``, and the weights; the id of
         a list is its session's number.
-
-        Examples
-        --------
-        >>> log = ClickLog([5, 5, 5], ["x", "y", "x"], [1, 2, 1], [0, 1, 1], session=["s", "s", "t"])
-        >>> q, query, document = log.sessions()
-        >>> q
-        Queries(3 documents in 2 queries; relevance, clicks, position)
-        >>> document
-        array(['x', 'y', 'x'], dtype='<U1')
-
         """
         session = self.session_of_row()
         order = np.lexsort((self.position, session))
-        clicked = self.clicked[order].astype(np.float32)
+        clicked, weight = self.clicked[order].astype(np.float32), self.weight
         queries = Queries(
             clicked,
             ids=session[order],
-            weight=None if self.weight is None else self.weight[order],
+            weight=None if weight is None else weight[order],
             position=self.positions.take(order),
             clicks=clicked,
         )
         return Sessions(queries, self.query[order], self.document[order])
-
-
-def check_log(log: object) -> None:
-    """Raise TypeError where `log` is not a log."""
-    if not isinstance(log, ClickLog):
-        raise TypeError(f"log is {type(log).__name__}, expected ClickLog(…) or ClickLog.from_frame(frame, …)")
-
-
-def checked_smoothing(smoothing: Smoothing) -> Smoothing:
-    """A pair of numbers ≥ 0."""
-    try:
-        a, b = (float(part) for part in smoothing)
-        if not (0 <= a < np.inf and 0 <= b < np.inf):
-            raise ValueError
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"smoothing is {smoothing!r}: give two numbers ≥ 0, such as (1, 1): clicks, and looks without a click"
-        ) from None
-    return a, b
-
-
-def _is_text(keys: NDArray[Any]) -> bool | None:
-    """Whether keys are text; None if some are and some are not."""
-    if keys.dtype.kind != "O":
-        return keys.dtype.kind == "U"
-    kinds = {isinstance(key, str) for key in keys}
-    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _clicked(given: Any) -> NDArray[np.bool_]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost.clicks._curves import Floats, curve_with_intervals
-from lambdaboost.clicks._likelihood import TINY, largest_likelihood
-from lambdaboost.clicks.click_log import ClickLog, check_log
-from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.click_log import ClickLog, Counts
+from lambdaboost.clicks.curves import Floats, curve_with_intervals
 from lambdaboost.clicks.propensities import Propensities
 
+Numbers = NDArray[np.int64]
+STEPS = 60  # of Newton's method, at most
+TOLERANCE = 1e-8  # of log p
+LARGEST_RATE = 1 - 1e-12
+TINY = 1e-300
 
-def intervention_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 0) -> Propensities:
+
+def intervention_harvesting(log: ClickLog, *, intervals: int = 200) -> Propensities:
     """Propensities from documents that were shown at two positions (Agarwal et al. 2019, WSDM).
 
     The interventional set of positions k and k' is every (query, document) that was shown at both. Its documents are
@@ -27,7 +30,7 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 
     Σ_{k<k'} w_kk' [ĉ_k log p_k r_kk' + (1 − ĉ_k) log(1 − p_k r_kk') + the same for k'].
 
     The curve is that of the positions which clicks in these sets connect, of several such parts that with most clicks.
-    The others are None; a warning names them, and ``extended()`` fills them.
+    The others are None; a warning names them, and ``extended()`` fills them. A ValueError if there are none.
 
     Parameters
     ----------
@@ -35,33 +38,21 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 
         Sessions of several rankers, or of one that changed over time.
     intervals : int
         Number of resamples of the queries for 95 % intervals; 0 for none.
-    seed : int
-        Seed of the resamples.
-
-    Returns
-    -------
-    Propensities
-
-    Raises
-    ------
-    ValueError
-        If no document was shown at two positions, or no clicks connect any two positions.
 
     Examples
     --------
     >>> from lambdaboost import Queries
     >>> from lambdaboost.clicks import PositionBased, simulate
-    >>> q = Queries([2, 0, 1] * 40, sizes=[3] * 40)
-    >>> rng = np.random.default_rng(0)
+    >>> q, rng = Queries([2, 0, 1] * 40, sizes=[3] * 40), np.random.default_rng(0)
     >>> log = simulate(rng.normal(size=(2, 120)), q, PositionBased(eta=1.0), 500, rng)
-    >>> intervention_harvesting(log).covers(Propensities.power(1.0, 3))
-    array([ True,  True,  True])
+    >>> curve = intervention_harvesting(log)
+    >>> curve.low[1] < 1 / 2 < curve.high[1]
+    True
 
     """
-    check_log(log)
     counts = log.counts()
     if counts.n_positions == 1:
-        return curve_with_intervals(lambda _: np.ones(1), counts, intervals, seed)
+        return curve_with_intervals(lambda _: np.ones(1), counts, intervals)
     sets = Sets.of(counts)
     n = counts.impressions
     here, there = n[sets.first], n[sets.second]
@@ -77,30 +68,18 @@ def intervention_harvesting(log: ClickLog, *, intervals: int = 200, seed: int = 
         curve[part] = all_pairs(number[low[kept]], number[high[kept]], sums[kept], int(part.sum()))
         return curve
 
-    return curve_with_intervals(estimate, counts, intervals, seed)
+    return curve_with_intervals(estimate, counts, intervals)
 
 
-@dataclass(frozen=True, eq=False)
-class Sets:
-    """The interventional sets of a log: documents that were shown at two positions k < k', from 0.
+class Sets(NamedTuple):
+    """The interventional sets of a log: documents that were shown at two positions k < k', from 0."""
 
-    Attributes
-    ----------
-    first, second : int64 (n,)
-        The rows of the counts for each document and pair of its positions.
-    query, set_of : int64 (n,)
-        Its query and its set.
-    low, high : int64 (n_sets,)
-        The two positions of each set.
-
-    """
-
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    query: NDArray[np.int64]
-    set_of: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    first: Numbers  # (n,) the row of the counts for each document and pair of its positions
+    second: Numbers
+    query: Numbers  # (n,)
+    set_of: Numbers  # (n,)
+    low: Numbers  # (n_sets,) the two positions of each set
+    high: Numbers
     n_queries: int
 
     @classmethod
@@ -126,7 +105,8 @@ class Sets:
             )
         k, position = counts.n_positions, counts.position.astype(np.int64) - 1
         pairs, set_of = np.unique(position[first] * k + position[second], return_inverse=True)
-        return cls(first, second, counts.query_index[first], set_of, pairs // k, pairs % k, counts.n_queries)
+        query = counts.query_of_document[counts.index[first]]
+        return cls(first, second, query, set_of, pairs // k, pairs % k, counts.n_queries)
 
     def by_query(self, values: Sequence[Floats]) -> Any:
         """Sums of values (n,) of each query and set, sparse (n_queries, n_sets * len(values))."""
@@ -139,9 +119,7 @@ class Sets:
         return sparse.csc_matrix((np.stack(values, axis=1).ravel(), (rows, column.ravel())), shape=shape)
 
 
-def connected_part(
-    low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, k: int
-) -> NDArray[np.bool_]:
+def connected_part(low: Numbers, high: Numbers, sums: Floats, k: int) -> NDArray[np.bool_]:
     """Which of k positions have a curve of finite likelihood: of the strongly connected parts that with most clicks.
 
     A set with clicks at one of its positions bounds the ratio to the other from below; `sums` begin with its clicks at
@@ -159,10 +137,84 @@ def connected_part(
     return np.asarray(part == np.argmax(clicks))
 
 
-def all_pairs(low: NDArray[np.int64], high: NDArray[np.int64], sums: Floats, k: int) -> Floats:
+def all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
     """The curve of the largest likelihood; `sums` are the clicks at both positions and the weight of each pair."""
     kept = (sums[:, 0] + sums[:, 1]) > 0
     low, high, (here, there, weight) = low[kept], high[kept], sums[kept].T
     groups = np.tile(np.arange(low.size), 2)
     clicks = np.concatenate([here, there])
     return np.exp(largest_likelihood(np.concatenate([low, high]), groups, np.tile(weight, 2), clicks, k))
+
+
+def newton(
+    terms: Callable[[Floats], tuple[Floats, Floats, Floats]], position: Numbers, group: Numbers, start: Floats
+) -> tuple[Floats, float]:
+    """The log curve at which a likelihood of grouped rows is largest, its first value 0, and the last step's size.
+
+    `terms` maps p at the position of each row to the slope, (n_positions,), and for each row its weight in the diagonal
+    and in the root of what the Hessian subtracts: it is the Laplacian of a graph of the positions. NaN if the groups
+    (n_rows,) do not connect the positions.
+    """
+    from scipy import sparse
+
+    a, k = start - start[0], start.size
+    moved = 0.0
+    for _ in range(STEPS):
+        slope, bend, spread = terms(np.exp(a)[position])
+        mixed = sparse.csr_matrix((spread, (group, position)), shape=(int(group.max(initial=0)) + 1, k))
+        hessian = np.diag(np.bincount(position, bend, minlength=k)) - (mixed.T @ mixed).toarray()
+        try:
+            step = np.linalg.solve(hessian[1:, 1:], slope[1:])
+        except np.linalg.LinAlgError:
+            return np.full(k, np.nan), 0.0
+        moved = float(np.abs(step).max(initial=0.0))
+        if not np.isfinite(moved):
+            return np.full(k, np.nan), 0.0
+        a[1:] += step * min(1.0, 1.0 / max(moved, TINY))
+        if moved <= TOLERANCE:
+            break
+    return a, moved
+
+
+def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks: Floats, k: int) -> Floats:
+    """The log of the curve p of k positions that maximizes Σ c log(p_k r_g) + (n − c) log(1 − p_k r_g) over p and r.
+
+    Log r is eliminated: the gradient is that of the likelihood at the best r. The likelihood is concave in (log p,
+    log r). Only p r < 1 is enforced: r ≤ 1 would bias the curve where, of few trials, a larger share than p is clicked.
+    Groups without clicks tell nothing and must be left out.
+    """
+    # A rate of 1 everywhere would have no curvature.
+    missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)
+    r = clicked / np.bincount(group, trials)
+
+    def terms(p: Floats) -> tuple[Floats, Floats, Floats]:
+        nonlocal r
+        r = _relevance(p, group, missed, clicked, r)
+        rate = np.minimum(p * r[group], LARGEST_RATE)
+        odds = missed * rate / (1 - rate)
+        bend = odds / (1 - rate)
+        spread = bend / np.sqrt(np.maximum(np.bincount(group, bend)[group], TINY))
+        return np.bincount(position, clicks - odds, minlength=k), bend, spread
+
+    found, moved = newton(terms, position, group, np.zeros(k))
+    return found if moved < 1e-3 else np.full(k, np.nan)
+
+
+def _relevance(p: Floats, group: Numbers, missed: Floats, clicked: Floats, r: Floats) -> Floats:
+    """The best r of each group: the root of Σ c − Σ (n − c) p r / (1 − p r), by Newton's method in log r."""
+    largest = np.zeros(r.size)
+    np.maximum.at(largest, group, p)
+    bound = LARGEST_RATE / largest
+    r = np.minimum(r, 0.999 * bound)
+    for _ in range(STEPS):
+        rate = np.minimum(p * r[group], LARGEST_RATE)
+        odds = missed * rate / (1 - rate)
+        slope = clicked - np.bincount(group, odds)
+        bend = np.bincount(group, odds / (1 - rate))
+        before = r
+        # At most nine tenths of the way to the bound, where the slope is infinite.
+        new = r * np.exp(np.clip(slope / np.maximum(bend, TINY), -3, 3))
+        r = np.minimum(new, r + 0.9 * (bound - r))
+        if (np.abs(r - before) <= 1e-10 * before).all():
+            break
+    return r

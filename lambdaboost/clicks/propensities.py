@@ -1,12 +1,13 @@
-"""`Propensities`: the probability that a user looks at a position, by position."""
+"""Bias by position: `Propensities`, the probability that a user looks there, and `AffineBias` with false clicks."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Set
+from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,18 +17,10 @@ from lambdaboost._files import check_place, reading, replacing
 from lambdaboost._value import Value
 from lambdaboost._words import counted, listed, shown
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.positions import Positions
 
 FIELDS = ("values", "low", "high", "names")
 ALL_SHOWN = 5  # positions of a curve whose `repr` shows all
-
-
-class PowerFit(NamedTuple):
-    """The curve 1/rank^η that fits a curve best, with the 95 % interval of η."""
-
-    eta: float
-    low: float
-    high: float
 
 
 class Propensities(Value):
@@ -47,18 +40,11 @@ class Propensities(Value):
         The name of each position if positions are categories, such as places on the page: code 1 first, as in
         ``Queries.position_names``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is not a number in (0, 1], or the other fields do not fit the values.
-
     Examples
     --------
     >>> p = Propensities([1, 0.5, 0.25])
     >>> p
     Propensities(values=(1.0, 0.5, 0.25))
-    >>> p.at([3, 1, 1])
-    array([0.25, 1.  , 1.  ])
     >>> Propensities.power(2, 3).values
     (1.0, 0.25, 0.1111111111111111)
 
@@ -74,10 +60,8 @@ class Propensities(Value):
             if (given := getattr(self, field)) is not None:
                 object.__setattr__(self, field, optional_numbers(field, given))
         n = len(self.values)
-        if not n:
-            raise ValueError("values is empty: give one propensity for each position")
-        if set(self.values) == {None}:
-            raise ValueError("values is None at all positions: give the propensity of at least one")
+        if set(self.values) <= {None}:
+            raise ValueError("values has no propensity: give one for each position, None where unknown")
         for at, value in enumerate(self.values):
             if value is not None and not 0 < value <= 1:
                 raise ValueError(
@@ -90,29 +74,20 @@ class Propensities(Value):
             raise ValueError(
                 f"low and high have {len(low)} and {len(high)} ends, values has {n}: give one for each"
             )
-        for at, (value, least, most) in enumerate(zip(self.values, low, high, strict=True)):
-            if (value is None, value is None) != (least is None, most is None):
+        for at, interval in enumerate(zip(low, self.values, high, strict=True)):
+            least, value, most = interval
+            if {None} < set(interval):
                 raise ValueError(f"low[{at}], high[{at}] and values[{at}]: give None in all three or in none")
             if least is not None and most is not None and not 0 <= least <= most < math.inf:
                 raise ValueError(
                     f"low[{at}] is {least:g} and high[{at}] {most:g}: give finite ends with 0 ≤ low ≤ high"
                 )
-        if self.names is None:
-            return
-        named = not isinstance(self.names, str | Set) and isinstance(self.names, Iterable)
-        if not named or not all(isinstance(name, str) for name in self.names):
-            raise TypeError(f"names must be a sequence of strings, one for each position, got {self.names!r}")
-        object.__setattr__(self, "names", tuple(map(str, self.names)))
-        if not len(set(self.names)) == len(self.names) == n:
-            raise ValueError(f"names has {len(set(self.names))} different names, but there are {n} values")
+        if self.names is not None:
+            object.__setattr__(self, "names", _checked_names(self.names, n))
 
     @classmethod
     def power(cls, eta: float, k: int) -> Self:
-        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Joachims et al. 2017).
-
-        >>> Propensities.power(1.0, 4).values
-        (1.0, 0.5, 0.3333333333333333, 0.25)
-        """
+        """The curve 1/rank^η of `k` positions; η = 0 is no bias (Joachims et al. 2017)."""
         check_number("eta", eta, 0, remedy="give a finite number ≥ 0; 0 is no bias")
         return cls(tuple((1.0 / np.arange(1, check_whole("k", k) + 1) ** float(eta)).tolist()))
 
@@ -123,10 +98,7 @@ class Propensities(Value):
         with reading(path) as file:
             text = file.read()
         try:
-            found = json.loads(text)
-            if not isinstance(found, dict) or not {"values"} <= set(found) <= set(FIELDS):
-                raise ValueError("it needs values, and may have low, high and names")
-            return cls(**found)
+            return cls(**json.loads(text))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a saved curve of propensities: {error}") from None
 
@@ -151,23 +123,11 @@ class Propensities(Value):
         words[-1:] = ["…", words[-1]] if n > ALL_SHOWN else []
         return f"{type(self).__name__}({counted(n, 'position')}: {', '.join(words)})"
 
-    def fit_power(self) -> PowerFit:
-        """The η of the curve c/rank^η that is closest to the values, and its 95 % interval.
-
-        Least squares of log value on log rank, where positions count by the width of their intervals; at least three
-        must be known.
-
-        >>> Propensities.power(0.7, 10).fit_power().eta.__round__(6)
-        0.7
-        """
-        line, covariance, t = self._power_line()
-        spread = t * math.sqrt(covariance[0, 0])
-        return PowerFit(float(-line[0]), float(-line[0] - spread), float(-line[0] + spread))
-
     def extended(self, n: int | None = None) -> Self:
-        """The curve of `n` positions, by default as many as here, with unknown ones from the curve of `fit_power`.
+        """The curve of `n` positions, by default as many as here, with unknown ones from the closest c/rank^η.
 
-        So are their intervals, if this curve has intervals. Known values stay, relative to the best.
+        Closest by least squares of log value on log rank, where positions count by the width of their intervals; at
+        least three must be known. Known values stay, relative to the best. The longer curve has no intervals.
 
         >>> np.round(Propensities([1, None, 1 / 3, 1 / 4]).extended(5).values, 3).tolist()
         [1.0, 0.5, 0.333, 0.25, 0.2]
@@ -175,35 +135,13 @@ class Propensities(Value):
         n = len(self) if n is None else check_whole("n", n)
         if n < len(self):
             raise ValueError(f"n is {n}, but the curve has {len(self)} positions: give as many or more")
-        line, covariance, t = self._power_line()
-        x = np.stack([np.log(np.arange(1, n + 1)), np.ones(n)], axis=1)
-        spread = t * np.sqrt(np.einsum("ij,jk,ik->i", x, covariance, x))
-        fitted = {
-            "values": np.exp(x @ line),
-            "low": np.exp(x @ line - spread),
-            "high": np.exp(x @ line + spread),
-        }
-        for field, curve in fitted.items():
-            here = np.array(getattr(self, field) or self.values, dtype=np.float64)
-            np.copyto(curve[: len(self)], here, where=~np.isnan(here))
-        best = fitted["values"].max()
-        return type(self)(**{f: c / best for f, c in fitted.items() if f == "values" or self.low is not None})
-
-    def _power_line(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Slope and intercept of log value by log rank, their covariance, and the 97.5 % quantile of their errors."""
-        from scipy import stats
-
         if self.names is not None:
-            raise ValueError(
-                "the curve is of named positions, which have no order: a power curve needs ranks"
-            )
-        value = np.array(self.values, dtype=np.float64)
-        weight = np.ones(len(self))
+            raise ValueError("the curve is of named positions, which have no order: give ranks")
+        value, weight = np.array(self.values, dtype=np.float64), np.ones(len(self))
         if self.low is not None and self.high is not None:
+            low, high = (np.array(ends, dtype=np.float64) for ends in (self.low, self.high))
             with np.errstate(divide="ignore", invalid="ignore"):
-                width = (
-                    np.log(np.array(self.high, dtype=np.float64) / np.array(self.low, dtype=np.float64)) / 4
-                )
+                width = np.log(high / low) / 4
             # The best position, whose interval is a point, counts as the next best known one.
             weight = 1 / np.maximum(width, np.min(width, where=width > 0, initial=1.0))
         known = np.flatnonzero(weight * ~np.isnan(value) > 0)
@@ -212,42 +150,17 @@ class Propensities(Value):
                 f"the curve has {counted(known.size, 'known position')}, too few for a power curve, which needs 3: "
                 "give more sessions, or a curve such as Propensities.power(1.0, 10)"
             )
-        x, y, w = np.log(known + 1), np.log(value[known]), weight[known]
-        line, covariance = np.polyfit(x, y, 1, w=w, cov="unscaled")
-        misfit = float((((y - np.polyval(line, x)) * w) ** 2).sum() / (known.size - 2))
-        covariance *= misfit if self.low is None else max(misfit, 1.0)
-        return line, covariance, float(stats.t.ppf(0.975, known.size - 2))
-
-    def at(self, position: ArrayLike) -> NDArray[np.float64]:
-        """The value at each position, from 1 or by name; float64 of the same shape, NaN where a position is missing.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a position is not a whole number from 1 to the length of the curve, or not a name of it.
-
-        """
-        given = np.asarray(position)
-        positions = positions_of("position", given.ravel())
-        curve = type(self)(self.values) if positions.names is None else self  # codes of names count as ranks
-        return curve.at_positions(positions).reshape(given.shape)
+        line = np.polyfit(np.log(known + 1), np.log(value[known]), 1, w=weight[known])
+        fitted = np.exp(np.polyval(line, np.log(np.arange(1, n + 1))))
+        np.copyto(fitted[: len(self)], value, where=~np.isnan(value))
+        return type(self)(tuple((fitted / fitted.max()).tolist()))
 
     def of(self, q: Queries) -> NDArray[np.float64]:
-        """The value at the position of each document, float64 (n_documents,); NaN where it was not shown.
-
-        Raises
-        ------
-        ValueError
-            If `q` has no positions, one is past the curve, or its categories are not those of the curve.
-
-        """
+        """The value at the position of each document, float64 (n_documents,); NaN where it was not shown."""
         return self.at_positions(Positions(q.required_position(), q.position_names))
 
     def at_positions(self, positions: Positions, values: ArrayLike | None = None) -> NDArray[np.float64]:
-        """The value of each row, NaN where it was not shown; categories are matched by name.
-
-        `values` are other values for the positions of the curve.
-        """
+        """The value, or one of other `values`, of each row by its name if it has one; NaN where it was not shown."""
         value = np.array(self.values if values is None else values, dtype=np.float64)
         found = np.append(np.nan, value)[self._places(positions)]
         if (unknown := np.isnan(found) & (positions.codes > 0)).any():
@@ -262,24 +175,20 @@ class Propensities(Value):
     def _places(self, positions: Positions) -> NDArray[np.int64]:
         """The place of each row's position on the curve from 1, 0 where it was not shown."""
         names, code = positions.names, positions.codes
-        if names is not None and self.names is None:
+        if (names is None) != (self.names is None):
             raise ValueError(
-                f"positions are categories ({listed(names, 3)}), but the curve has no names: give names= to "
-                "Propensities"
+                "the curve is of named positions, but those of the data are ranks: give the names as position"
+                if names is None
+                else f"positions are categories ({listed(names, 3)}), but the curve has no names: give names="
             )
-        if names is None and self.names is not None:
-            raise ValueError(
-                "the curve is of named positions, but those of the data are ranks: give the names as position, or a "
-                "curve without names"
-            )
-        if names is None:
-            if (last := int(code.max(initial=0))) > len(self.values):
+        if names is None or self.names is None:
+            if (last := int(code.max(initial=0))) > len(self):
                 raise ValueError(
-                    f"position {last} is past the curve, whose last position is {len(self.values)}: give a longer "
-                    "curve, such as its extended(n), or leave out these documents"
+                    f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, such "
+                    "as its extended(n), or leave out these documents"
                 )
             return code.astype(np.int64)
-        by_name = {name: at for at, name in enumerate(self.names or (), 1)}
+        by_name = {name: at for at, name in enumerate(self.names, 1)}
         # A category that no row has may be unknown.
         if unknown := [names[k - 1] for k in np.unique(code[code > 0]) if names[k - 1] not in by_name]:
             raise ValueError(
@@ -288,43 +197,14 @@ class Propensities(Value):
             )
         return np.array([0, *(by_name.get(name, 0) for name in names)])[code]
 
-    def covers(self, other: Propensities) -> NDArray[np.bool_]:
-        """Whether the interval of each position contains the value of another curve, such as the true one.
-
-        The other curve is first scaled to agree at the best position of this one, to which the intervals refer. Unknown
-        positions are False.
-
-        >>> Propensities([1, 0.5], [1, 0.4], [1, 0.6]).covers(Propensities([0.5, 0.2]))
-        array([ True,  True])
-        """
-        if self.low is None or self.high is None:
-            raise ValueError("this curve has no intervals: estimate it with intervals=200")
-        if other.names != self.names or len(other) < len(self):
-            raise ValueError(
-                f"the other curve has {len(other)} positions, this one {len(self)}: give one of the same positions"
-            )
-        here, low, high, value = (
-            np.array(curve[: len(self)], dtype=np.float64)
-            for curve in (self.values, self.low, self.high, other.values)
-        )
-        best = int(np.nanargmax(here))
-        value *= here[best] / value[best]
-        slack = 1e-9  # an interval of one point contains that point
-        return (low - slack <= value) & (value <= high + slack)
-
     def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw the curve with its intervals on matplotlib Axes, by default on a new figure; returns the Axes.
-
-        Further arguments, such as ``label=`` and ``color=``, are those of ``Axes.errorbar``.
-        """
+        """Draw the curve on matplotlib Axes, by default new ones, which it returns; `line` is for ``Axes.errorbar``."""
         if ax is None:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
         x = np.arange(1, len(self) + 1)
-        value, low, high = (
-            np.array(c or self.values, dtype=np.float64) for c in (self.values, self.low, self.high)
-        )
+        value, low, high = (np.array(c or self.values, float) for c in (self.values, self.low, self.high))
         # Percentiles may lie on one side of the value; such an end is drawn at the value.
         error = None if self.low is None else np.maximum([value - low, high - value], 0)
         ax.errorbar(x, value, yerr=error, **{"marker": "o", "markersize": 4, "capsize": 3, **line})
@@ -338,25 +218,76 @@ class Propensities(Value):
         return ax
 
 
+class AffineBias(Value):
+    """P(click | document at k) = α_k r + β_k, with r the probability that the document is clicked at position 1.
+
+    Users who trust the ranking also click what is irrelevant, more often at the top (Agarwal et al. 2019, "Addressing
+    Trust Bias for Unbiased Learning-to-Rank"). With ε⁺_k and ε⁻_k the probabilities that a relevant and an irrelevant
+    document is clicked if seen, and θ_k that it is seen, α_k ∝ θ_k (ε⁺_k − ε⁻_k), and β_k is θ_k ε⁻_k less α_k times
+    the false clicks that r has itself: below 0 where users trust position k less than position 1. The expectation of
+    (clicked − β_k) / α_k is r (the affine correction of Vardasbi, Oosterhuis & de Rijke 2020).
+
+    Parameters
+    ----------
+    alpha : sequence of float
+        α_k > 0 of each position, 1 at the first; None where unknown.
+    beta : sequence of float
+        β_k of each position, 0 at the first; None where α is.
+    names : sequence of str, optional
+        The name of each position if positions are categories.
+
+    Examples
+    --------
+    >>> from lambdaboost.clicks import ClickLog
+    >>> log = ClickLog([0, 0, 0], ["x", "y", "y"], [1, 2, 2], [0, 1, 0])
+    >>> log.labels([0], ["y"], propensities=AffineBias([1, 0.5], [0, 0.2]))  # (1 − 2 · 0.2) / (2 · 0.5)
+    array([0.6])
+
+    """
+
+    alpha: tuple[float | None, ...]
+    beta: tuple[float | None, ...]
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("alpha", "beta"):
+            object.__setattr__(self, field, optional_numbers(field, getattr(self, field)))
+        if [b is not None and math.isfinite(b) for b in self.beta] != [a is not None for a in self.alpha]:
+            raise ValueError("beta must be finite numbers, one for each position as in alpha")
+        if not all(a is None or 0 < a < math.inf for a in self.alpha):
+            raise ValueError(f"alpha is {self.alpha}: give finite numbers above 0")
+        object.__setattr__(self, "names", self._curve.names)
+
+    @property
+    def _curve(self) -> Propensities:
+        """A curve of the same positions."""
+        return Propensities(tuple(a and 1.0 for a in self.alpha), names=self.names)
+
+    def at_positions(self, positions: Positions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """α and β of each row, NaN where it was not shown; categories are matched by name."""
+        curve = self._curve
+        return curve.at_positions(positions, self.alpha), curve.at_positions(positions, self.beta)
+
+
 # Of which texts of objectives and measures make a curve.
 CURVES: dict[str, Any] = {"Propensities": Propensities, "Propensities.load": Propensities.load}
 
 
 def optional_numbers(field: str, given: Any) -> tuple[float | None, ...]:
-    """A field as floats, from any sequence or array of numbers; None in a list or tuple stays."""
-    unknown: set[int] = set()
-    try:
-        if isinstance(given, str | bytes):
-            raise TypeError("got text")
-        if isinstance(given, list | tuple):
-            unknown = {at for at, number in enumerate(given) if number is None}
-            given = [1.0 if number is None else number for number in given]
-        a = np.asarray(given)
-        if a.dtype.kind not in "iuf" and a.size:
-            raise TypeError(f"got {a.dtype}")
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{field} must be numbers, one for each position: {error}") from None
-    if a.ndim != 1:
-        raise ValueError(f"{field} has shape {a.shape}, expected one dimension: one number for each position")
-    numbers = a.astype(np.float64).tolist()
-    return tuple(None if at in unknown else number for at, number in enumerate(numbers))
+    """A field as floats, from any sequence or array of numbers; None and masked values stay None."""
+    found = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+        raise TypeError(f"{field} must be numbers, one for each position, got {given!r}")
+    values = tuple(found)
+    if wrong := [v for v in values if v is not None and (isinstance(v, bool) or not isinstance(v, Real))]:
+        raise TypeError(f"{field} must be numbers, one for each position: got {wrong[0]!r}")
+    return tuple(None if value is None else float(value) for value in values)
+
+
+def _checked_names(names: Any, n: int) -> tuple[str, ...]:
+    ordered = not isinstance(names, str | Set) and isinstance(names, Iterable)
+    if not ordered or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names must be a sequence of strings, one for each position, got {names!r}")
+    if not len(set(names)) == len(names) == n:
+        raise ValueError(f"names has {len(set(names))} different names, but there are {n} values")
+    return tuple(map(str, names))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,17 +11,12 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.click_models import UserModel, result_pages
 
 
-class SwapExperiment(NamedTuple):
-    """A log of random swaps, and its `arm` as `swap_experiment` takes it."""
-
-    log: ClickLog
-    arm: NDArray[np.int64]
-
-
 def simulate(
     scores: ArrayLike, q: Queries, model: UserModel, sessions: int, rng: np.random.Generator, k: int = 10
 ) -> ClickLog:
     """Show the top k of each query to simulated users, and log their clicks.
+
+    In the log, the query is its index in `q`, the document its row, and the session a number from 0.
 
     Parameters
     ----------
@@ -40,16 +33,6 @@ def simulate(
     k : int
         Length of the result page, ≥ 1.
 
-    Returns
-    -------
-    ClickLog
-        Rows by session; the query is its index in `q`, the document its row, the session a number from 0.
-
-    Raises
-    ------
-    ValueError
-        If a grade is missing, or the scores do not fit `q`.
-
     Examples
     --------
     >>> from lambdaboost.clicks import PositionBased
@@ -57,46 +40,20 @@ def simulate(
     >>> log = simulate([0.1, 0.2, 0.3, 0.1, 0.2], q, PositionBased(eta=1.0), 100, np.random.default_rng(0))
     >>> log
     ClickLog(500 impressions of 5 documents in 2 queries at 3 positions; 118 clicks)
-    >>> log.labels(q.query_of_row, np.arange(q.n_documents)).round(2)
-    array([0.3 , 0.06, 0.37, 0.3 , 0.15])
 
     """
-    rows, query = _shown_lists(scores, q, check_whole("sessions", sessions), rng, check_whole("k", k))
-    return _logged(rows, query, q, model, rng)
-
-
-def simulate_swaps(
-    scores: ArrayLike, q: Queries, model: UserModel, sessions: int, rng: np.random.Generator, k: int = 10
-) -> SwapExperiment:
-    """Like `simulate`, with a swap experiment in every session.
-
-    Each session draws a position k from 2 to the end of its list, its arm, and swaps the documents of 1 and k with
-    probability 1/2 (Joachims, Swaminathan & Schnabel 2017). `swap_experiment` reads the log and the arms.
-    """
-    rows, query = _shown_lists(scores, q, check_whole("sessions", sessions), rng, check_whole("k", k))
-    length = (rows >= 0).sum(axis=1)
-    # A list of one document has no other position.
-    arm = np.where(length > 1, 1 + (rng.random(length.size) * (length - 1)).astype(np.int64), 0)
-    swapped = np.flatnonzero(rng.random(length.size) < 0.5)
-    rows[swapped, 0], rows[swapped, arm[swapped]] = rows[swapped, arm[swapped]], rows[swapped, 0]
-    log = _logged(rows, query, q, model, rng)
-    return SwapExperiment(log, np.where(arm > 0, arm + 1, 0)[np.repeat(np.arange(length.size), length)])
-
-
-def _shown_lists(
-    scores: ArrayLike, q: Queries, sessions: int, rng: np.random.Generator, k: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the documents of each session, (n_sessions, k), −1 past the last one; and the query of each session."""
+    each, shown = check_whole("sessions", sessions), check_whole("k", k)
     rankers = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    pages = np.stack([result_pages(q.scores(ranker), q.sizes, k) for ranker in rankers])
-    query = np.repeat(np.arange(q.n_queries), sessions)
+    pages = np.stack([result_pages(q.scores(ranker), q.sizes, shown) for ranker in rankers])
+    query = np.repeat(np.arange(q.n_queries), each)
     ranker = rng.integers(len(rankers), size=query.size)
-    return pages[ranker, query], query
+    return clicked_lists(pages[ranker, query], query, q, model, rng)
 
 
-def _logged(
+def clicked_lists(
     rows: NDArray[np.int64], query: NDArray[np.int64], q: Queries, model: UserModel, rng: np.random.Generator
 ) -> ClickLog:
+    """The log of lists, (n_sessions, k) rows of `q`, −1 past the last one, that were shown for these queries."""
     grades = q.relevance.astype(np.float64)
     refuse_labels("relevance", grades, np.isnan(grades), "simulated users need a grade of every document")
     gain = np.expm1(grades * np.log(2))

@@ -15,7 +15,7 @@ from lambdaboost.engines.metric_names import metrics_in, split_metrics
 from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.traps import CALL, OBJECTIVE, look_at
 from lambdaboost.evaluation import parse
-from lambdaboost.objectives import Constrained, GradientStep, Objective, PositionGAM, UnbiasedLambdaRank
+from lambdaboost.objectives import Constrained, GradientStep, Objective
 from lambdaboost.objectives.mcrank import GradeModel
 
 
@@ -115,11 +115,6 @@ def _refuse_sums_over_all(objective: Objective) -> None:
         raise ValueError(
             f"{objective!r} divides by the standard deviation of all λ, and no worker has all of them: "
             "use normalize='query'"
-        )
-    if isinstance(objective, UnbiasedLambdaRank | PositionGAM):
-        raise ValueError(
-            f"{objective!r} estimates the bias of positions from all queries, and no worker has all of them: estimate "
-            "it from the log first, and use InversePropensity"
         )
     if isinstance(objective, Constrained) or getattr(objective, "scaled", None) is not None:
         raise ValueError(

@@ -27,7 +27,6 @@ from lambdaboost.objectives.listmle import ListMLE as ListMLE
 from lambdaboost.objectives.listnet import ListNet as ListNet
 from lambdaboost.objectives.mcrank import GRADE_MODELS, McRank as McRank, OrdinalMcRank as OrdinalMcRank
 from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
-from lambdaboost.objectives.position_gam import PositionGAM as PositionGAM
 from lambdaboost.objectives.ranknet import RankNet as RankNet
 from lambdaboost.objectives.reading import parse as parse
 from lambdaboost.objectives.recipes import (
@@ -45,7 +44,6 @@ from lambdaboost.objectives.schedules import (
 from lambdaboost.objectives.scorecard import Scorecard as Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
 from lambdaboost.objectives.structured_hinge import StructuredHinge as StructuredHinge
-from lambdaboost.objectives.unbiased_lambdarank import UnbiasedLambdaRank as UnbiasedLambdaRank
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 
 OTHERS = ("OBJECTIVES", "Hinge", "Objective", "Scaled", "parse")

@@ -104,32 +104,6 @@ class ByDifference(NamedTuple):
         return logistic(chance.sigma * (e_i - e_j) + chance.center)
 
 
-class Costs(NamedTuple):
-    """The cost of a pair, log(1 + e^{−σ(s_i − s_j)}), in the place of ρ, with where it is summed up."""
-
-    sigma: float
-    place: Any  # of each document
-    weight: Any  # of each document's query
-    costs: Any  # (n_places, n_places) the sums by the places of i and j
-
-    @staticmethod
-    def write_e(chance, best, worst, scores, e):
-        """The scores."""
-        for slot in range(scores.size):
-            e[slot] = scores[slot]
-
-    @staticmethod
-    def as_better(chance, e):
-        """The same."""
-        return e
-
-    @staticmethod
-    def chances(chance, e_i, e_j):
-        """The cost."""
-        o = chance.sigma * (e_i - e_j)
-        return math.log1p(math.exp(-abs(o))) - (o if o < 0 else 0.0), 0.0
-
-
 class Loss(NamedTuple):
     """A force and where its logistic stands."""
 

@@ -21,7 +21,7 @@ from lambdaboost.objectives.kernels.lanes import Results, gradient_by_lanes, in_
 from lambdaboost.objectives.kernels.levels import Levels, levels_of
 from lambdaboost.objectives.kernels.loss import ByRatio, Logistic, Loss, Mixed
 from lambdaboost.objectives.kernels.pair_weight import PairFactors, PairWeights
-from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles, pair_costs
+from lambdaboost.objectives.kernels.query import Lists, gradient_by_plain_loop, gradient_by_tiles
 from lambdaboost.objectives.kernels.tree import gradient_by_tree
 from lambdaboost.objectives.kernels.ways import (
     BY_LANES,
@@ -107,13 +107,6 @@ class PairRule:
         for ranker in rankers:
             sums += pair_gradient(scores, q, pairs, weighed_at=_order(ranker, q))
         return self.sigma / len(rankers) * sums[0], self.sigma**2 / len(rankers) * sums[1]
-
-    def costs(self, scores: Floats, q: Queries, place: NDArray[np.int32], n_places: int) -> Floats:
-        """The cost of pairs, w log(1 + e^{−σ(s_i − s_j)}), summed by the places of i and j, (n_places, n_places)."""
-        levels, weights, order = self.levels(q), self.weights(scores, q), _order(scores, q)
-        every, gain = np.ones(q.n_queries, dtype=bool), level_gains(self.metric, q, levels)
-        lists = Lists(every, levels.wide(), weights, gain, scores, order, order)
-        return pair_costs(lists, float(self.sigma), q.query_weight, (place, n_places))
 
     def levels(self, q: Queries) -> Levels:
         """Which documents pair with which."""

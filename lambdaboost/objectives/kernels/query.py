@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lambdaboost._jit import by_type, kernel, over_queries, uncounted
 from lambdaboost.objectives.kernels.levels import Levels
-from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Costs, Logistic, Loss, write_e
+from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, write_e
 from lambdaboost.objectives.kernels.pair_weight import (
     PairWeights,
     Ranked,
@@ -42,21 +42,13 @@ from lambdaboost.objectives.kernels.tiles import (
     E,
     H,
     PairFormula,
-    better,
     carry,
-    pair,
     rows_by_columns,
     run_of,
-    shared,
     whole_vectors,
-    worse,
 )
 
 Floats = NDArray[np.float64]
-PARTIAL_SUMS = (
-    64  # partial sums of costs, whatever the number of threads, so that results do not depend on it
-)
-LARGEST_SUMS = 1 << 20  # values of all partial sums together
 
 
 class Lists(NamedTuple):
@@ -80,7 +72,6 @@ class Work(NamedTuple):
     document: Any  # in each slot
     by_rank: Any  # slots by rank, where a swap reads h
     level: Any  # of each slot, in `_by_terms`
-    first: Any  # (1,) the first document of the query
     start: Any  # (2, n_levels + 1) where each level of each part starts, and where the part ends
     following: Any  # the same, moved on with every document
 
@@ -91,10 +82,8 @@ def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
     n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
-    slots, first_document = np.zeros((8, n), dtype=dtype), np.empty(1, dtype=np.int64)
-    return Work(
-        slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, first_document, start, following
-    )
+    slots = np.zeros((8, n), dtype=dtype)
+    return Work(slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, start, following)
 
 
 @uncounted
@@ -130,7 +119,6 @@ def _lay_out(q, cutoff, lists, formula, work):
     d_of_rank, h_of_rank, placed = work.terms[0], work.terms[1], 0
     a, b = lists.levels.offsets[q], lists.levels.offsets[q + 1]
     by_rank, level_of, scores = lists.by_rank[a:b], lists.levels.of_document[a:b], lists.scores[a:b]
-    work.first[0] = a
     for rank in range(by_rank.size):
         i = by_rank[rank]
         level = level_of[i]
@@ -167,20 +155,10 @@ def _fill(q, chance, lists, work):
         slot_lam[slot] = slot_mu[slot] = scores[slot] = mu[slot] = 0
 
 
-def _derivatives(chance, formula, work, rows, columns):
+@uncounted
+def _meet(formula, work, rows, columns):
+    """Rows of one level, each to be above all columns."""
     rows_by_columns(formula, run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1]))
-
-
-def _costs(chance, formula, work, rows, columns):
-    above, below = run_of(work.slots, rows[0], rows[1]), run_of(work.slots, columns[0], columns[1])
-    place, weight = chance.place[work.first[0] :], chance.weight[work.first[0]]
-    of_rows, of_columns = work.document[rows[0] : rows[1]], work.document[columns[0] : columns[1]]
-    for x in range(above.e.size):
-        i, row = better(formula, above, x), chance.costs[place[of_rows[x]]]
-        for y in range(below.e.size):
-            j = worse(below, y)
-            cost, _ = pair(formula, i, j)
-            row[place[of_columns[y]]] += weight * shared(formula, i, j) * cost
 
 
 def _whole_vectors(chance, lo, hi, end):
@@ -193,8 +171,6 @@ def _as_it_is(chance, lo, hi, end):
 
 # The end of a run of columns: padding adds nothing where it has E = 0.
 _end_of = by_type(lambda chance: _whole_vectors if chance is ByRatio else _as_it_is)
-# Rows of one level, each to be above all columns.
-_meet = by_type(lambda chance: _costs if chance is Costs else _derivatives)
 
 
 def _by_runs(swap, formula, reach, n_parts, work):
@@ -215,7 +191,7 @@ def _by_runs(swap, formula, reach, n_parts, work):
                     carry(work.slots, work.totals, n_slots)
                     since = 0
                 since += last - first
-                _meet(formula.chance, formula, work, (first, last), columns)
+                _meet(formula, work, (first, last), columns)
     carry(work.slots, work.totals, n_slots)
 
 
@@ -262,7 +238,7 @@ def _by_terms(swap, formula, reach, n_parts, work):
             slots[D, i] = work.terms[0, i]
             for j in range(lo, hi):
                 slots[D, j] = work.terms[0, j] - own[j] + work.terms[1, work.level[j]]
-            _meet(formula.chance, formula, work, (i, i + 1), (lo, hi))
+            _meet(formula, work, (i, i + 1), (lo, hi))
         carry(slots, work.totals, start[n_levels])
 
 
@@ -307,33 +283,3 @@ def gradient_by_tiles(lists: Lists, loss: Loss, out: Any, dtype: Any = np.float3
 def gradient_by_plain_loop(lists: Lists, loss: Loss, out: Any) -> None:
     """The same in float64, however far the scores lie apart."""
     gradient_by_tiles(lists, loss._replace(chance=ByDifference(*loss.chance[:2])), out, np.float64)
-
-
-def pair_costs(
-    lists: Lists,
-    sigma: float,
-    query_weight: Floats,
-    places: tuple[NDArray[np.int32], int],
-) -> Floats:
-    """The sum of w log(1 + e^{−σ(s_i − s_j)}) over pairs with i at place k and j at place l, (n_places, n_places).
-
-    Each times the weight of its query; `places` are that of each document, and their number.
-    """
-    place, n_places = places
-    offsets = lists.levels.offsets
-    n_queries = offsets.size - 1
-    n_parts = min(PARTIAL_SUMS, n_queries, max(1, LARGEST_SUMS // n_places**2))
-    bounds = np.linspace(0, n_queries, n_parts + 1).astype(np.int64)
-    costs = np.zeros((n_parts, n_places, n_places))
-    weight, out = np.repeat(query_weight, np.diff(offsets)), np.empty((2, place.size))
-
-    def parts(first: int, last: int, _: Any) -> None:
-        for part in range(first, last):
-            chance = Costs(sigma, place, weight, costs[part])
-            formula = PairFormula(lists.weights.swap, lists.weights.factors, Logistic(), chance)
-            begin, end = bounds[part], bounds[part + 1]
-            sum_by_tiles(begin, end, lists, formula, memory(lists.levels, begin, end, np.float64), out)
-
-    over_queries(parts, offsets[bounds])
-    summed: Floats = costs.sum(axis=0)
-    return summed

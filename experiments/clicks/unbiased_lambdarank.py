@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from math import exp, log1p
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_number, check_positions
+from experiments.clicks.sampled_queries import sampled_queries
+from lambdaboost import CNDCG, NDCG, Queries
 from lambdaboost.clicks import Propensities
-from lambdaboost.datasets import Queries
-from lambdaboost.evaluation import NDCG, Measure, PairAccuracy
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective
-from lambdaboost.objectives.base.sampled_queries import sampled_queries
-from lambdaboost.objectives.kernels.levels import levels_of
+from lambdaboost.objectives import Objective
+from lambdaboost.objectives.base.objective import Floats, LambdaMu
 from lambdaboost.objectives.kernels.pair_rule import PairRule
 from lambdaboost.objectives.kernels.pair_weight import Factors
-from lambdaboost.objectives.swaps.registry import check_swap
 
 LAST_POSITION = 200  # positions from here on share one ratio
 SAMPLED_PAIRS = 50_000  # about as many are sampled to estimate the ratios
@@ -24,7 +23,7 @@ ALTERNATIONS = 200  # of the alternating minimisation, at most
 RATIO_TOLERANCE = 1e-7
 
 
-class UnbiasedLambdaRank(Objective):
+class UnbiasedLambdaRank(Objective, registered=False):
     r"""LambdaRank of clicks with dual position bias (Hu, Wang, Peng and Li 2019): Unbiased LambdaMART.
 
     :math:`\lambda = |\Delta Z|\,\rho / (t^+_k\,t^-_l)` for a better document shown at position k and a worse one at l;
@@ -40,15 +39,14 @@ class UnbiasedLambdaRank(Objective):
 
     Parameters
     ----------
-    metric : Measure
-        The measure Z of the clicks, any that `LambdaRank` takes except PairAccuracy, such as ``CNDCG()``, or
-        ``NDCG()`` where relevance holds them.
+    metric : NDCG or CNDCG
+        The measure Z of the clicks: ``CNDCG()``, or ``NDCG()`` where relevance holds them.
     regularization : float
         The paper's p, ≥ 0, XGBoost's ``lambdarank_bias_norm``: 0 for none, higher for ratios nearer 1.
 
     Examples
     --------
-    >>> from lambdaboost import Queries, UnbiasedLambdaRank
+    >>> from lambdaboost import Queries
     >>> q = Queries([1, 0, 0, 1, 1, 0], sizes=[2, 2, 2], position=[1, 2, 1, 2, 1, 2])
     >>> clicked, other = UnbiasedLambdaRank(regularization=0.0).bias([0.0] * 6, q)
     >>> clicked  # two clicks at the first position, one at the second
@@ -56,18 +54,10 @@ class UnbiasedLambdaRank(Objective):
 
     """
 
-    reads_positions: ClassVar[bool] = True
+    reads_positions = True
 
-    metric: Measure = NDCG()
+    metric: NDCG | CNDCG = NDCG()
     regularization: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_swap("metric", self.metric)
-        if isinstance(self.metric, PairAccuracy):
-            raise TypeError(
-                f"metric is {self.metric!r}, whose pair weights need more than two ranks: choose another measure"
-            )
-        check_number("regularization", self.regularization, 0)
 
     def bias(self, scores: ArrayLike, q: Queries) -> tuple[Propensities, Propensities]:
         """t⁺ and t⁻ by position at these scores, each relative to its largest."""
@@ -89,13 +79,16 @@ class UnbiasedLambdaRank(Objective):
         """t⁺ and t⁻ by position, the first 1."""
         source = self.metric.source
         of, rows = q.memo(
-            ("sampled pairs", source), lambda: sampled_queries(q, _pairs(q, source), SAMPLED_PAIRS)
+            ("sampled pairs", source), lambda: sampled_queries(q, _n_pairs(q, source), SAMPLED_PAIRS)
         )
         place = _places(q, source)
-        n_places = int(place.max()) + 1
+        costs = np.zeros((int(place.max()) + 1,) * 2)
         if rows is not None:
             scores, place = scores[rows], place[rows]
-        costs = PairRule(source, self.metric).costs(scores, of, place, n_places)
+        _add_costs(
+            of.offsets, scores, of.source(source), self.metric.swap_gains(of), self.metric.k or of.n_documents,
+            of.query_weight, place, costs,
+        )  # fmt: skip
         return _position_ratios(costs, self.regularization)
 
 
@@ -105,20 +98,43 @@ def _curve(t: Floats, q: Queries) -> Propensities:
 
 
 def _places(q: Queries, source: str) -> NDArray[np.int32]:
-    """The position of each document from 0, at most LAST_POSITION − 1; all with a label have one."""
-
-    def build() -> NDArray[np.int32]:
-        check_positions(q, source, ~np.isnan(q.source(source, allow_negative=True)))
-        position = q.required_position()
-        return np.clip(position - 1, 0, LAST_POSITION - 1)
-
-    found: NDArray[np.int32] = q.memo(("places", source), build)
-    return found
+    """The position of each document from 0, at most LAST_POSITION − 1; all with a label need one."""
+    position = q.required_position()
+    if (~np.isnan(q.source(source)) & (position == 0)).any():
+        raise ValueError(f"a row with a label in {source!r} has no position: give NaN as its label")
+    return np.clip(position - 1, 0, LAST_POSITION - 1)
 
 
-def _pairs(q: Queries, source: str) -> Floats:
+def _n_pairs(q: Queries, source: str) -> NDArray[np.int64]:
     """The number of pairs of different labels in each query of a weight above 0."""
-    return np.where(q.query_weight > 0, levels_of(q, source).pairs(), 0.0)
+    found = np.zeros(q.n_queries, dtype=np.int64)
+    _count_pairs(q.offsets, q.source(source), found)
+    return np.where(q.query_weight > 0, found, 0)
+
+
+@njit(cache=True)
+def _count_pairs(offsets, labels, found):  # type: ignore[no-untyped-def]
+    for query in range(offsets.size - 1):
+        for i in range(offsets[query], offsets[query + 1]):
+            for j in range(offsets[query], offsets[query + 1]):
+                found[query] += labels[i] > labels[j]
+
+
+@njit(cache=True)
+def _add_costs(offsets, scores, labels, gains, k, weight, place, costs):  # type: ignore[no-untyped-def]
+    """Add |ΔZ| log(1 + e^{−(s_i − s_j)}) of each pair, times the weight of its query, at the places of i and j."""
+    for query in range(offsets.size - 1):
+        a, b = offsets[query], offsets[query + 1]
+        discount = np.zeros(b - a)
+        for rank, row in enumerate(np.argsort(-scores[a:b], kind="mergesort")):
+            discount[row] = 1 / np.log2(2.0 + rank) if rank < k else 0.0
+        for i in range(a, b):
+            for j in range(a, b):
+                if labels[i] > labels[j]:
+                    swap = (gains[i] - gains[j]) * abs(discount[i - a] - discount[j - a])
+                    apart = scores[i] - scores[j]
+                    cost = log1p(exp(-abs(apart))) - min(apart, 0.0)
+                    costs[place[i], place[j]] += weight[query] * swap * cost
 
 
 def _position_ratios(costs: Floats, regularization: float) -> tuple[Floats, Floats]:

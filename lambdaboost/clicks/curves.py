@@ -1,9 +1,8 @@
-"""Curves: whether a log determines one, and its intervals from resampled queries."""
+"""Curves: what a log determines of one, and its intervals from resampled queries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from lambdaboost._checks import check_whole
 from lambdaboost._warn import warn
 from lambdaboost._words import listed
-from lambdaboost.clicks.click_log import ClickLog, check_log
-from lambdaboost.clicks.counts import Counts
+from lambdaboost.clicks.click_log import Counts
 from lambdaboost.clicks.propensities import Propensities
 
 Floats = NDArray[np.float64]
@@ -20,50 +18,22 @@ LEVEL = 95  # percent of the resamples inside an interval
 SHARE = 0.9  # of the resamples must determine a position: fewer do if only one or two queries connect it
 
 
-def counts_of_all_positions(log: ClickLog) -> Counts:
-    """The counts of a log; raises if it is none, or a position up to the last one was never shown."""
-    check_log(log)
-    counts = log.counts()
-    if (never := counts.by_position(counts.impressions) <= 0).any():
-        raise ValueError(
-            f"{words(never, counts)}: never shown, so the propensity cannot be estimated; give a log of all positions, "
-            "or take() the rows of those before"
-        )
-    return counts
-
-
-def check_clicked(clicks: NDArray[Any], counts: Counts, where: str = "") -> None:
-    """Raise if a position has no clicks."""
-    if (never := clicks <= 0).any():
-        raise ValueError(
-            f"{words(never, counts)}: no click{where}, so the propensity cannot be estimated; give more sessions, or "
-            "take() the rows of the other positions"
-        )
-
-
-def words(chosen: NDArray[np.bool_], counts: Counts) -> str:
-    """The chosen positions in the words of a message, the first of many, such as "positions 1, 4, 5"."""
-    at = np.flatnonzero(chosen)
-    given: Iterable[object] = at + 1 if counts.names is None else np.array(counts.names)[at].tolist()
-    return f"position{'s' if at.size > 1 else ''} {listed(given)}"
-
-
 def warn_left_out(known: NDArray[np.bool_], counts: Counts, remedy: str = "") -> None:
     """Name the positions without a figure, if there are any."""
-    if not known.all():
-        warn(f"{words(~known, counts)}: left out, since the log does not determine the propensity{remedy}")
+    at = np.flatnonzero(~known)
+    given: Iterable[object] = at + 1 if counts.names is None else np.array(counts.names)[at].tolist()
+    if at.size:
+        which = f"position{'s' if at.size > 1 else ''} {listed(given)}"
+        warn(f"{which}: left out, since the log does not determine the propensity{remedy}")
 
 
-def resampled(
-    estimate: Callable[[Floats], Floats], n_queries: int, intervals: int, seed: int
-) -> tuple[Floats, Floats]:
+def resampled(estimate: Callable[[Floats], Floats], n_queries: int, intervals: int) -> tuple[Floats, Floats]:
     """What an estimator finds, (n,), and what it finds on resampled queries, (intervals, n).
 
     Queries are drawn as a whole, since the rows of one share their documents. `estimate` maps how often each query
     counts, float64 (n_queries,), to numbers that may be NaN; it may divide by 0.
     """
-    resamples = check_whole("intervals", intervals, 0)
-    rng = np.random.default_rng(check_whole("seed", seed, 0))
+    resamples, rng = check_whole("intervals", intervals, 0), np.random.default_rng(0)
     if resamples and n_queries < 2:
         raise ValueError(
             f"intervals={resamples} resamples queries, but the log has one query: give intervals=0"
@@ -84,21 +54,21 @@ def ends(drawn: Floats) -> tuple[Floats, Floats]:
 
 
 def curve_with_intervals(
-    estimate: Callable[[Floats], Floats], counts: Counts, intervals: int, seed: int
+    estimate: Callable[[Floats], Floats], counts: Counts, intervals: int
 ) -> Propensities:
     """The curve that an estimator finds, of any scale, with percentile intervals from resampled queries.
 
     Curves are relative to the best position of the estimate, whose interval is therefore the point 1. Positions that
     the estimator or many resamples leave undetermined are None; a warning names them.
     """
-    found, drawn = resampled(estimate, counts.n_queries, intervals, seed)
+    found, drawn = resampled(estimate, counts.n_queries, intervals)
     known = np.isfinite(found) & (found > 0)
     if known.sum() < min(found.size, 2):
         raise ValueError(
             "too few clicks connect the positions, so the log does not determine their propensities; give more sessions"
         )
     best = int(np.argmax(np.where(known, found, 0)))
-    if intervals:
+    if len(drawn):
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = drawn / drawn[:, best, None]
         drawn[~np.isfinite(drawn)] = np.nan
@@ -109,7 +79,5 @@ def curve_with_intervals(
                 "positions are known from very few queries; give more sessions, or intervals=0"
             )
     warn_left_out(known, counts, "; extended() fills them by a power curve" if counts.names is None else "")
-    drawn = np.where(known, drawn, 1.0)
-    curves = (found / found[best], *(ends(drawn) if intervals else ()))
-    fields: Any = zip(("values", "low", "high"), (np.ma.array(c, mask=~known) for c in curves), strict=False)
-    return Propensities(**dict(fields), names=counts.names)
+    curves = (found / found[best], *(ends(np.where(known, drawn, 1.0)) if len(drawn) else ()))
+    return Propensities(*(np.ma.array(curve, mask=~known) for curve in curves), names=counts.names)  # type: ignore[arg-type, misc]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaboost._checks import check_number, check_positions
-from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.objective import Floats, LambdaMu, check_part
-from lambdaboost.objectives.base.sampled_queries import sampled_queries
+from experiments.clicks.sampled_queries import sampled_queries
+from lambdaboost import Queries
+from lambdaboost.objectives.base.objective import Floats, LambdaMu
 from lambdaboost.objectives.base.wrapper import Wrapper
 
 SAMPLED_DOCUMENTS = 20_000  # about as many are sampled to estimate the bias
@@ -16,7 +15,7 @@ NEWTON_STEPS = 12  # at most
 SHORTEST_STEP = 1e-3  # the last step is shorter
 
 
-class PositionGAM(Wrapper):
+class PositionGAM(Wrapper, registered=False):
     r"""An objective at corrected scores :math:`s_i + b_{k(i)}`, an additive bias for each position k.
 
     The bias minimises the cost of the objective at the scores of the round: :math:`\sum_{k(i)=k} \lambda_i =
@@ -26,19 +25,18 @@ class PositionGAM(Wrapper):
 
     The model learns what the bias does not explain, and predicts without it. This separates the effect of a position on
     clicks from that of the documents shown there, if documents were shown at several positions. With more than 20,000
-    documents the bias is estimated from a fixed sample of queries. Documents with a label need a position; others count
-    as they are, without a bias.
+    documents the bias is estimated from a fixed sample of queries. Documents without a position have no bias.
 
     Parameters
     ----------
     objective : Objective
-        Any that does not read positions itself, except `Constrained`, which is made of corrected parts instead.
+        Any that does not read positions itself, except `Constrained`.
     regularization : float
         r, ≥ 0, LightGBM's ``lambdarank_position_bias_regularization``.
 
     Examples
     --------
-    >>> from lambdaboost import LambdaRank, PositionGAM, Queries
+    >>> from lambdaboost import LambdaRank, Queries
     >>> q = Queries([1, 0, 1, 0, 0, 1], sizes=[2, 2, 2], position=[1, 2, 1, 2, 1, 2])
     >>> objective = PositionGAM(LambdaRank())
     >>> objective.bias([0.0] * 6, q).round(2)  # the first is clicked twice as often: log 2 apart
@@ -47,14 +45,6 @@ class PositionGAM(Wrapper):
     """
 
     regularization: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_part("objective", self.objective)
-        if self.objective.reads_positions:
-            raise TypeError(
-                f"objective is {self.objective!r}, which corrects for positions itself: give one that does not"
-            )
-        check_number("regularization", self.regularization, 0)
 
     reads_positions = True
     ranks_ties_by_row = False  # equal scores differ by the bias of their positions
@@ -66,13 +56,8 @@ class PositionGAM(Wrapper):
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ and μ of every document at the corrected scores."""
-        q.memo(("labelled rows have positions", self.sources), lambda: self._check_positions(q))
         b = self._bias(scores, q, iteration)
         return self.objective.lambdas(scores + b[q.required_position()], q, iteration)
-
-    def _check_positions(self, q: Queries) -> None:
-        for name in self.sources:
-            check_positions(q, name, ~np.isnan(q.source(name, allow_negative=self.allows_negative)))
 
     def _bias(self, scores: Floats, q: Queries, iteration: int) -> Floats:
         """The bias of each position; at index 0 that of rows that were not shown, which is 0."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost.clicks._curves import Floats, counts_of_all_positions, curve_with_intervals
-from lambdaboost.clicks.click_log import ClickLog, check_log
-from lambdaboost.clicks.propensities import Propensities
-from lambdaboost.datasets.arrays import codes_of
+from lambdaboost.clicks import ClickLog, Propensities
+from lambdaboost.clicks.curves import curve_with_intervals
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,7 @@ class SessionLists:
 
     @classmethod
     def of(cls, log: ClickLog) -> SessionLists:
-        """The sessions of a log; raises if it is none or has none, positions have no order, or weights differ."""
-        check_log(log)
-        if log.position_names is not None:
-            raise ValueError(
-                "positions are categories, which users do not read in order: give ranks to fit this model"
-            )
+        """The sessions of a log, whose positions are ranks and whose weights are those of whole sessions."""
         session = log.session_of_row()
         order = np.lexsort((log.position, session))
         sizes = np.bincount(session)
@@ -54,21 +49,13 @@ class SessionLists:
         clicked = np.zeros(shape, dtype=np.bool_)
         document[session, place] = log.document_of_row
         clicked[session, place] = log.clicked
-        weight = log.impressions_of_row()
-        times = np.zeros(sizes.size)
-        times[session[::-1]] = weight[::-1]  # the weight of each session's first row
-        if (other := times[session] != weight).any():
-            row = int(np.argmax(other))
-            raise ValueError(
-                f"row {row} has a weight other than the rest of its session: give one weight for all rows of a session"
-            )
-        code = np.zeros(sizes.size, dtype=np.int64)
-        for at in range(shape[1]):  # number the different beginnings of lists
-            code = codes_of((code * (log.n_documents + 1) + document[:, at] + 1) * 2 + clicked[:, at])[0]
-        code, first = codes_of(code)
-        return cls(
-            document[first], clicked[first], np.bincount(code, times).astype(np.float64), code[session], place
-        )
+        times = np.ones(sizes.size)
+        if log.weight is not None:
+            times[session] = log.weight
+        both, code = np.unique(np.concatenate([document, clicked], axis=1), axis=0, return_inverse=True)
+        code = code.ravel()
+        documents, clicks = np.split(both, 2, axis=1)
+        return cls(documents, clicks > 0, np.bincount(code, times), code[session], place)
 
     @property
     def filled(self) -> NDArray[np.bool_]:
@@ -93,14 +80,6 @@ class ClickModel(ABC):
     log: ClickLog
     attraction: Floats
 
-    def __post_init__(self) -> None:
-        for column in vars(self).values():
-            if isinstance(column, np.ndarray):
-                column.flags.writeable = False
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.attraction.size} documents)"
-
     @property
     @abstractmethod
     def relevance(self) -> Floats:
@@ -112,23 +91,25 @@ class ClickModel(ABC):
 
     def labels(self, query: ArrayLike, document: ArrayLike) -> Floats:
         """The relevance as a label of the rows of a data set, float64 (n,); NaN for documents that were never shown."""
-        return self.log.aligned(self.relevance, query, document)
+        found = self.log.find(query, document)
+        return np.where(found >= 0, self.relevance[found], np.nan)
 
     def examination(self) -> Floats:
         """P(the user read this document | the clicks of the session) for each row of the log."""
         lists = SessionLists.of(self.log)
         return lists.for_rows(self._examined(lists))
 
-    def propensities(self, *, intervals: int = 200, seed: int = 0) -> Propensities:
+    def propensities(self, *, intervals: int = 200) -> Propensities:
         """The mean examination at each position of the fitted log, relative to the best position.
 
         The intervals resample queries with the model held fixed.
         """
-        log, counts = self.log, counts_of_all_positions(self.log)
-        shape, weight = (log.n_queries, log.n_positions), log.impressions_of_row()
+        log, counts = self.log, self.log.counts()
+        weight = np.ones(log.n_rows) if log.weight is None else log.weight
         cell = log.query_of_row * log.n_positions + log.position - 1
+        shape = (counts.n_queries, log.n_positions)
         read, shown = (
             np.bincount(cell, values, minlength=np.prod(shape)).reshape(shape)
             for values in (weight * self.examination(), weight)
         )
-        return curve_with_intervals(lambda times: (times @ read) / (times @ shown), counts, intervals, seed)
+        return curve_with_intervals(lambda times: (times @ read) / (times @ shown), counts, intervals)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_number
-from lambdaboost._warn import warn
-from lambdaboost.clicks._click_model import ClickModel, SessionLists
-from lambdaboost.clicks._curves import Floats
-from lambdaboost.clicks.click_log import ClickLog, checked_smoothing
-from lambdaboost.datasets.click_models import CONTINUATION
+from experiments.clicks.click_model import ClickModel, Floats, SessionLists
+from lambdaboost.clicks import ClickLog
 
 STEPS = 200
 TOLERANCE = 1e-4  # of every probability
@@ -71,15 +68,8 @@ class DynamicBayesian(ClickModel):
         smoothing : pair of float
             a and b ≥ 0 of a Beta prior on attraction and satisfaction: added successes and failures.
 
-        Raises
-        ------
-        ValueError
-            If the log has no sessions, or positions are categories, or no session has a click.
-
         """
-        a, b = checked_smoothing(smoothing)
-        if continuation is not None:
-            check_number("continuation", continuation, 0, 1, above=0, remedy=CONTINUATION)
+        a, b = smoothing
         lists = SessionLists.of(log)
         clicked = lists.clicked & (lists.times > 0)[:, None]
         if not clicked.any():
@@ -105,9 +95,9 @@ class DynamicBayesian(ClickModel):
             if moved < TOLERANCE:
                 break
         else:
-            warn(
-                f"DynamicBayesian.fit stopped after {STEPS} steps while a probability still moved by {moved:.2g}: the "
-                "log says little about some documents; give smoothing=(1, 1) or more, continuation=, or more sessions"
+            warnings.warn(
+                f"DynamicBayesian.fit stopped after {STEPS} steps while a probability still moved by {moved:.2g}",
+                stacklevel=2,
             )
         return cls(log, attraction, satisfaction, gamma)
 

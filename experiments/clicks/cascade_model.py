@@ -7,9 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from lambdaboost.clicks._click_model import ClickModel, SessionLists
-from lambdaboost.clicks._curves import Floats
-from lambdaboost.clicks.click_log import ClickLog, checked_smoothing
+from experiments.clicks.click_model import ClickModel, Floats, SessionLists
+from lambdaboost.clicks import ClickLog
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,14 +42,8 @@ class CascadeModel(ClickModel):
         """Fit to a log with sessions: r = (first clicks + a) / (times read + a + b), for the pair `smoothing` = (a, b).
 
         Without smoothing this is the largest likelihood, NaN for documents that were never read.
-
-        Raises
-        ------
-        ValueError
-            If the log has no sessions, or positions are categories.
-
         """
-        a, b = checked_smoothing(smoothing)
+        a, b = smoothing
         lists = SessionLists.of(log)
         read = _read(lists)
         clicks = lists.by_document(lists.clicked * read, log.n_documents)

@@ -1,0 +1,381 @@
+"""The click objectives, click models and swap experiments of `experiments/clicks`, against slow references."""
+
+import drawn
+import lightgbm as lgb
+import naive
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from experiments.clicks import position_gam, unbiased_lambdarank
+from experiments.clicks.by_document import curve_by_document
+from experiments.clicks.cascade_model import CascadeModel
+from experiments.clicks.dynamic_bayesian import DynamicBayesian
+from experiments.clicks.position_gam import PositionGAM
+from experiments.clicks.swaps import simulate_swaps, swap_experiment
+from experiments.clicks.unbiased_lambdarank import UnbiasedLambdaRank
+from lambdaboost import CNDCG, NDCG, Blend, LambdaRank, Queries, RankNet
+from lambdaboost.clicks import Cascade, ClickLog, PositionBased, Propensities, simulate
+from lambdaboost.lightgbm import Dataset
+from lambdaboost.xgboost import DMatrix
+
+RNG = np.random.default_rng(7)
+K = 6
+Q = Queries(RNG.integers(0, 3, 150 * 8), sizes=[8] * 150)
+X = np.column_stack([Q.relevance + 0.5 * RNG.normal(size=1200), RNG.normal(size=(1200, 2))])
+SCORE = 0.5 * X[:, 0] + RNG.normal(size=1200)  # better than chance, so relevance differs by position
+RANKERS = np.array([SCORE, SCORE + RNG.normal(size=1200), SCORE + RNG.normal(size=1200)])
+ROWS = (Q.query_of_row, np.arange(Q.n_documents))
+GAIN = (2.0**Q.relevance - 1) / 3
+ATTRACTS = 0.1 + 0.9 * GAIN
+
+
+def held(curve, eta):
+    """The number of positions whose interval holds the value of 1/rank^η, relative to the first."""
+    true = np.array(Propensities.power(eta, len(curve)).values) * curve.values[0]
+    return ((np.array(curve.low) <= true + 1e-9) & (true <= np.array(curve.high) + 1e-9)).sum()
+
+
+# Curves ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [0.0, 1.0, 2.0])
+def test_the_true_curve_is_in_the_intervals(eta):
+    log = simulate(RANKERS, Q, PositionBased(eta), 300, np.random.default_rng(1), k=K)
+    swaps, arm = simulate_swaps(SCORE, Q, PositionBased(eta), 300, np.random.default_rng(3), k=K)
+    few = simulate(RANKERS, Q, PositionBased(eta), 6, np.random.default_rng(4), k=K)
+    for curve in (curve_by_document(log), swap_experiment(swaps, arm)):
+        assert held(curve, eta) >= K - 1
+        assert held(curve, eta + 1) <= 2
+    assert held(curve_by_document(few), eta) >= K - 1  # six impressions of each document do not bend it
+
+
+def test_shuffled_lists_recover_the_curve():
+    query, document, session = (
+        a.ravel() for a in np.meshgrid(range(80), range(5), range(100), indexing="ij")
+    )
+    rng = np.random.default_rng(0)
+    position = rng.permuted(np.broadcast_to(np.arange(1, 6), (80, 100, 5)), axis=2).transpose(0, 2, 1).ravel()
+    attracts = rng.random((80, 5))[query, document]
+    clicked = rng.random(query.size) < attracts / position
+    log = ClickLog(query, document, position, clicked, session=query * 100 + session)
+    assert held(swap_experiment(log), 1) >= 4
+    with pytest.raises(ValueError, match="the lists were not shuffled"):
+        swap_experiment(simulate(RANKERS, Q, PositionBased(), 50, np.random.default_rng(1), k=K))
+
+
+def test_swaps_exchange_the_first_document_with_that_of_the_arm():
+    q, scores = Queries([2, 0, 1, 0, 1], sizes=[5]), [0.3, 0.5, 0.4, 0.2, 0.1]
+    log, arm = simulate_swaps(scores, q, PositionBased(), 6000, np.random.default_rng(0), k=4)
+    for k, other in ((2, 2), (3, 0), (4, 3)):
+        document = log.document[(log.position == 1) & (arm == k)]
+        assert abs(len(document) - 2000) < 160
+        assert abs(np.mean(document == 1) - 0.5) < 0.05
+        assert set(document) == {1, other}
+    with pytest.raises(ValueError, match=r"positions \[3\]: no arm of the experiment"):
+        swap_experiment(log, np.where(arm == 3, 0, arm))
+
+
+# Click models ---------------------------------------------------------------------------------------------------------
+
+
+def seen(log, values, model):
+    """Values of documents that 300 users have read, which are then precise."""
+    read = np.bincount(log.document_of_row, model.examination(), minlength=log.n_documents)
+    found = log.find(*ROWS)
+    kept = np.where(found >= 0, read[found], 0) >= 300
+    assert kept.sum() > 200
+    return values[found][kept], kept
+
+
+def test_the_cascade_model_recovers_attraction():
+    log = simulate(RANKERS, Q, Cascade(), 600, np.random.default_rng(2), k=K)
+    model = CascadeModel.fit(log)
+    attraction, kept = seen(log, model.attraction, model)
+    assert np.abs(attraction - ATTRACTS[kept]).max() < 0.12
+    assert np.abs((attraction - ATTRACTS[kept]).mean()) < 0.01
+    np.testing.assert_array_equal(model.labels(*ROWS)[kept], attraction)
+    rates = log.labels(*ROWS)[kept]
+    assert np.abs((rates - ATTRACTS[kept]).mean()) > 0.05  # clicks alone are biased
+
+
+def test_the_cascade_model_knows_what_was_read():
+    session = [0] * 4 + [1] * 2
+    log = ClickLog(session, [1, 2, 3, 4, 1, 2], [1, 2, 3, 4, 2, 1], [0, 1, 0, 1, 0, 0], session=session)
+    model = CascadeModel.fit(log, smoothing=(0, 0))
+    assert model.examination().tolist() == [1, 1, 0, 0, 1, 1]
+    np.testing.assert_array_equal(model.attraction, [0, 1, np.nan, np.nan, 0, 0])
+
+
+def test_the_dynamic_bayesian_network_recovers_its_users():
+    users = Cascade(continuation=0.8, satisfaction=0.7)
+    log = simulate(RANKERS, Q, users, 600, np.random.default_rng(2), k=K)
+    model = DynamicBayesian.fit(log)
+    assert abs(model.continuation - 0.8) < 0.02
+    relevance, kept = seen(log, model.relevance, model)
+    assert np.abs((relevance - ATTRACTS[kept] * 0.7 * GAIN[kept]).mean()) < 0.02
+    attraction, _ = seen(log, model.attraction, model)
+    assert np.abs((attraction - ATTRACTS[kept]).mean()) < 0.01
+    # The truth: read if nobody above has satisfied or stopped the user.
+    reads_on = 0.8 * (1 - ATTRACTS * 0.7 * GAIN)
+    pages = [
+        np.argsort(-score.reshape(150, 8), axis=1)[:, :K] + 8 * np.arange(150)[:, None] for score in RANKERS
+    ]
+    read = np.mean([np.cumprod(reads_on[page], axis=1).mean(axis=0)[: K - 1] for page in pages], axis=0)
+    np.testing.assert_allclose(model.propensities(intervals=20).values, [1, *read], rtol=0.07)
+
+
+def test_the_posterior_of_the_dynamic_bayesian_network_is_that_of_enumeration():
+    """P(read | clicks), by adding up all that may have happened in a session."""
+    rng = np.random.default_rng(0)
+    clicks = [0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]
+    log = ClickLog([0] * 12, [0, 1, 2, 3] * 3, [1, 2, 3, 4] * 3, clicks, session=np.arange(12) // 4)
+    model = DynamicBayesian(log, rng.random(4), rng.random(4), 0.7)
+    found = model.examination().reshape(3, 4)
+    for clicked, examined in zip(log.clicked.reshape(3, 4), found, strict=True):
+        total, read = 0.0, np.zeros(4)
+        for last in range(4):  # the last place that is read
+            for satisfied in (False, True):
+                chance = 1.0
+                for i in range(4):
+                    a, s = model.attraction[i], model.satisfaction[i]
+                    if i > last:
+                        chance *= not clicked[i]
+                        continue
+                    chance *= a if clicked[i] else 1 - a
+                    stays = (1 - s) if clicked[i] else 1.0
+                    if i == last and satisfied:
+                        chance *= s if clicked[i] else 0.0
+                    elif i == last:
+                        chance *= stays * (1.0 if last == 3 else 0.3)
+                    else:
+                        chance *= stays * 0.7
+                total += chance
+                read[: last + 1] += chance
+        np.testing.assert_allclose(examined, read / total)
+
+
+def test_equal_sessions_weigh_as_one_with_a_weight():
+    log = simulate(SCORE, Q, Cascade(0.8, 0.7), 30, np.random.default_rng(2), k=3)
+    half = log.take(log.query < 40)
+    columns = half.query, half.document, half.position, half.clicked
+    doubled = ClickLog(
+        *(np.tile(a, 2) for a in columns), session=np.append(half.session, half.session + 10**6)
+    )
+    one, two = (
+        DynamicBayesian.fit(log)
+        for log in (doubled, ClickLog(*columns, np.full(half.n_rows, 2.0), half.session))
+    )
+    np.testing.assert_allclose(one.attraction, two.attraction, rtol=1e-9)
+    assert one.continuation == pytest.approx(two.continuation)
+    with pytest.raises(ValueError, match="no click is below the first position"):
+        DynamicBayesian.fit(half.take(half.position == 1))
+
+
+# Objectives -----------------------------------------------------------------------------------------------------------
+
+
+def unbiased(s, q, power, k):
+    """λ and μ of unbiased LambdaRank: the ratios of the round, then the pairs divided by them."""
+    place = np.maximum(q.required_position() - 1, 0)
+    costs, queries = np.zeros((place.max() + 1, place.max() + 1)), []
+    for rows, y in drawn.rows(q):
+        gains, r = [naive.exponential(l) for l in y["relevance"]], naive.ranks(s[rows])
+        pairs = naive.graded_pairs(y["relevance"])
+        queries.append((rows, pairs, gains, r))
+        for i, j in pairs:
+            apart = s[rows][i] - s[rows][j]
+            cost = np.log1p(np.exp(-abs(apart))) - min(apart, 0.0)
+            costs[place[rows][i], place[rows][j]] += naive.swap_ndcg(gains, r, i, j, k) * cost
+    plus, minus = naive.position_ratios(costs, 1 / (1 + power))
+    found = np.zeros((2, q.n_documents))
+    for rows, pairs, gains, r in queries:
+        at = place[rows]
+
+        def weight(i, j, at=at, gains=gains, r=r):
+            return naive.swap_ndcg(gains, r, i, j, k) / (plus[at[i]] * minus[at[j]])
+
+        found[:, rows] = naive.pair_rule(s[rows], pairs, weight, naive.logistic)
+    return found, np.array(plus), np.array(minus)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("k", [None, 3])
+def test_unbiased_lambdarank_equals_its_reference(power, k):
+    for scores, q in (drawn.make(4, [8] * 60), drawn.make(0, [1, 2, 5, 10, 40, 41])):
+        objective = UnbiasedLambdaRank(NDCG(k=k), regularization=power)
+        (lam, mu), *ratios = unbiased(scores, q, power, k)
+        for t, found in zip(ratios, objective.bias(scores, q), strict=True):
+            np.testing.assert_allclose(found.values, t / t.max(), rtol=1e-4)
+        grad, hess = objective.gradient(scores, q)
+        np.testing.assert_allclose(-grad, lam, atol=1e-4 * np.abs(lam).max())
+        np.testing.assert_allclose(hess, mu, atol=1e-4 * np.abs(mu).max())
+
+
+def sessions(queries=4000, n=6, eta=1.0, seed=0):
+    """Clicks of a position-based user on documents in random order, and what attracts."""
+    rng = np.random.default_rng(seed)
+    attraction = rng.choice([0.1, 0.3, 0.8], queries * n) * rng.uniform(0.95, 1.05, queries * n)
+    position = np.concatenate([rng.permutation(n) + 1 for _ in range(queries)])
+    clicks = rng.random(queries * n) < attraction / position**eta
+    return np.log(attraction), Queries(clicks, sizes=[n] * queries, position=position)
+
+
+def test_the_bias_of_simulated_clicks_is_found(monkeypatch):
+    scores, q = sessions()
+    clicked, other = UnbiasedLambdaRank(regularization=0.0).bias(scores, q)
+    np.testing.assert_allclose(clicked.values, 1 / np.arange(1.0, 7), rtol=0.25)
+    assert (np.diff(other.values) > 0).all()  # what is not clicked at the top was seen and not liked
+    near_one, _ = UnbiasedLambdaRank(regularization=1e6).bias(scores, q)
+    np.testing.assert_allclose(near_one.values, 1, rtol=1e-4)
+    # A sample of the queries gives much the same.
+    monkeypatch.setattr(unbiased_lambdarank, "SAMPLED_PAIRS", 5000)
+    again = Queries(q.relevance, sizes=q.sizes, position=q.position)
+    (some, _), (whole, _) = (UnbiasedLambdaRank().bias(scores, of) for of in (again, q))
+    assert some != whole
+    np.testing.assert_allclose(some.values, whole.values, rtol=0.2)
+
+
+def test_clicks_of_a_source_and_positions_that_are_far_or_named():
+    scores, q = sessions(100)
+    named = Queries(
+        np.zeros(600), sizes=q.sizes, clicks=q.relevance, position=np.array(list("_abcdef"))[q.position]
+    )
+    by_clicks, by_grade = UnbiasedLambdaRank(CNDCG(scale=1)), UnbiasedLambdaRank()
+    np.testing.assert_allclose(by_clicks.gradient(scores, named), by_grade.gradient(scores, q), atol=1e-5)
+    assert by_clicks.bias(scores, named)[0].names == tuple("abcdef")
+    far = Queries([1, 0, 0], sizes=[3], position=[1, 250, 300])
+    assert len(by_grade.bias(np.zeros(3), far)[0]) == 200
+    with pytest.raises(ValueError, match="has no position"):
+        by_grade.gradient(np.zeros(3), Queries([0, 1, 0], sizes=[3], position=[1, None, 2]))
+
+
+def gam(objective, regularization, s, q):
+    """The bias by half Newton steps of all positions at once, one position after the other."""
+    position = q.required_position()
+    b, shown = np.zeros(position.max() + 1), np.bincount(position)
+    for _ in range(position_gam.NEWTON_STEPS):
+        grad, hess = objective.gradient(s + b[position], q)
+        steps = np.zeros(b.size)
+        for k in range(1, b.size):
+            slope = -grad[position == k].sum(dtype=float) - regularization * shown[k] * b[k]
+            curvature = hess[position == k].sum(dtype=float) + regularization * shown[k]
+            steps[k] = 0.5 * slope / curvature if curvature > 0 else 0.0
+        b += np.clip(steps, -1, 1)
+        if abs(steps).max() < position_gam.SHORTEST_STEP:
+            break
+    return objective.gradient(s + b[position], q)
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+@pytest.mark.parametrize("objective", [LambdaRank(NDCG(k=5)), RankNet()], ids=repr)
+def test_the_gam_equals_its_reference(objective, regularization):
+    scores, q = drawn.make(3, [1, 2, 5, 10, 40, 41])
+    scores = np.tanh(scores) + np.random.default_rng(0).random(scores.size)
+    q = Queries(
+        q.relevance, sizes=q.sizes, position=q.position
+    )  # without weights, which no gradient here has
+    found = PositionGAM(objective, regularization).gradient(scores, q)
+    for one, other in zip(found, gam(objective, regularization, scores, q), strict=True):
+        np.testing.assert_allclose(one, other, atol=5e-3 * np.abs(other).max())
+
+
+def test_the_gam_leaves_no_force_at_any_position():
+    scores, q = sessions(1000)
+    for objective in (LambdaRank(), RankNet()):
+        corrected = PositionGAM(objective)
+        left, before = (
+            np.abs(np.bincount(q.position, one.gradient(scores, q)[0])[1:]).max()
+            for one in (corrected, objective)
+        )
+        assert left < 0.01 * before
+        b = corrected.bias(scores, q)
+        assert b[0] == 0 and (np.diff(b) < 0).all()
+    hard = PositionGAM(LambdaRank(), 1e9).gradient(scores, q)
+    np.testing.assert_allclose(hard, LambdaRank().gradient(scores, q), atol=1e-6)
+
+
+def lightgbm_step(bias, scores, q, objective, learning_rate, regularization):
+    """Gradient and hessian of a round, and the bias of the next, operation for operation.
+
+    A copy of LightGBM's `RankingObjective::GetGradients` and `UpdatePositionBiasFactors` (4.x, src/objective/
+    rank_objective.hpp) with one thread: float32 biases, derivatives summed in float64 by row.
+    """
+    place = q.required_position() - 1
+    grad, hess = objective.gradient(scores + bias[place].astype(np.float64), q)
+    count = np.bincount(place, minlength=bias.size)
+    slope = np.bincount(place, -grad.astype(np.float64), bias.size)
+    slope -= bias.astype(np.float64) * regularization * count
+    curvature = np.bincount(place, -hess.astype(np.float64), bias.size) - regularization * count
+    following = bias + learning_rate * slope / (np.abs(curvature) + 0.001)
+    return (grad, hess), following.astype(np.float32)
+
+
+def test_rounds_of_lightgbms_bias_at_fixed_scores_end_at_the_gams():
+    scores, q = sessions(300)
+    bias = np.zeros(6, dtype=np.float32)
+    for _ in range(150):
+        _, bias = lightgbm_step(bias, scores, q, LambdaRank(), 0.3, 0.01)
+    np.testing.assert_allclose(PositionGAM(LambdaRank(), 0.01).bias(scores, q), bias - bias[0], rtol=0.04)
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+def test_these_rounds_are_those_of_lightgbms_position_training(regularization):
+    _, q = sessions(200)
+    X = np.random.default_rng(0).normal(size=(q.n_documents, 4)) + q.relevance[:, None]
+    params = {"verbose": -1, "num_leaves": 7, "num_threads": 1, "deterministic": True, "learning_rate": 0.2}
+    options = {"lambdarank_norm": False, "lambdarank_position_bias_regularization": regularization}
+    data = lgb.Dataset(X, q.relevance, group=q.sizes, position=q.position)
+    native = lgb.train(params | options | {"objective": "lambdarank"}, data, 10)
+    bias = np.zeros(6, dtype=np.float32)
+
+    def replayed(scores, _):
+        nonlocal bias
+        derivatives, bias = lightgbm_step(bias, scores, q, LambdaRank(), 0.2, regularization)
+        return derivatives
+
+    # LightGBM numbers positions as they first occur, which changes no score.
+    own = lgb.train(params | {"objective": replayed}, lgb.Dataset(X, q.relevance, group=q.sizes), 10)
+    assert np.abs(bias).max() > 0.01
+    np.testing.assert_allclose(own.predict(X), native.predict(X), atol=1e-3 * np.ptp(native.predict(X)))
+
+
+def test_queries_of_weight_0_do_not_turn_the_bias(monkeypatch):
+    """XGBoost's own ignores weights; here a log of reversed clicks of weight 0 leaves the curve as it is."""
+    scores, q = sessions(300)
+    _, other = sessions(300, seed=1)
+    turned = Queries(
+        np.append(q.relevance, other.relevance),
+        sizes=np.append(q.sizes, other.sizes),
+        position=np.append(q.position, 7 - other.position),
+        weight=np.repeat([1.0, 0.0], 300),
+    )
+    twice = np.append(scores, scores)
+    for objective in (UnbiasedLambdaRank(), UnbiasedLambdaRank(regularization=0.0)):
+        for one, two in zip(objective.bias(scores, q), objective.bias(twice, turned), strict=True):
+            np.testing.assert_allclose(one.values, two.values, rtol=1e-6)
+    whole = PositionGAM(LambdaRank(), 0.1).bias(scores, q)
+    np.testing.assert_allclose(whole, PositionGAM(LambdaRank(), 0.1).bias(twice, turned), atol=1e-6)
+    monkeypatch.setattr(position_gam, "SAMPLED_DOCUMENTS", 600)
+    again = Queries(q.relevance, sizes=q.sizes, position=q.position)
+    np.testing.assert_allclose(PositionGAM(LambdaRank(), 0.1).bias(scores, again), whole, atol=0.5)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [UnbiasedLambdaRank(), PositionGAM(LambdaRank()), Blend(LambdaRank(), UnbiasedLambdaRank(), 0.5)],
+    ids=repr,
+)
+def test_both_engines_train_by_the_callback_and_rank_better(objective):
+    attracts, q = sessions(400)
+    X = np.column_stack([attracts + np.random.default_rng(0).normal(size=attracts.size), np.zeros(2400)])
+    truth = Queries(np.exp(attracts).round(1) * 10, sizes=q.sizes)
+    data = Dataset(X, q.relevance, group=q.sizes, position=q.position)
+    params = {"objective": objective, "metric": "None", "verbose": -1, "num_threads": 1}
+    boosters = [lgb.train(params, data, 10).predict(X)]
+    matrix = DMatrix(X, q.relevance, group=q.sizes, position=q.position)
+    params = {"nthread": 1, "min_child_weight": 0, "disable_default_eval_metric": True}
+    booster = xgb.train(params, matrix, 10, obj=objective)
+    boosters.append(booster.predict(xgb.DMatrix(X), output_margin=True))
+    for scores in boosters:
+        assert NDCG(gain="linear")(scores, truth) > NDCG(gain="linear")(np.zeros(2400), truth) + 0.03

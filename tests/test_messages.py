@@ -18,6 +18,7 @@ BEFORE = Path(__file__).with_name("messages_0.1.txt").read_text(encoding="utf-8"
 REWORDED = {
     "eval_metric has {}, expected measures": "{} has {}, expected measures such as NDCG(k=3) or 'ndcg@3', or callables",
     "a worker died and {} of": "a worker died with its partitions: train again",
+    "position: this objective does not read": "with one that does, such as InversePropensity(LambdaRank(), curve)",
     "query {} is split over partitions": "keep the rows of a query in one partition, as frame.shuffle('qid') does",
     "relevance[{}] is {}, and XGBoost's": "convert them, or give LambdaRank(MAP())",
     "relevance[{}] is {}, and {}'s own": "give an objective of their order, such as RankNet() or",
@@ -57,8 +58,9 @@ REWORDED = {
     "rounds={} of the call, or n_estimators": "give rounds={} of the call, or n_estimators={} of a ranker",
     "min_child_weight (1 by default) sums": "min_child_weight (1 by default) sums hessians, which are small",
 }
-# Features are compared by the scores of the model so far; no copy of them is written.
-GONE = ("checkpoint: the features could not be written",)
+# Features are compared by the scores of the model so far; no copy of them is written. Objectives that estimate the bias
+# of positions are in experiments/clicks.
+GONE = ("checkpoint: the features could not be written", "{} estimates the bias of positions from all queries")
 
 
 def test_every_message_of_the_first_version_is_said_today():

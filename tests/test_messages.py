@@ -60,7 +60,10 @@ REWORDED = {
 }
 # Features are compared by the scores of the model so far; no copy of them is written. Objectives that estimate the bias
 # of positions are in experiments/clicks.
-GONE = ("checkpoint: the features could not be written", "{} estimates the bias of positions from all queries")
+GONE = (
+    "checkpoint: the features could not be written",
+    "{} estimates the bias of positions from all queries",
+)
 
 
 def test_every_message_of_the_first_version_is_said_today():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def _estimator(counts: Counts) -> Callable[[Floats], Floats]:
         weight = (times[query] * of_document)[document]
         wanted = np.asarray(clicks.T @ times)
 
-        def terms(theta: Floats) -> tuple[NDArray[np.float64], Floats, Floats]:
+        def terms(theta: Floats) -> tuple[NDArray[Any], Floats, Floats]:
             looks = n * theta
             share = looks / np.bincount(document, looks)[document]  # P(a click of the document falls here)
             expected = weight * share

@@ -55,7 +55,7 @@ class SessionLists:
         both, code = np.unique(np.concatenate([document, clicked], axis=1), axis=0, return_inverse=True)
         code = code.ravel()
         documents, clicks = np.split(both, 2, axis=1)
-        return cls(documents, clicks > 0, np.bincount(code, times), code[session], place)
+        return cls(documents, clicks > 0, np.bincount(code, times).astype(np.float64), code[session], place)
 
     @property
     def filled(self) -> NDArray[np.bool_]:

@@ -113,7 +113,7 @@ def _n_pairs(q: Queries, source: str) -> NDArray[np.int64]:
 
 
 @njit(cache=True)
-def _count_pairs(offsets, labels, found):  # type: ignore[no-untyped-def]
+def _count_pairs(offsets, labels, found):
     for query in range(offsets.size - 1):
         for i in range(offsets[query], offsets[query + 1]):
             for j in range(offsets[query], offsets[query + 1]):
@@ -121,7 +121,7 @@ def _count_pairs(offsets, labels, found):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _add_costs(offsets, scores, labels, gains, k, weight, place, costs):  # type: ignore[no-untyped-def]
+def _add_costs(offsets, scores, labels, gains, k, weight, place, costs):
     """Add |ΔZ| log(1 + e^{−(s_i − s_j)}) of each pair, times the weight of its query, at the places of i and j."""
     for query in range(offsets.size - 1):
         a, b = offsets[query], offsets[query + 1]

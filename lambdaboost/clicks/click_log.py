@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +20,8 @@ from lambdaboost.datasets.tables import Table
 COLUMNS = ("query", "document", "position", "clicked", "weight", "session")
 
 
-class Counts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Counts:
     """Impressions and clicks of each document at each position where it was shown; arrays of shape (n,)."""
 
     index: NDArray[np.int64]  # the document's place in `ClickLog.documents`, ascending
@@ -164,8 +166,8 @@ class ClickLog:
         if given.size == 0 or (given.dtype == np.bool_ and not given.any()):
             raise ValueError("rows chooses no row: a log needs at least one impression")
         chosen = chosen_of("rows", given, self.n_rows, "rows of the log")
-        columns = {name: getattr(self, name) for name in COLUMNS if name != "position"}
-        taken = {name: None if column is None else column[chosen] for name, column in columns.items()}
+        columns = ((name, getattr(self, name)) for name in COLUMNS if name != "position")
+        taken: dict[str, Any] = {name: None if column is None else column[chosen] for name, column in columns}
         return type(self)(position=self.positions.take(chosen), **taken)
 
     @property

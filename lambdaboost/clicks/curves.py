@@ -47,12 +47,6 @@ def resampled(estimate: Callable[[Floats], Floats], n_queries: int, intervals: i
     return found, drawn
 
 
-def ends(drawn: Floats) -> tuple[Floats, Floats]:
-    """The ends of percentile intervals, of the resamples that have a value."""
-    low, high = np.nanpercentile(drawn, [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0)
-    return low, high
-
-
 def curve_with_intervals(
     estimate: Callable[[Floats], Floats], counts: Counts, intervals: int
 ) -> Propensities:
@@ -79,5 +73,7 @@ def curve_with_intervals(
                 "positions are known from very few queries; give more sessions, or intervals=0"
             )
     warn_left_out(known, counts, "; extended() fills them by a power curve" if counts.names is None else "")
-    curves = (found / found[best], *(ends(np.where(known, drawn, 1.0)) if len(drawn) else ()))
+    levels = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
+    ends = np.nanpercentile(np.where(known, drawn, 1.0), levels, axis=0) if len(drawn) else ()
+    curves = (found / found[best], *ends)
     return Propensities(*(np.ma.array(curve, mask=~known) for curve in curves), names=counts.names)  # type: ignore[arg-type, misc]

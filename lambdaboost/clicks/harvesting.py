@@ -147,7 +147,7 @@ def all_pairs(low: Numbers, high: Numbers, sums: Floats, k: int) -> Floats:
 
 
 def newton(
-    terms: Callable[[Floats], tuple[Floats, Floats, Floats]], position: Numbers, group: Numbers, start: Floats
+    terms: Callable[[Floats], tuple[Any, Floats, Floats]], position: Numbers, group: Numbers, start: Floats
 ) -> tuple[Floats, float]:
     """The log curve at which a likelihood of grouped rows is largest, its first value 0, and the last step's size.
 
@@ -187,7 +187,7 @@ def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks
     missed, clicked = trials * (1 + 1e-7) - clicks, np.bincount(group, clicks)
     r = clicked / np.bincount(group, trials)
 
-    def terms(p: Floats) -> tuple[Floats, Floats, Floats]:
+    def terms(p: Floats) -> tuple[NDArray[Any], Floats, Floats]:
         nonlocal r
         r = _relevance(p, group, missed, clicked, r)
         rate = np.minimum(p * r[group], LARGEST_RATE)
@@ -200,7 +200,7 @@ def largest_likelihood(position: Numbers, group: Numbers, trials: Floats, clicks
     return found if moved < 1e-3 else np.full(k, np.nan)
 
 
-def _relevance(p: Floats, group: Numbers, missed: Floats, clicked: Floats, r: Floats) -> Floats:
+def _relevance(p: Floats, group: Numbers, missed: Floats, clicked: NDArray[Any], r: Floats) -> Floats:
     """The best r of each group: the root of Σ c − Σ (n − c) p r / (1 − p r), by Newton's method in log r."""
     largest = np.zeros(r.size)
     np.maximum.at(largest, group, p)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._files import check_place, reading, replacing
@@ -159,7 +159,7 @@ class Propensities(Value):
         """The value at the position of each document, float64 (n_documents,); NaN where it was not shown."""
         return self.at_positions(Positions(q.required_position(), q.position_names))
 
-    def at_positions(self, positions: Positions, values: ArrayLike | None = None) -> NDArray[np.float64]:
+    def at_positions(self, positions: Positions, values: Any = None) -> NDArray[np.float64]:
         """The value, or one of other `values`, of each row by its name if it has one; NaN where it was not shown."""
         value = np.array(self.values if values is None else values, dtype=np.float64)
         found = np.append(np.nan, value)[self._places(positions)]

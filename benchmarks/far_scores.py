@@ -17,7 +17,6 @@ from benchmarks.data import SHARES
 from benchmarks.timing import least
 from experiments.common.report import table
 from lambdaboost import (
-    AUC,
     ERR,
     MAP,
     MRR,
@@ -27,11 +26,9 @@ from lambdaboost import (
     LambdaRank,
     ListNet,
     PairAccuracy,
-    PairwiseHinge,
     Queries,
     RankNet,
     SigmoidLocal,
-    StructuredHinge,
     _threads,
 )
 from lambdaboost.objectives import Objective
@@ -55,9 +52,6 @@ OBJECTIVES: tuple[Objective, ...] = (
     GumbelRanks(LambdaRank()),
     ApproxNDCG(),
     ListNet(),
-    PairwiseHinge(),
-    StructuredHinge(AUC()),
-    StructuredHinge(MAP()),
 )
 
 

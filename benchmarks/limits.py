@@ -33,7 +33,7 @@ from lambdaboost import (
 from lambdaboost._jit import kernel
 from lambdaboost.datasets.kernels import letor
 from lambdaboost.evaluation import Measure, pairs, rankings
-from lambdaboost.objectives import Objective, approx_ndcg, pairwise_hinge
+from lambdaboost.objectives import Objective, approx_ndcg
 from lambdaboost.objectives.kernels import lanes, query, tree
 
 CHAIN_CYCLES = 6  # of three shifts and three exclusive ors, each of which waits for the one before
@@ -173,21 +173,6 @@ def _steps() -> Iterator[Steps]:
         of = (np.array([levels]), out)
         name = f"Fenwick tree of {levels:,} labels, labels in a cycle"
         yield Steps(name, "document", n, partial(count, figures, *of), partial(count, regular, *of))
-
-    scores, q = drawn(100, 1200)
-    loss, direction = np.zeros(100), np.zeros(q.n_documents)
-    infer = partial(pairwise_hinge._queries, 0, 100, q.offsets)
-    even, cycle = np.tile(np.linspace(4, -4, 1200), 100), np.tile(np.arange(1200) % 5 + 1, 100)
-    drawn_lists = rankings.ranking(scores, q.offsets), scores, pairwise_hinge._grades(q), loss, direction
-    even_lists = rankings.ranking(even, q.offsets), even, cycle, loss, direction
-    name = "inference of PairwiseHinge(), even scores, grades in a cycle"
-    yield Steps(
-        name,
-        "document",
-        q.n_documents,
-        partial(infer, *drawn_lists),
-        partial(infer, *even_lists),
-    )
 
     scores, q = drawn(100, 120)
     by_grade = Queries(-np.sort(-q.relevance.reshape(100, 120), axis=1).ravel(), sizes=q.sizes)

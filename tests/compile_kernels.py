@@ -10,12 +10,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import drawn
 import joblib
-import numpy as np
 from rules import RULES
 
-from lambdaboost import Queries
 from lambdaboost.evaluation import MEASURES
-from lambdaboost.objectives import StructuredHinge
 
 TASKS = [rule.objective for rule in RULES]
 TASKS += [measure(k=3) if "k" in measure.__dataclass_fields__ else measure() for measure in MEASURES.values()]
@@ -33,8 +30,6 @@ def compile_for(task: int) -> None:
     rule = TASKS[task]
     for make in SHAPES if getattr(rule, "reads_positions", False) else SHAPES + BY_TREE:
         scores, q = make()
-        if isinstance(rule, StructuredHinge):  # of grades 0 and 1
-            q = Queries(np.minimum(q.relevance, 1), sizes=q.sizes)
         if hasattr(rule, "gradient"):
             rule.gradient(scores, q, iteration=3)
         else:

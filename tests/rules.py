@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import drawn
 import naive
-import naive_hinges
 import numpy as np
 
 from lambdaboost import Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.evaluation import (
-    AUC,
     CNDCG,
     ERR,
     MAP,
@@ -27,7 +25,6 @@ from lambdaboost.objectives import (
     ApproxNDCG,
     Blend,
     ClickTier,
-    Combo,
     Constant,
     Constrained,
     Exponential,
@@ -40,12 +37,10 @@ from lambdaboost.objectives import (
     ListMLE,
     ListNet,
     Objective,
-    PairwiseHinge,
     RankNet,
     Scaled,
     Scorecard,
     SigmoidLocal,
-    StructuredHinge,
     graded,
     iteration_dependent,
 )
@@ -319,21 +314,6 @@ RULES = [
             y["relevance"],
         ),
     ),
-    Rule(StructuredHinge(AUC()), lambda s, y, m: naive_hinges.auc(s, y["relevance"])),
-    Rule(StructuredHinge(AUC(threshold=2)), lambda s, y, m: naive_hinges.auc(s, y["relevance"], 2)),
-    Rule(StructuredHinge(MAP()), lambda s, y, m: naive_hinges.mean_average_precision(s, y["relevance"])),
-    Rule(StructuredHinge(MRR()), lambda s, y, m: naive_hinges.reciprocal_rank(s, y["relevance"])),
-    Rule(
-        StructuredHinge(MRR(threshold=2), clip=3),
-        lambda s, y, m: naive_hinges.reciprocal_rank(s, y["relevance"], 3, 2),
-    ),
-    Rule(
-        Combo((StructuredHinge(AUC()), StructuredHinge(MRR()))),
-        lambda s, y, m: naive_hinges.summed(
-            naive_hinges.auc(s, y["relevance"]), naive_hinges.reciprocal_rank(s, y["relevance"])
-        ),
-    ),
-    Rule(PairwiseHinge(), lambda s, y, m: naive_hinges.pairwise(s, y["relevance"])),
 ]
 
 IDS = [named(rule) for rule in RULES]

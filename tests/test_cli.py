@@ -255,10 +255,6 @@ TRAIN = [
     (["--objective", "rank:ndcg"], "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
     (["--objective", "lambdarank", "--leaves", "gradient"], "--leaves gradient with --objective lambdarank"),
     (["--objective", "lambdarnk"], "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
-    (
-        ["--objective", "McRank()"],
-        "--objective 'McRank()': objective is McRank(), expected an objective with",
-    ),
     (["--measure", "NDGC"], "--measure 'NDGC': cannot read"),
     (["--measure", "wta@10"], "WTA has no cutoff; write WTA, without @10"),
     (["--measure", "CNDCG"], "--measure CNDCG() needs the label source 'clicks'"),

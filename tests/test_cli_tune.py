@@ -103,7 +103,6 @@ def test_it_prints_the_trade_off_of_several_measures(files, tmp_path, capsys):
         (["--objective", "LambdaRang"], "'LambdaRang' is unknown"),
         (["--measure", "cndcg@3"], "--measure CNDCG(k=3) needs the label source 'clicks'"),
         (["--objective", "graded"], "give its column as --source clicks=COLUMN"),
-        (["--objective", "McRank"], "lambdaboost: --objective 'McRank': objectives has 'McRank'"),
         (["--keep", "0.1"], "lambdaboost: --keep takes two different measures"),
         (["--keep", "0.1"], "give such as --measure ndcg@10 --measure cndcg@10"),
         (["--no-refit"], "leave it out, or give --valid and --split given"),

@@ -11,8 +11,6 @@ from lambdaboost import (
     ClickTier,
     InversePropensity,
     LambdaRank,
-    McRank,
-    OrdinalMcRank,
     Propensities,
 )
 from lambdaboost.lightgbm import Dataset, cv, train
@@ -67,7 +65,6 @@ CASES = {
     "positions": ({"position": POSITION}, {"objective": BY_POSITION}),
     "missing labels": ({"label": MISSING}, {}),
     "gradient": ({}, {"leaves": "gradient"}),
-    "classes": ({}, {"objective": McRank()}),
     "native": ({}, {"objective": "lambdarank"}),
     "raw data kept": ({"free_raw_data": False}, {}),
 }
@@ -117,15 +114,12 @@ def test_folds_and_subsets_of_sequences():
     )
 
 
-@pytest.mark.parametrize("objective", [LambdaRank(), McRank()])
-def test_continued_models_score_sequences_in_batches(objective):
-    begun = train(PARAMS, dataset(), 2, objective=objective)
+def test_continued_models_score_sequences_in_batches():
+    begun = train(PARAMS, dataset(), 2)
 
     def continued(X):
         data = dataset(X)
-        return train(
-            PARAMS, data, 2, objective=objective, init_model=begun, valid_sets=dataset(X, reference=data)
-        )
+        return train(PARAMS, data, 2, init_model=begun, valid_sets=dataset(X, reference=data))
 
     assert trees(continued(narrow(X))) == trees(continued(X.astype(np.float32)))
 
@@ -192,7 +186,3 @@ def test_binary_files_that_do_not_fit(tmp_path):
         train({**PARAMS, "max_bin": 15}, Dataset(path), 1)
     with pytest.raises(ValueError, match=r"init_model with data from .*log\.bin': that file has bins"):
         train(PARAMS, Dataset(path), 1, init_model=train(PARAMS, dataset(), 1))
-    with pytest.raises(
-        ValueError, match=r"relevance\[\d+\] is 4: OrdinalMcRank\(classes=4\) takes the grades 0 to 3"
-    ):
-        train(PARAMS, Dataset(path), 1, objective=OrdinalMcRank(classes=4))

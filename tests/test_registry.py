@@ -12,7 +12,7 @@ import lambdaboost
 from lambdaboost import evaluation, objectives
 from lambdaboost.evaluation import MEASURES, Measure
 from lambdaboost.objectives import OBJECTIVES, Objective
-from lambdaboost.objectives.reading import GRADE_MODELS, RECIPES, SCHEDULES
+from lambdaboost.objectives.reading import RECIPES, SCHEDULES
 
 FOLDERS = [(objectives, Objective, OBJECTIVES), (evaluation, Measure, MEASURES)]
 
@@ -42,8 +42,8 @@ def test_what_stands_in_a_file_is_registered(package, base, registry):
 
 @pytest.mark.parametrize(
     "registry",
-    [OBJECTIVES, GRADE_MODELS, RECIPES, SCHEDULES, MEASURES],
-    ids=["objectives", "grade models", "recipes", "schedules", "measures"],
+    [OBJECTIVES, RECIPES, SCHEDULES, MEASURES],
+    ids=["objectives", "recipes", "schedules", "measures"],
 )
 def test_what_is_registered_is_public(registry):
     package = evaluation if registry is MEASURES else objectives
@@ -56,7 +56,6 @@ def test_what_is_registered_is_public(registry):
 def test_what_is_registered_is_in_the_documentation():
     for registry, page in (
         (OBJECTIVES, "objectives"),
-        (GRADE_MODELS, "objectives"),
         (RECIPES, "objectives"),
         (SCHEDULES, "objectives"),
         (MEASURES, "evaluation"),
@@ -67,11 +66,11 @@ def test_what_is_registered_is_in_the_documentation():
 
 
 def test_public_objectives_stand_one_a_file():
-    """The other files hold models of grades, recipes and schedules; helpers are in packages."""
+    """The other files hold recipes, schedules and Scaled; helpers are in packages."""
     names = {info.name for info in iter_modules(objectives.__path__) if not info.ispkg}
-    homes = {entry.__module__.rpartition(".")[2] for entry in (*OBJECTIVES.values(), *GRADE_MODELS.values())}
+    homes = {entry.__module__.rpartition(".")[2] for entry in own(OBJECTIVES).values()}
     assert names - homes == {"reading", "recipes", "scaled", "schedules"}
-    assert len(homes) == len(OBJECTIVES) + 1  # McRank's two variants share a file
+    assert len(homes) == len(own(OBJECTIVES))
 
 
 def test_a_users_class_may_have_any_name():

@@ -22,8 +22,6 @@ from lambdaboost import (
     ClickTier,
     LambdaRank,
     Linear,
-    McRank,
-    OrdinalMcRank,
     Propensities,
     RankNet,
     graded,
@@ -32,7 +30,6 @@ from lambdaboost import (
 )
 from lambdaboost.lightgbm import LambdaRanker
 from lambdaboost.lightgbm import train as train_lightgbm
-from lambdaboost.linear import LinearRanker
 from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import LambdaRanker as XGBLambdaRanker
 from lambdaboost.xgboost import train as train_xgboost
@@ -121,10 +118,7 @@ STOPS = {
 CASES = [
     (engine, objective, leaves, stop)
     for engine in ("lightgbm", "xgboost")
-    for objective, leaves in (
-        *((LambdaRank(), leaves) for leaves in ("engine", "gradient")),
-        *((objective, "engine") for objective in (McRank(), OrdinalMcRank())),
-    )
+    for objective, leaves in ((LambdaRank(), "engine"), (LambdaRank(), "gradient"))
     for stop in STOPS
     if leaves == "engine" or stop in ("all rounds", "early")
     if engine == "xgboost" or stop in ("all rounds", "early", "dart")
@@ -208,7 +202,7 @@ def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_p
 
 @ENGINE
 @pytest.mark.parametrize(
-    ("objective", "other"), [(LambdaRank(), McRank()), (McRank(), LambdaRank())], ids=repr
+    ("objective", "other"), [(LambdaRank(), RankNet()), (RankNet(), LambdaRank())], ids=repr
 )
 def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine, objective, other):
     model = fitted(engine, objective, "engine", "all rounds")
@@ -311,7 +305,7 @@ def test_errors_before_anything_is_written(tmp_path):
         save(booster, tmp_path / "m", objective="Lambda")
     with pytest.raises(TypeError, match=r"model is a str, expected a lightgbm\.Booster"):
         save("booster", tmp_path / "m", objective=OBJECTIVE)
-    for model in (LinearRanker(), LambdaRanker()):
+    for model in (LambdaRanker(),):
         with pytest.raises(
             TypeError, match=r"model is a \w+, expected .* a fitted LambdaRanker; .* with joblib"
         ):

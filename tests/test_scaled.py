@@ -8,7 +8,6 @@ import xgboost as xgb
 from test_several_goals_combiners import TWO, queries
 
 from lambdaboost import (
-    AUC,
     CNDCG,
     MAP,
     NDCG,
@@ -26,7 +25,6 @@ from lambdaboost import (
     Scaled,
     Scorecard,
     SigmoidLocal,
-    StructuredHinge,
 )
 from lambdaboost.clicks import Propensities
 from lambdaboost.objectives import parse
@@ -128,7 +126,6 @@ def test_the_measure_of_an_objective():
     assert ClickTier(source="sales").measure == CNDCG(source="sales")
     assert RankNet().measure == PairAccuracy()
     assert GradientStep(RankNet()).measure == PairAccuracy()
-    assert StructuredHinge(AUC()).measure == AUC()
     assert ApproxNDCG().measure == NDCG()
     for none in (ListNet(), Blend(*TWO, 0.1), Scorecard(TWO, (1, 1)), GradientStep(Blend(*TWO, 0.1))):
         with pytest.raises(TypeError, match=r"raises no single measure.*such as LambdaRank\(NDCG\(k=10\)\)"):

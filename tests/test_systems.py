@@ -8,9 +8,8 @@ import pytest
 
 import lambdaboost.lightgbm
 import lambdaboost.xgboost
-from lambdaboost import CNDCG, NDCG, ClickTier, Queries, objectives
+from lambdaboost import CNDCG, NDCG, ClickTier, objectives
 from lambdaboost.datasets import web_search_log
-from lambdaboost.objectives import Hinge
 
 PAGE = (Path(__file__).parent.parent / "docs" / "mathematics" / "papers.md").read_text(encoding="utf-8")
 TABLE = PAGE.split("# Every system of the papers")[1].split("\n## ")[0]
@@ -30,17 +29,10 @@ ENGINES = {
 }
 
 
-def grades(part, objective):
-    """The grades, or good and bad for systems that know no more."""
-    relevance = part.queries.relevance
-    return (relevance >= 2).astype(np.float32) if isinstance(objective, Hinge) else relevance
-
-
 def test_the_table_holds_every_paper():
-    assert len(SYSTEMS) >= 35
+    assert len(SYSTEMS) >= 20
 
 
-@pytest.mark.filterwarnings("ignore:.*queries have not both")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_beats_random_order(system, engine):
@@ -48,11 +40,11 @@ def test_beats_random_order(system, engine):
     ranker = ENGINES[engine](objective)
     ranker.fit(
         TRAIN.features,
-        grades(TRAIN, objective),
+        TRAIN.queries.relevance,
         group=TRAIN.queries.sizes,
         sources={"clicks": TRAIN.queries.labels["clicks"]},
     )
-    q = Queries(grades(TEST, objective), sizes=TEST.queries.sizes, clicks=TEST.queries.labels["clicks"])
+    q = TEST.queries
     measure = CNDCG(k=10) if isinstance(objective, ClickTier) else NDCG(k=10)
     rng = np.random.default_rng(0)
     chance = max(measure(rng.random(q.n_documents), q) for _ in range(20))

@@ -19,11 +19,9 @@ from lambdaboost import (
     LambdaLoss,
     LambdaRank,
     Linear,
-    McRank,
     RankNet,
     Scorecard,
     SigmoidLocal,
-    StructuredHinge,
     objectives,
 )
 from lambdaboost import evaluation as measures
@@ -58,12 +56,6 @@ TWINS = [
     ),
     (LambdaLoss(mu=np.int64(3)), LambdaLoss(mu=3.0), "LambdaLoss(mu=3.0)"),
     (GumbelRanks(LambdaRank(), beta=2, draws=np.int64(3)), GumbelRanks(LambdaRank(), beta=2.0, draws=3), None),
-    (McRank(np.int64(3)), McRank(3), "McRank(classes=3)"),
-    (
-        StructuredHinge(NDCG(3), clip=np.int64(2)),
-        StructuredHinge(NDCG(3), clip=2),
-        "StructuredHinge(metric=NDCG(k=3), clip=2)",
-    ),
 ]  # fmt: skip
 SCHEDULES = [
     (Constant(1), Constant(1.0), "Constant(w=1.0)"),

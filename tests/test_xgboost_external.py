@@ -76,8 +76,8 @@ def test_models_are_those_of_the_whole(kind, name, tmp_path):
 
 
 @KIND
-@pytest.mark.parametrize("name", ["rank:ndcg", "McRank()", "OrdinalMcRank()"])
-def test_models_of_grades_are_those_of_the_whole(kind, name, tmp_path):
+@pytest.mark.parametrize("name", ["rank:ndcg"])
+def test_native_objectives_are_those_of_the_whole(kind, name, tmp_path):
     columns = {"label": Q.relevance, "position": None} | ({} if name == "rank:ndcg" else {"weight": None})
     data = in_batches(kind, tmp_path, parts(COLUMNS | columns))
     assert trees(data, objective=name) == trees(whole(**columns), objective=name)

@@ -16,8 +16,6 @@ from lambdaboost import (
     NDCG,
     Blend,
     LambdaRank,
-    McRank,
-    OrdinalMcRank,
     Queries,
     RankNet,
     graded,
@@ -77,19 +75,16 @@ def test_evaluation_with_sources_and_early_stopping():
     assert ranker.best_score == pytest.approx(MRR(5)(ranker.predict(X_VALID), Q_VALID), abs=1e-6)
 
 
-@pytest.mark.parametrize("objective", ["LambdaRank", "McRank"])
-def test_the_first_of_the_native_metrics_stops(objective):
-    names = ["ndcg@3", "ndcg@10", "ndcg@1"] if objective == "LambdaRank" else ["mlogloss", "merror"]
-    ranker = LambdaRanker(
-        objective=objective, eval_metric=names, early_stopping_rounds=4, **SMALL | {"n_estimators": 80}
-    )
+def test_the_first_of_the_native_metrics_stops():
+    names = ["ndcg@3", "ndcg@10", "ndcg@1"]
+    ranker = LambdaRanker(eval_metric=names, early_stopping_rounds=4, **SMALL | {"n_estimators": 80})
     ranker.fit(
         X, Q.relevance, qid=QID, eval_set=[(X_VALID, Q_VALID.relevance)], eval_qid=[Q_VALID.query_of_row]
     )
     curves = ranker.evals_result()["validation_0"]
     assert list(curves) == names
     first = curves[names[0]]
-    best = np.argmax(first) if objective == "LambdaRank" else np.argmin(first)
+    best = np.argmax(first)
     assert ranker.best_iteration == best and ranker.best_score == first[best]
 
 
@@ -111,23 +106,6 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
     assert ours.score(FRAME, Q.relevance) == pytest.approx(score, rel=1e-5)
     assert clone(ours).get_params()["eval_metric"] == eval_metric
     pickle.loads(pickle.dumps(ours)).score(FRAME, Q.relevance)
-
-
-@pytest.mark.parametrize("objective", [McRank(), OrdinalMcRank()], ids=repr)
-def test_callables_see_grades_and_scores_of_a_model_of_grades(objective):
-    seen = []
-
-    def look(y_true, y_score):
-        seen.append((y_true, y_score))
-        return 0.0
-
-    ranker = LambdaRanker(objective=objective, eval_metric=look, **SMALL | {"n_estimators": 1, "n_jobs": 1})
-    ranker.fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], eval_qid=[QID])
-    long = [q for q in range(Q.n_queries) if Q.sizes[q] > 1]
-    np.testing.assert_array_equal(np.concatenate([y for y, _ in seen]), Q.relevance[Q.rows_of(long)])
-    np.testing.assert_allclose(
-        np.concatenate([s for _, s in seen]), ranker.predict(X)[Q.rows_of(long)], rtol=1e-6
-    )
 
 
 def test_a_metric_set_after_fitting_reaches_the_booster_and_the_score():

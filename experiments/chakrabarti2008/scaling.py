@@ -7,9 +7,10 @@ from time import process_time
 
 import numpy as np
 
+from experiments.chakrabarti2008.hinge import Hinge
+from experiments.chakrabarti2008.structured_hinge import StructuredHinge
 from experiments.chakrabarti2008.trainers import HINGES
-from lambdaboost import NDCG, Queries, StructuredHinge
-from lambdaboost.objectives import Hinge
+from lambdaboost import NDCG, Queries
 
 GOOD_SHARE = 0.1
 LISTS = 4

@@ -6,27 +6,20 @@ import warnings
 from dataclasses import dataclass, field
 from time import process_time
 
+import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from lambdaboost import (
-    AUC,
-    MAP,
-    MRR,
-    NDCG,
-    Combo,
-    McRank,
-    PairwiseHinge,
-    Queries,
-    StructuredHinge,
-)
+from experiments.chakrabarti2008.combo import Combo
+from experiments.chakrabarti2008.hinge import Hinge, Violators
+from experiments.chakrabarti2008.linear_ranker import LinearRanker
+from experiments.chakrabarti2008.mcrank import McRank
+from experiments.chakrabarti2008.pairwise_hinge import PairwiseHinge
+from experiments.chakrabarti2008.structured_hinge import StructuredHinge
+from lambdaboost import AUC, MAP, MRR, NDCG, Queries
 from lambdaboost.datasets import Collection
 from lambdaboost.evaluation import Measure
-from lambdaboost.lightgbm import LambdaRanker
-from lambdaboost.linear import LinearRanker
-from lambdaboost.objectives import Hinge
-from lambdaboost.objectives.base.hinge import Violators
 
 K = 10
 MEASURES: tuple[Measure, ...] = (MRR(K), NDCG(K), MAP())
@@ -138,10 +131,8 @@ def train_mcrank(parts: tuple[Collection, Collection, Collection], seed: int) ->
     """Train McRank for two grades with LightGBM's classifier."""
     (X, q), (X_valid, _), (X_test, _) = parts
     start = process_time()
-    ranker = LambdaRanker(
-        objective=McRank(classes=2), n_estimators=ROUNDS, random_state=seed, n_jobs=1, verbose=-1
-    )
-    ranker.fit(X, q.relevance, group=q.sizes)
+    params = {"objective": "multiclass", "num_class": 2, "seed": seed, "num_threads": 1, "verbose": -1}
+    booster = lgb.train(params, lgb.Dataset(X, q.relevance), ROUNDS)
     total = process_time() - start
-    scores = ranker.predict(X_valid), ranker.predict(X_test)
+    scores = tuple(McRank(2).scores(booster.predict(part, raw_score=True)) for part in (X_valid, X_test))
     return Run(None, 0, 0.0, total, np.nan, np.nan, np.nan, True, *scores)

@@ -51,8 +51,6 @@ class Engine(Protocol):
     metrics_by_commas: ClassVar[bool] = False  # whether one text may name several
     # Its own metrics at a cutoff, such as "ndcg@5", if the engine itself cannot read these names.
     cutoffs: ClassVar[Mapping[str, Callable[..., Measure]]] = {}
-    # Whether a booster trained on lambdaboost's own logistic loss predicts margins in place of probabilities.
-    predicts_margins: ClassVar[bool] = False
     unnamed: ClassVar[str]  # its names of features that were given none
     blank: ClassVar[str] = " "  # what a booster keeps for a blank in the name of a feature
     # The values of parameters that it takes with a folder of shards.

@@ -21,7 +21,6 @@ from lambdaboost.engines.traps import DATA, look_at
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.constrained import constraint_in
-from lambdaboost.objectives.mcrank import GradeModel
 
 Metric = Measure | Callable[..., Any]
 Metrics = Metric | str | Sequence[Metric | str] | None
@@ -55,8 +54,7 @@ class Job:
     """A training that an engine is asked for, with checked arguments."""
 
     engine: Engine
-    # An objective, a `GradientStep` for ``leaves="gradient"``; the model that the engine's classifiers learn; or the
-    # engine's own objective.
+    # An objective, a `GradientStep` for ``leaves="gradient"``, or the engine's own objective.
     rule: Any
     leaves: Leaves
     params: dict[str, Any]  # with the default minimum leaf size for the rule if they had none
@@ -85,7 +83,7 @@ class Job:
 
     @property
     def of_objective(self) -> bool:
-        """Whether lambdaboost computes the gradients: the rule is neither a grade model nor the engine's own."""
+        """Whether lambdaboost computes the gradients: the rule is not the engine's own."""
         return isinstance(self.rule, Objective)
 
     def begin(self, boosters: list[tuple[Any, Any]]) -> None:
@@ -113,8 +111,6 @@ class Job:
         """Raise if data lack what the rule or a measure reads, or have an invalid label; warn of traps in them."""
         for number, data in enumerate(training):
             q = self._required(f"the training data, for {_short([self.rule])}", data, [self.rule])
-            if isinstance(self.rule, GradeModel):
-                self.rule.check(q.relevance, self.leaves)
             if (constraint := constraint_in(self.rule)) is not None:
                 constraint.check(q)
             if number == 0 and not isinstance(self.rule, NativeObjective):

@@ -1,4 +1,4 @@
-"""What engines learn by themselves: their own ranking objectives, by name, and models of grades."""
+"""What engines learn by themselves: their own ranking objectives, by name."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaboost._checks import refuse_labels
 from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.objectives import Objective, OrdinalMcRank, parse
-from lambdaboost.objectives.mcrank import GradeModel
+from lambdaboost.objectives import parse
 
 # By the engine's title, the default first.
 NATIVE = {"LightGBM": ("lambdarank", "rank_xendcg"), "XGBoost": ("rank:ndcg", "rank:pairwise", "rank:map")}
@@ -72,7 +70,7 @@ class NativeObjective:
 
 
 def read_objective(objective: Any) -> Any:
-    """The objective, grade model or native objective of a text, which must be one; anything else unchanged."""
+    """The objective or native objective of a text, which must be one; anything else unchanged."""
     if not isinstance(objective, str):
         return objective
     names = [name for of_engine in NATIVE.values() for name in of_engine]
@@ -83,19 +81,3 @@ def read_objective(objective: Any) -> Any:
     if close and not text[:1].isupper():
         raise ValueError(f"objective is {objective!r}, which is unknown: did you mean {close[0]!r}?")
     return parse(objective)
-
-
-def logistic(raw: Any) -> NDArray[np.float64]:
-    """1 / (1 + e^−raw), without overflow."""
-    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(raw, dtype=np.float64))
-
-
-def scores_of(margins: bool, objective: Objective | GradeModel | None, predicted: Any) -> Any:
-    """Scores of documents. For a model of grades an engine predicts probabilities (n_documents, outputs).
-
-    `OrdinalMcRank` on LightGBM is trained on lambdaboost's derivatives, so that the engine predicts `margins`.
-    """
-    if not isinstance(objective, GradeModel):
-        return predicted
-    margins = margins and isinstance(objective, OrdinalMcRank)
-    return objective.scores(logistic(predicted) if margins else predicted)

@@ -16,7 +16,6 @@ from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.traps import CALL, OBJECTIVE, look_at
 from lambdaboost.evaluation import parse
 from lambdaboost.objectives import Constrained, GradientStep, Objective
-from lambdaboost.objectives.mcrank import GradeModel
 
 
 def planned(
@@ -48,19 +47,16 @@ def planned(
         check_distributed(rule)
         _check_least_leaf(engine, adds)
     if not job.of_objective:
-        _check_grades(rule, leaves, data)
+        _check_grades(rule, data)
     return job
 
 
-def _check_grades(rule: Any, leaves: Leaves, data: Any) -> None:
-    """Raise for grades that a native objective or a grade model cannot read."""
+def _check_grades(rule: NativeObjective, data: Any) -> None:
+    """Raise for grades that a native objective cannot read."""
     labels = (getattr(data, "sources", None) or {}).get(RELEVANCE)
     if labels is None:  # LightGBM's are read before it constructs the data set
         labels = data.label if is_lightgbm(data) else queries_of(data).relevance
-    if isinstance(rule, NativeObjective):
-        rule.check_labels(() if labels is None else labels)
-    else:
-        rule.check(labels, leaves)
+    rule.check_labels(() if labels is None else labels)
 
 
 def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, documents: int) -> dict[str, Any]:
@@ -72,12 +68,12 @@ def with_least_leaf(engine: Engine, params: Mapping[str, Any], rule: Any, docume
 
 
 def rule_of(engine: Engine, objective: Any, leaves: Leaves) -> Any:
-    """What to train with these leaves: an objective, a grade model, or the engine's own objective."""
+    """What to train with these leaves: an objective, or the engine's own objective."""
     rule = read_objective(objective)
     if isinstance(rule, NativeObjective):
         rule.check(engine, leaves)
         return rule
-    return rule if isinstance(rule, GradeModel) else stepped(rule, leaves)
+    return stepped(rule, leaves)
 
 
 def measures_of(

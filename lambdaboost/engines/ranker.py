@@ -19,26 +19,20 @@ from lambdaboost.datasets.tables import as_frame, with_categories
 from lambdaboost.engines.engine import Engine
 from lambdaboost.engines.job import DEFAULT_MEASURE
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import NativeObjective, read_objective, scores_of
+from lambdaboost.engines.native import NativeObjective, read_objective
 from lambdaboost.engines.saving import settings_of
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.base.objective import check_objective
-from lambdaboost.objectives.mcrank import GradeModel
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
 OWN = ("objective", "leaves", "query", "sources", "position")
 # Arguments of `fit` that `NamedColumns` reads beside the table.
 BESIDE = ("group", "qid", "sources", "position")
-# Arguments of `predict` that ask for anything but scores to rank by.
-NO_SCORES = {
-    *("raw_score", "pred_leaf", "pred_contrib", "output_margin"),
-    *("pred_contribs", "approx_contribs", "pred_interactions"),
-}
 
 PARAMETERS = """
 objective : Objective or str
-    An objective or its text, such as ``"graded"``; also `McRank` and `OrdinalMcRank`; or one of the engine's own.
+    An objective or its text, such as ``"graded"``; or one of the engine's own.
     ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
 leaves : "engine" or "gradient"
     As in the engine's `train`; predictions have one column in each.
@@ -110,7 +104,7 @@ class Ranker:
     def __init__(
         self,
         *,
-        objective: Objective | GradeModel | str = LambdaRank(),
+        objective: Objective | str = LambdaRank(),
         leaves: Leaves = "engine",
         query: str = QID,
         sources: Sequence[str] | Mapping[str, str] | None = None,
@@ -149,17 +143,14 @@ class Ranker:
         return self
 
     @property
-    def objective_(self) -> Objective | GradeModel | NativeObjective:
+    def objective_(self) -> Objective | NativeObjective:
         """The objective that the model was fitted with."""
         check_is_fitted(self)
         return self._fitted_objective
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Scores of documents, as the engine's ranker predicts; of a DataFrame, the features are taken by name."""
-        predicted = super().predict(self._features(X), **arguments)  # type: ignore[misc]
-        if any(arguments.get(name) for name in NO_SCORES):
-            return predicted
-        return scores_of(self._engine.predicts_margins, self._fitted_objective, predicted)
+        return super().predict(self._features(X), **arguments)  # type: ignore[misc]
 
     def score(self, X: Any, y: ArrayLike, *, group: Any = None, qid: Any = None) -> float:
         """NDCG(3) of documents X with grades y; queries as `group`, as `qid`, or as the column `query` of X."""
@@ -188,7 +179,7 @@ class Ranker:
         part = Part("", rows._replace(features=with_categories("X", rows.features)), training)
         order, categories = names_in(part.rows.features), categories_of(part.rows.features)
         objective = read_objective(self.objective)
-        if not isinstance(objective, GradeModel | NativeObjective):
+        if not isinstance(objective, NativeObjective):
             check_objective("objective", objective)
         # XGBoost puts some names the other way round.
         called = ((name, of) for name in names for of in (f"eval_{name}", f"{name}_eval_set"))

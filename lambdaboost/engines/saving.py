@@ -17,9 +17,8 @@ from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.datasets.tables import Table, as_frame
 from lambdaboost.engines.engine import engine_named, engine_of
 from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import read_objective, scores_of
+from lambdaboost.engines.native import read_objective
 from lambdaboost.objectives import Objective
-from lambdaboost.objectives.mcrank import GradeModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +50,14 @@ class SavedModel:
             values = dict(zip(named, categories.values(), strict=True))
             table = Table(as_frame("X", features))
             features = table.matrix(table.names, "drop it", values)
-        predicted = engine.predict(self.booster, features, params)
-        try:
-            objective = self.objective
-        except ValueError:
-            objective = None  # it contains a function, so it is not a model of grades
-        return scores_of(engine.predicts_margins, objective, predicted)
+        return engine.predict(self.booster, features, params)
 
 
 def save(
     model: Any,
     path: str | Path,
     *,
-    objective: Objective | GradeModel | str | None = None,
+    objective: Objective | str | None = None,
     leaves: Leaves | None = None,
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -12,20 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._lightgbm import is_binary_file, is_constructed, machines_of, parameter_names
-from lambdaboost.calls.data import queries_of
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import grades_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
-from lambdaboost.engines.native import NativeObjective, logistic, scores_of
+from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import MAP, NDCG
 from lambdaboost.lightgbm.callbacks import Callbacks, by_first_metric
 from lambdaboost.lightgbm.data import Dataset, keep_positions
 from lambdaboost.lightgbm.rows import ShardRows
 from lambdaboost.lightgbm.traps import ROUNDS, STOPPING, TRAPS
-from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 
 TRUNCATION = "the measure truncates: give objective=LambdaRank(NDCG(k=30))"
 
@@ -67,7 +65,6 @@ class _LightGBM(Engine):
     silent: ClassVar = {"verbosity": -1}
     metric_names, metrics_by_commas = frozenset(_METRICS.split()), True
     cutoffs: ClassVar = {"ndcg": NDCG, "map": MAP, "mean_average_precision": MAP}
-    predicts_margins = True
     unnamed, blank = "Column_{}", "_"
     # Linear leaves read raw features: LightGBM writes those of batches outside its memory.
     streamed: ClassVar = {"linear_tree": ("false",), "linear_trees": ("false",)}
@@ -195,11 +192,7 @@ def _arguments(job: Job) -> dict[str, Any]:
     params, user = by_first_metric(job.params, job.own["callbacks"])
     metrics: list[Any] = list(job.measures)
     without_default = {} if any(name in params for name in ALIASES["metric"]) else {"metric": "None"}
-    if isinstance(rule, GradeModel):
-        metrics = [_of_scores(metric, rule) for metric in metrics]
-        objective = thresholds(rule) if isinstance(rule, OrdinalMcRank) else "multiclass"
-        params = {**params, **without_default, "objective": objective, "num_class": rule.outputs}
-    elif isinstance(rule, NativeObjective):
+    if isinstance(rule, NativeObjective):
         params = {**params, **without_default, "objective": rule.name}
     else:
         params = {**params, "objective": rule}
@@ -223,24 +216,3 @@ def _check_scorable(sets: Sequence[Any]) -> None:
                 f"init_model with data from {str(data.data)!r}: that file has bins in place of features, which no "
                 "model can score; give the features, or their scores as init_score="
             )
-
-
-# Models of grades: LightGBM's classifiers, evaluated by the expected grade.
-
-
-def _of_scores(metric: Callable[..., Any], model: GradeModel) -> Callable[..., Any]:
-    """A metric that receives the scores to rank by."""
-    return lambda predicted, data: metric(scores_of(True, model, predicted), data)
-
-
-def thresholds(model: OrdinalMcRank) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """The logistic losses of "grade z or better", z = 1, 2, …: P − 1[y ≥ z] and P(1 − P), times the weights."""
-
-    def derivatives(raw: Any, data: Any) -> tuple[Any, Any]:
-        q = queries_of(data)
-        p = logistic(raw).reshape(q.n_documents, -1)
-        weight = np.ones(1) if q.weight is None else q.weight[:, None]
-        grad, hess = weight * (p - model.reached(q.relevance)), weight * p * (1 - p)
-        return grad.reshape(raw.shape), hess.reshape(raw.shape)  # flat for two classes
-
-    return derivatives

@@ -14,7 +14,6 @@ from lambdaboost.engines.plan import planned
 from lambdaboost.engines.train import cross_validated, trained
 from lambdaboost.lightgbm.engine import ENGINE
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.objectives.mcrank import GradeModel
 
 
 def train(
@@ -22,7 +21,7 @@ def train(
     data: lgb.Dataset,
     rounds: int = 100,
     *,
-    objective: Objective | GradeModel | str = LambdaRank(),
+    objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
     valid_sets: lgb.Dataset | Sequence[lgb.Dataset] | None = None,
     valid_names: str | Sequence[str] | None = None,
@@ -41,8 +40,8 @@ def train(
         The training data, with groups, and the label sources and positions that the objective reads.
     rounds : int
         Number of boosting rounds; ``num_iterations`` in `params` overrides it, as in LightGBM.
-    objective : Objective, GradeModel or str
-        An objective, or `McRank`, with which the booster predicts grades; or its text:
+    objective : Objective or str
+        An objective or its text:
         ``"Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.001))"``. ``"lambdarank"`` and ``"rank_xendcg"`` are
         LightGBM's own objectives, computed by LightGBM.
     leaves : "engine" or "gradient"
@@ -109,7 +108,7 @@ def cv(
     data: lgb.Dataset,
     rounds: int = 100,
     *,
-    objective: Objective | GradeModel | str = LambdaRank(),
+    objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
     nfold: int = 5,
     folds: Any = None,

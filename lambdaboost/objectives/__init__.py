@@ -1,7 +1,7 @@
 """Ranking objectives: rules of λ and curvature, their combinations, and schedules.
 
-Each file holds one public objective; packages hold what several share: `base` classes,
-pair `kernels`, `swaps` of measures, `inference` of the structured hinges, the engines' `native` objectives.
+Each file holds one public objective; packages hold what several share: `base` classes, pair `kernels`, `swaps` of
+measures.
 """
 
 # ruff: isort: skip_file
@@ -12,11 +12,9 @@ if __name__ != "lambdaboost.objectives":
     )
 
 from lambdaboost.objectives.approx_ndcg import ApproxNDCG as ApproxNDCG
-from lambdaboost.objectives.base.hinge import Hinge as Hinge
 from lambdaboost.objectives.base.objective import OBJECTIVES as OBJECTIVES, Objective as Objective
 from lambdaboost.objectives.blend import Blend as Blend
 from lambdaboost.objectives.click_tier import ClickTier as ClickTier
-from lambdaboost.objectives.combo import Combo as Combo
 from lambdaboost.objectives.constrained import Constrained as Constrained
 from lambdaboost.objectives.gradient_step import GradientStep as GradientStep
 from lambdaboost.objectives.gumbel_ranks import GumbelRanks as GumbelRanks
@@ -25,8 +23,6 @@ from lambdaboost.objectives.lambdaloss import LambdaLoss as LambdaLoss
 from lambdaboost.objectives.lambdarank import LambdaRank as LambdaRank
 from lambdaboost.objectives.listmle import ListMLE as ListMLE
 from lambdaboost.objectives.listnet import ListNet as ListNet
-from lambdaboost.objectives.mcrank import GRADE_MODELS, McRank as McRank, OrdinalMcRank as OrdinalMcRank
-from lambdaboost.objectives.pairwise_hinge import PairwiseHinge as PairwiseHinge
 from lambdaboost.objectives.ranknet import RankNet as RankNet
 from lambdaboost.objectives.reading import parse as parse
 from lambdaboost.objectives.recipes import (
@@ -43,9 +39,8 @@ from lambdaboost.objectives.schedules import (
 )
 from lambdaboost.objectives.scorecard import Scorecard as Scorecard
 from lambdaboost.objectives.sigmoid_local import SigmoidLocal as SigmoidLocal
-from lambdaboost.objectives.structured_hinge import StructuredHinge as StructuredHinge
 from lambdaboost.objectives.xendcg import XENDCG as XENDCG
 
-OTHERS = ("OBJECTIVES", "Hinge", "Objective", "Scaled", "parse")
+OTHERS = ("OBJECTIVES", "Objective", "Scaled", "parse")
 # No plain assignment: type checkers, which cannot compute it, would take it for an empty list.
-globals()["__all__"] = sorted({*OBJECTIVES, *GRADE_MODELS, *SCHEDULES, *RECIPES, *OTHERS})
+globals()["__all__"] = sorted({*OBJECTIVES, *SCHEDULES, *RECIPES, *OTHERS})

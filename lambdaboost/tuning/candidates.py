@@ -11,7 +11,6 @@ from lambdaboost._words import plain
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
 from lambdaboost.objectives import GradientStep
-from lambdaboost.objectives.mcrank import GradeModel
 
 STEPS = "by gradient steps"
 ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
@@ -132,7 +131,7 @@ def _one(objective: Any, engines: Sequence[str]) -> Candidate:
                 f"give engine={engine!r}"
             )
         return native(rule.name)
-    if isinstance(rule, GradeModel) or not hasattr(rule, "gradient"):
+    if not hasattr(rule, "gradient"):
         raise TypeError(
             f"objectives has {plain(repr(objective))}: give objectives such as LambdaRank(), or their texts"
         )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import SimpleNamespace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,13 +12,12 @@ from numpy.typing import NDArray
 from lambdaboost import _xgboost
 from lambdaboost.calls.callback import called_by, calling_booster, xgboost_name
 from lambdaboost.calls.data import queries_of
-from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets import Collection
 from lambdaboost.datasets.shards import Shards
 from lambdaboost.engines.engine import Engine, carried
 from lambdaboost.engines.job import Job
 from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
-from lambdaboost.objectives.mcrank import GradeModel, OrdinalMcRank
 from lambdaboost.xgboost.callbacks import Callbacks, engine_callbacks
 from lambdaboost.xgboost.data import DMatrix, sliced, take
 from lambdaboost.xgboost.shards import matrix_of
@@ -119,8 +116,7 @@ class _XGBoost(Engine):
             "verbose_eval": None,
             "xgb_model": model,
         }
-        with _relabelled(job.rule, [job.data, *(data for data, _ in evals)], job.sources):
-            booster = xgb.train(**given, **more)
+        booster = xgb.train(**given, **more)
         # XGBoost keeps the rounds after the best one.
         return booster[: booster.best_iteration + 1] if job.own.get("ends_at_best") else booster
 
@@ -130,8 +126,7 @@ class _XGBoost(Engine):
         sliced(data, np.zeros(1, dtype=np.int64))
         chosen = list(folds)
         job.data = data if isinstance(data, DMatrix) else take(data, np.arange(data.num_row()))
-        with _relabelled(job.rule, [job.data], job.sources):
-            return xgb.cv(**_arguments(job), folds=chosen, seed=job.own["seed"])
+        return xgb.cv(**_arguments(job), folds=chosen, seed=job.own["seed"])
 
     def own(self, early_stopping: int | None) -> dict[str, Any]:
         callbacks = engine_callbacks(None, False, early_stopping)
@@ -199,11 +194,6 @@ ENGINE = _XGBoost()
 
 def _check(job: Job, evaluated: list[tuple[str, Any]]) -> None:
     job.check_data([job.data], evaluated)
-    if isinstance(job.rule, GradeModel) and job.data.get_weight().size:
-        raise ValueError(
-            f"weights of queries are given: XGBoost's classifiers take none; leave them out for {job.rule!r}, or train "
-            "on LightGBM"
-        )
 
 
 class _Rows:
@@ -220,18 +210,15 @@ class _Rows:
 
 def _metric(job: Job) -> Callable[[Any, Any], list[tuple[str, float]]] | None:
     """All measures and callables as one ``custom_metric``, on the scores."""
-    model = job.rule if isinstance(job.rule, GradeModel) else None
 
     def evaluate(preds: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         with called_by(calling_booster()):
             figures: list[tuple[str, float]] = []
-            scores = preds if model is None else model.scores(preds)
             for metric in job.measures:
                 if isinstance(metric, Measure):
-                    figures.append((xgboost_name(metric), metric(scores, queries_of(data, job.sources))))
+                    figures.append((xgboost_name(metric), metric(preds, queries_of(data, job.sources))))
                 else:
-                    graded = data if model is None else _as_matrix(queries_of(data, job.sources))
-                    result = metric(scores, graded)
+                    result = metric(preds, data)
                     figures.extend(result if isinstance(result, list) else [result])
             return figures
 
@@ -255,10 +242,6 @@ def _objective(job: Job) -> tuple[dict[str, Any], Any]:
     """The parameters and the argument obj of `xgboost.train` and `xgboost.cv`."""
     # The default metrics of ranking objectives refuse grades above 31.
     quiet = {} if job.params.get("eval_metric") is not None else ENGINE.quiet
-    if isinstance(job.rule, OrdinalMcRank):
-        return {**job.params, "objective": "binary:logistic", **quiet}, None
-    if isinstance(job.rule, GradeModel):
-        return {**job.params, "objective": "multi:softprob", "num_class": job.rule.outputs, **quiet}, None
     if isinstance(job.rule, NativeObjective):
         return {**quiet, **job.params, "objective": job.rule.name}, None
     # The name sets the task of the model; the gradients are lambdaboost's.
@@ -267,36 +250,3 @@ def _objective(job: Job) -> tuple[dict[str, Any], Any]:
     if job.model is None and params.get("base_score") is None:
         params["base_score"] = 0.0
     return params, job.rule
-
-
-# Models of grades: XGBoost's classifiers, which train on other labels than the grades.
-
-
-@contextmanager
-def _relabelled(model: Any, matrices: Iterable[xgb.DMatrix], names: tuple[str, ...]) -> Iterator[None]:
-    """Replace the labels of the matrices by those of the thresholds, one for each binary classifier.
-
-    `queries_of` still returns the grades. Models other than `OrdinalMcRank` learn the grades themselves.
-    """
-    before = []
-    try:
-        distinct = {id(matrix): matrix for matrix in matrices}.values()
-        for data in distinct if isinstance(model, OrdinalMcRank) else ():
-            q = queries_of(data, names)
-            before.append((data, data.get_label(), getattr(data, "sources", None)))
-            data.sources = dict(q.labels)
-            data.set_label(model.reached(q.relevance))
-        yield
-    finally:
-        for data, label, sources in before:
-            data.set_label(label)
-            data.sources = sources
-
-
-def _as_matrix(q: Queries) -> Any:
-    """What a metric calls of a matrix; the label is the grade, which the matrix may lack in training."""
-    return SimpleNamespace(
-        get_label=lambda: np.nan_to_num(q.relevance),
-        get_uint_info={"group_ptr": q.offsets}.__getitem__,
-        get_group=lambda: q.sizes,
-    )

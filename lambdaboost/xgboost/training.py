@@ -13,7 +13,6 @@ from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.plan import planned
 from lambdaboost.engines.train import cross_validated, trained
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.objectives.mcrank import GradeModel
 from lambdaboost.xgboost.callbacks import engine_callbacks
 from lambdaboost.xgboost.engine import ENGINE
 
@@ -23,7 +22,7 @@ def train(
     data: xgb.DMatrix,
     rounds: int = 100,
     *,
-    objective: Objective | GradeModel | str = LambdaRank(),
+    objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
     evals: Sequence[tuple[xgb.DMatrix, str]] | None = None,
     custom_metric: Metrics = None,
@@ -50,8 +49,8 @@ def train(
         ``label_lower_bound`` and ``label_upper_bound`` are the further sources that `objective` reads, in order.
     rounds : int
         Number of boosting rounds.
-    objective : Objective, GradeModel or str
-        An objective, or `McRank`, with which the booster predicts grades; or its text, such as ``"graded"``.
+    objective : Objective or str
+        An objective or its text, such as ``"graded"``.
         ``"rank:ndcg"``, ``"rank:pairwise"`` and ``"rank:map"`` are XGBoost's own objectives, computed by XGBoost.
     leaves : "engine" or "gradient"
         ``"engine"``: XGBoost's splits and leaves, by gradient over hessian. ``"gradient"``: `GradientStep` of the
@@ -115,7 +114,7 @@ def cv(
     data: xgb.DMatrix,
     rounds: int = 100,
     *,
-    objective: Objective | GradeModel | str = LambdaRank(),
+    objective: Objective | str = LambdaRank(),
     leaves: Leaves = "engine",
     nfold: int = 5,
     folds: Any = None,

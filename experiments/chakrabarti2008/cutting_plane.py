@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import package
-
 Floats = NDArray[np.float64]
 IDLE = 10  # consecutive solutions in which a cut has weight 0 before it is dropped
 
@@ -73,9 +71,9 @@ def simplex_weights(gram: Floats, values: Floats) -> Floats:
 
     Feasible up to rounding, whatever the solver's tolerance.
     """
+    import clarabel  # type: ignore[import-untyped]
     from scipy import sparse
 
-    clarabel = package("clarabel")
     n = values.size
     settings = clarabel.DefaultSettings()
     settings.verbose = False

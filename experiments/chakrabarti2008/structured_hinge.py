@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.chakrabarti2008.hinge import Hinge, Violators
+from experiments.chakrabarti2008.inference.dorm import most_violated_assignment
+from experiments.chakrabarti2008.inference.orders import most_violated, with_both
 from lambdaboost._checks import check_whole, refuse_labels
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import AUC, MAP, MRR, NDCG, Measure
-from lambdaboost.objectives.base.hinge import Hinge, Violators
 from lambdaboost.objectives.base.objective import Floats
-from lambdaboost.objectives.inference.dorm import most_violated_assignment
-from lambdaboost.objectives.inference.orders import most_violated, with_both
 
 FeatureMap = Literal["po", "mrr", "dorm"]
 # The feature maps with a known inference for each measure, the default first (2008, §3.1-3.6).
@@ -25,7 +25,7 @@ MAPS: dict[type[Measure], tuple[FeatureMap, ...]] = {
 }
 
 
-class StructuredHinge(Hinge):
+class StructuredHinge(Hinge, registered=False):
     r"""The structured hinge of a measure (Chakrabarti, Khanna, Sawant and Bhattacharyya 2008, eqs. 1-2).
 
     .. math:: \xi = \max_y [s \cdot \phi(y) + \Delta(y^*, y)] - s \cdot \phi(y^*)
@@ -58,7 +58,7 @@ class StructuredHinge(Hinge):
 
     Examples
     --------
-    >>> from lambdaboost import AUC, Queries, StructuredHinge
+    >>> from lambdaboost import AUC, Queries
     >>> q = Queries([0, 1, 0], sizes=[3])
     >>> hinge = StructuredHinge(AUC())
     >>> hinge.gradient([0.0, 0.2, -1.0], q)[0]

@@ -7,15 +7,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost._checks import check_choice
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.base.hinge import Hinge, Violators
 from lambdaboost.objectives.base.objective import Floats
 
 Slacks = Literal["separate", "shared"]
 
 
-class Combo(Hinge):
+class Combo(Hinge, registered=False):
     r"""Several hinges at once (Chakrabarti et al. 2008, §3.7): SVM-COMBO.
 
     With separate slacks the cost of a query is :math:`\sum_l \xi^l`, one slack for each hinge; with shared slacks it is
@@ -30,7 +30,8 @@ class Combo(Hinge):
 
     Examples
     --------
-    >>> from lambdaboost import AUC, MAP, Combo, Queries, StructuredHinge
+    >>> from experiments.chakrabarti2008.structured_hinge import StructuredHinge
+    >>> from lambdaboost import AUC, MAP, Queries
     >>> both = (StructuredHinge(AUC()), StructuredHinge(MAP()))
     >>> q = Queries([0, 1], sizes=[2])
     >>> Combo(both).per_query([0.0, 0.0], q), Combo(both, slacks="shared").per_query([0.0, 0.0], q)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.chakrabarti2008.inference.orders import GOOD, classes, with_both
 from lambdaboost.datasets import Queries
-from lambdaboost.objectives.inference.orders import GOOD, classes, with_both
 
 DECAYS_TO = 30  # ranks at which A counts
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.chakrabarti2008.hinge import Hinge, Violators
 from lambdaboost._jit import inlined, kernel, over_queries
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.rankings import ranking
-from lambdaboost.objectives.base.hinge import Hinge, Violators
 from lambdaboost.objectives.base.objective import Floats
 
 
-class PairwiseHinge(Hinge):
+class PairwiseHinge(Hinge, registered=False):
     r"""The hinge of all pairs of different grades: RankSVM (Herbrich et al. 1999; Joachims 2002, 2006).
 
     .. math:: \xi = \sum_{l_i > l_j} \max(0, 1 - (s_i - s_j))
@@ -25,7 +25,7 @@ class PairwiseHinge(Hinge):
 
     Examples
     --------
-    >>> from lambdaboost import PairwiseHinge, Queries
+    >>> from lambdaboost import Queries
     >>> PairwiseHinge().gradient([0.0, 0.5, 2.0], Queries([0, 1, 2], sizes=[3]))
     (array([ 1., -1.,  0.], dtype=float32), array([2., 2., 2.], dtype=float32))
 

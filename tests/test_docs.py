@@ -37,7 +37,6 @@ PACKAGES = (
     ".lightgbm",
     ".xgboost",
     ".dask",
-    ".linear",
     ".tuning",
 )
 

@@ -43,7 +43,6 @@ LAYERS = (
     {"calls"},
     {"evaluation"},
     {
-        "objectives.inference",
         "objectives.kernels",
         "objectives.swaps",
     },

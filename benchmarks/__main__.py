@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from benchmarks.balance import balance
-from benchmarks.combiner_costs import combiner_costs
 from benchmarks.engine_measures import engine_measures
 from benchmarks.growth import growth
 from benchmarks.lengths import lengths
 from benchmarks.load import load
 from benchmarks.machine import this_machine
 from benchmarks.memory import memory
-from benchmarks.objective_costs import objective_costs
 from benchmarks.peers import peers
 from benchmarks.plan import FULL, QUICK, Plan
 from benchmarks.scaling import scaling
@@ -31,12 +28,9 @@ SECTIONS: dict[str, Callable[[Plan, int], Section]] = {
     "evaluation": evaluation,
     "lengths": lengths,
     "speed": speed,
-    "objectives": objective_costs,
-    "combiners": combiner_costs,
     "measures": engine_measures,
     "peers": peers,
     "scaling": scaling,
-    "balance": balance,
     "start": start,
     "memory": memory,
     "load": load,
@@ -84,11 +78,9 @@ training: λ and μ inside trainings, against the engines' own objectives.
 evaluation: NDCG@3 inside trainings, against the engines' own metric.
 lengths: λ inside trainings by the length of the lists, in processor time: the README's picture.
 speed: λ, μ alone and whole trainings against the engines' own objectives.
-objectives: each objective relative to LambdaRank().
 measures: measures against the engines' own metrics.
 peers: whole trainings, with CatBoost (if installed) and a NumPy objective.
 scaling: one list of up to 512,000 documents.
-balance: the longest of 2 to 64 threads, simulated.
 start: import and compilation.
 memory: memory of a gradient beyond its inputs.
 load: reading LETOR text.

@@ -1,12 +1,8 @@
 """The benchmark on tiny sizes: what it compares is the same thing, and what it writes can be read. No clocks."""
 
-import math
 import re
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
-from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +11,10 @@ pytest.importorskip("matplotlib")
 
 import benchmarks.__main__ as command
 from benchmarks import (
-    balance,
-    dask_memory,
     engine_measures,
     growth,
-    hot_loops,
     load,
     memory,
-    network,
     numpy_objective,
     peers,
     start,
@@ -32,11 +24,9 @@ from benchmarks import (
     whole_training,
 )
 from benchmarks.child import measured
-from benchmarks.combiner_costs import PARTS
 from benchmarks.data import SHARES, made
 from benchmarks.engines import ENGINES
 from benchmarks.machine import this_machine
-from benchmarks.objective_costs import BASE, known_objectives
 from benchmarks.plan import FULL, QUICK, Case, Shape
 from benchmarks.speed import measure_case
 from benchmarks.timing import Timed, fitted
@@ -60,13 +50,6 @@ TINY = replace(
 )
 
 
-def test_blocks_are_timed_alone_and_dealt_to_the_thread_that_is_free():
-    assert balance.longest([3.0, 1.0, 1.0, 2.0], 2) == 4.0
-    rows = balance.balance(replace(TINY, balance_documents=20_000), 1).rows
-    assert [row[0] for row in rows] == list(balance.MIXES)
-    assert all(float(figure) >= 0.99 for row in rows for figure in row[3:])
-
-
 def test_repetitions_alternate():
     done = []
     found = timing.alternate({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, 3)
@@ -79,16 +62,6 @@ def test_the_least_of_alternating_runs():
     found = timing.least(lambda: done.append("a"), lambda: done.append("b"), repetitions=2)
     assert "".join(done) == "ababab"
     assert len(found) == 2 and min(found) >= 0
-
-
-def test_a_loop_is_counted_on_registers_half_as_wide():
-    wide = ("vaddps 0x40(%rax){1to16},%zmm1,%zmm2", "vcvttpd2dq %zmm11,%ymm17", "vaddss %xmm1,%xmm2,%xmm3")
-    assert [hot_loops._half_as_wide(line) for line in wide] == [
-        "vaddps 0x40(%rax){1to8},%ymm1,%ymm2",
-        "vcvttpd2dq %ymm11,%xmm17",
-        "vaddss %xmm1,%xmm2,%xmm3",
-    ]
-    assert hot_loops.Loop(0.5, wide).count("vaddps") == 1
 
 
 def test_figures_stay_side_by_side():
@@ -148,12 +121,6 @@ def test_sampled_sums(objective):
     assert lam.shape == mu.shape == sample.shape
 
 
-def test_objectives_that_there_are():
-    known = known_objectives()
-    assert next(iter(known)) == BASE
-    assert {"RankNet()", "SigmoidLocal()", "ClickTier()", "graded()", "iteration_dependent()"} <= set(known)
-
-
 @pytest.mark.parametrize("documents", engine_measures.DOCUMENTS)
 def test_measures_are_compared_with_metrics_of_the_same_value(documents):
     compared = list(engine_measures.compared(Shape(50, documents)))
@@ -191,7 +158,7 @@ def test_speed_compares_the_same_trees():
 
 def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", TINY)
-    parts = ["training", "evaluation", "lengths", "speed", "objectives", "combiners", "scaling"]
+    parts = ["training", "evaluation", "lengths", "speed", "scaling"]
     only = [word for part in parts for word in ("--only", part)]
     found = command.main(["--quick", *only, "--threads", "1", "--out", str(tmp_path / "new")])
     assert list(found) == parts
@@ -207,8 +174,6 @@ def test_the_command_prints_and_writes(capsys, tmp_path, monkeypatch):
     }
     assert {row[0] for row in found["lengths"].rows} == lines
     assert found["lengths"].header[1:] == ("10", "20")
-    assert found["objectives"].rows[0][0] == BASE
-    assert [row[0] for row in found["combiners"].rows][::3] == [PARTS, "Constrained(…)"]
     assert all(float(row[-1]) < 1e-5 for row in found["scaling"].rows)
     assert found["scaling"].header[2:5] == ("100", "200", "400")
     text = (tmp_path / "new/bench.md").read_text(encoding="utf-8")
@@ -306,24 +271,6 @@ def test_load(tmp_path):
     table = np.loadtxt(tmp_path / "a.csv", delimiter=",")
     np.testing.assert_array_equal(collection.features, table[:, 2:].astype(np.float32))
     np.testing.assert_array_equal(collection.queries.relevance, table[:, 0])
-
-
-@pytest.mark.skipif(not Path("/proc/net/dev").exists(), reason="Linux counts what is sent")
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_workers_send_their_histograms(engine):
-    """On a loopback that others use too, so at least these, and no difference of two counts."""
-    shape, rounds = network.Shape(2, 20, 63, 8), 10
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        sent = network.moved(pool, engine, LambdaRank(), shape, rounds)
-    assert sent > 0.9 * 16 * (2 - 1) / 2 * rounds * math.prod(shape)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
-def test_what_a_dask_worker_holds(tmp_path, monkeypatch):
-    pytest.importorskip("dask.dataframe")
-    monkeypatch.setattr(dask_memory, "DOCUMENTS", 100_000)
-    dask_memory.write(tmp_path)
-    assert all(dask_memory.measured(call, tmp_path) > 0 for call in dask_memory.CASES.values())
 
 
 def test_a_measuring_process_that_fails_says_why():

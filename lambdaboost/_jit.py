@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from operator import attrgetter
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -63,7 +62,12 @@ def _into_callers(function: F, pipeline_class: Any = IntoCallers, **options: Any
 
 
 def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
-    """A function that is what `choose` gives for the type of its first argument; compiled like `uncounted`."""
+    """A function that is what `choose` gives for the type of its first argument; compiled like `uncounted`.
+
+    As `functools.singledispatch`, but decided while a kernel is compiled: `rank_delta(swap, i, j)` is the function of
+    that swap, inlined. Closures of a factory would do the same, and put four files of loops into it; Numba's cache
+    never finds one, since it names closures by objects of one process.
+    """
 
     def call(value: Any, *args: Any) -> Any:
         return choose(type(value))(value, *args)
@@ -73,11 +77,6 @@ def by_type(choose: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
         return choose(value.instance_class)
 
     return call
-
-
-def method(name: str) -> Callable[..., Any]:
-    """A function that calls this static method of the type of its first argument, by `by_type`."""
-    return by_type(attrgetter(name))
 
 
 def known_by_type(of_type: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._jit import inlined, inlined_exact, method
+from lambdaboost._jit import by_type, inlined, inlined_exact
 from lambdaboost.objectives.kernels.exp import FARTHEST, exp_minus, exp_minus_float64
 
 RANGE = 110.0  # σ-ranges of scores up to this keep E, and what a pair adds to a column, a normal float32
@@ -19,12 +19,12 @@ ONE = np.float32(1)
 # Force and curvature of a pair, `pushes(force, weighted, ρ, 1 − ρ)`, weighted its weight times ρ. Every product is
 # computed in the order written, never through (w/(E_i + E_j))², which leaves the range of float32 where scores lie far
 # apart.
-pushes = method("pushes")
-chances = method("chances")  # ρ and 1 − ρ of a pair
-as_better = method("as_better")  # what stands for a document's score where it is the better of a pair
-write_e = method(
-    "write_e"
-)  # what stands for some scores, which lie between the best and the worst of a query
+pushes = by_type(lambda force: force.pushes)
+# ρ and 1 − ρ of a pair.
+chances = by_type(lambda chance: chance.chances)
+# What stands for a document's score where it is the better of a pair, and for some scores of a query.
+as_better = by_type(lambda chance: chance.as_better)
+write_e = by_type(lambda chance: chance.write_e)
 
 
 @inlined_exact

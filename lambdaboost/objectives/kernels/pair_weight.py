@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._jit import known_by_type, method, uncounted
+from lambdaboost._jit import by_type, known_by_type, uncounted
 from lambdaboost.datasets import Queries
 
 ONE = np.float32(1)
@@ -126,11 +126,11 @@ def traits(
     return decorated
 
 
-times = method("times")
-factors_of = method("factors_of")
-rank_terms = method("rank_terms")
-rank_delta = method("rank_delta")
-tree_terms = method("tree_terms")
+times = by_type(lambda factors: factors.times)
+factors_of = by_type(lambda factors: factors.factors_of)
+rank_terms = by_type(lambda swap: swap.rank_terms)
+rank_delta = by_type(lambda swap: swap.rank_delta)
+tree_terms = by_type(lambda swap: swap.tree_terms)
 by_gain = known_by_type(lambda swap: swap.traits.by_gain)
 has_h = known_by_type(lambda swap: swap.traits.has_h)
 by_levels = known_by_type(lambda swap: swap.traits.by_levels)

@@ -49,6 +49,8 @@ from lambdaboost.objectives.kernels.tiles import (
 )
 
 Floats = NDArray[np.float64]
+# Which parts pair with which: above the cutoff with itself and with below, never below with below.
+MEETINGS = ((0, 0), (0, 1), (1, 0))
 
 
 class Lists(NamedTuple):
@@ -67,8 +69,13 @@ class Work(NamedTuple):
     """Memory that the queries of a block use one after the other."""
 
     slots: Any  # (8, n)
-    totals: Any  # (2, n) λ and μ; before that, scores by slot
-    terms: Any  # (3, n) d and h by rank; after that, what `_by_terms` needs
+    score: Any  # (n,) of each slot
+    sums: Any  # (2, n) λ and μ of each slot, carried from `slots`
+    d_of_rank: Any  # (n,)
+    h_of_rank: Any  # (n,)
+    v_of_slot: Any  # (n,) V of the row's level at the rank of each slot, in `_by_terms`
+    v_of_level: Any  # (n,) V of each level at the rank of the row
+    own_v: Any  # (n,) V of its own level at the rank of each slot
     document: Any  # in each slot
     by_rank: Any  # slots by rank, where a swap reads h
     level: Any  # of each slot, in `_by_terms`
@@ -82,8 +89,8 @@ def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
     n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
-    slots = np.zeros((8, n), dtype=dtype)
-    return Work(slots, np.empty((2, n)), np.empty((3, n)), document, by_rank, level, start, following)
+    slots, sums = np.zeros((8, n), dtype=dtype), np.empty((2, n))
+    return Work(slots, np.empty(n), sums, *np.empty((5, n)), document, by_rank, level, start, following)
 
 
 @uncounted
@@ -114,9 +121,9 @@ def _place_levels(q, cutoff, lists, n, work):
 @uncounted
 def _lay_out(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
-    following, score_of_slot, document = work.following, work.totals[0], work.document
+    following, score_of_slot, document = work.following, work.score, work.document
     d, h, up, down = work.slots[D], work.slots[H], work.slots[UP], work.slots[DOWN]
-    d_of_rank, h_of_rank, placed = work.terms[0], work.terms[1], 0
+    d_of_rank, h_of_rank, placed = work.d_of_rank, work.h_of_rank, 0
     a, b = lists.levels.offsets[q], lists.levels.offsets[q + 1]
     by_rank, level_of, scores = lists.by_rank[a:b], lists.levels.of_document[a:b], lists.scores[a:b]
     for rank in range(by_rank.size):
@@ -138,7 +145,7 @@ def _lay_out(q, cutoff, lists, formula, work):
 @uncounted
 def _fill(q, chance, lists, work):
     """Gains and E of all slots; λ and μ of none."""
-    start, levels, scores, mu = work.start, lists.levels, work.totals[0], work.totals[1]
+    start, levels, scores, lam, mu = work.start, lists.levels, work.score, work.sums[0], work.sums[1]
     e, gain, slot_lam, slot_mu = work.slots[E], work.slots[GAIN], work.slots[LAM], work.slots[MU]
     a, b, base, end = levels.offsets[q], levels.offsets[q + 1], levels.first[q], levels.first[q + 1]
     best, worst = lists.scores[a + lists.by_score[a]], lists.scores[a + lists.by_score[b - 1]]
@@ -152,7 +159,7 @@ def _fill(q, chance, lists, work):
         for slot in range(hi, hi + PADDING):
             e[slot] = 0
     for slot in range(start[1, end - base] + PADDING):
-        slot_lam[slot] = slot_mu[slot] = scores[slot] = mu[slot] = 0
+        slot_lam[slot] = slot_mu[slot] = lam[slot] = mu[slot] = 0
 
 
 @uncounted
@@ -178,8 +185,10 @@ def _by_runs(swap, formula, reach, n_parts, work):
     start, n_levels = work.start, reach.size
     n_slots = start[1, n_levels] + PADDING
     since = 0  # rows since sums were carried
-    for meeting in range(2 * n_parts - 1):
-        own, other = start[meeting // 2], start[meeting % 2]
+    for own_part, other_part in MEETINGS:
+        if max(own_part, other_part) >= n_parts:
+            continue
+        own, other = start[own_part], start[other_part]
         for level in range(n_levels):
             lo, hi = other[level + 1], other[reach[level]]
             if lo == hi:
@@ -188,11 +197,11 @@ def _by_runs(swap, formula, reach, n_parts, work):
             for first in range(own[level], own[level + 1], ROWS_CARRIED):
                 last = first + ROWS_CARRIED if first + ROWS_CARRIED < own[level + 1] else own[level + 1]
                 if since + last - first > ROWS_CARRIED:
-                    carry(work.slots, work.totals, n_slots)
+                    carry(work.slots, work.sums, n_slots)
                     since = 0
                 since += last - first
                 _meet(formula, work, (first, last), columns)
-    carry(work.slots, work.totals, n_slots)
+    carry(work.slots, work.sums, n_slots)
 
 
 @uncounted
@@ -202,7 +211,7 @@ def _terms_of_level(level, n, work):
     for x in range(n):
         of = work.level[work.by_rank[x]]
         v += int(of > level) + int(of >= level)
-        work.terms[0, work.by_rank[x]] = v
+        work.v_of_slot[work.by_rank[x]] = v
 
 
 @uncounted
@@ -213,7 +222,7 @@ def _terms_of_row(i, at, passed, work):
         slot = work.by_rank[at]
         passed[work.level[slot]] += 1
         at += 1
-    of_row, worse = work.terms[1], 0
+    of_row, worse = work.v_of_level, 0
     for level in range(passed.size - 1, -1, -1):
         of_row[level] = 2 * worse + passed[level]
         worse += passed[level]
@@ -222,7 +231,7 @@ def _terms_of_row(i, at, passed, work):
 
 def _by_terms(swap, formula, reach, n_parts, work):
     """The same a row at a time where each two levels have a d of their own: V of the one less V of the other."""
-    slots, start, own, n_levels = work.slots, work.start[0], work.terms[2], reach.size
+    slots, start, own, n_levels = work.slots, work.start[0], work.own_v, reach.size
     passed = work.following[1, :n_levels]
     for level in range(n_levels):
         work.level[start[level] : start[level + 1]] = level
@@ -230,16 +239,16 @@ def _by_terms(swap, formula, reach, n_parts, work):
         first, last, at = start[level], start[level + 1], 0
         _terms_of_level(level, start[n_levels], work)
         for i in range(first, last):
-            own[i] = work.terms[0, i]
+            own[i] = work.v_of_slot[i]
         passed[:] = 0
         lo, hi = last, start[reach[level]]
         for i in range(first, last if lo < hi else first):
             at = _terms_of_row(i, at, passed, work)
-            slots[D, i] = work.terms[0, i]
+            slots[D, i] = work.v_of_slot[i]
             for j in range(lo, hi):
-                slots[D, j] = work.terms[0, j] - own[j] + work.terms[1, work.level[j]]
+                slots[D, j] = work.v_of_slot[j] - own[j] + work.v_of_level[work.level[j]]
             _meet(formula, work, (i, i + 1), (lo, hi))
-        carry(slots, work.totals, start[n_levels])
+        carry(slots, work.sums, start[n_levels])
 
 
 _all_pairs = by_type(lambda swap: _by_terms if swap.traits.by_levels else _by_runs)
@@ -259,12 +268,12 @@ def sum_by_tiles(first, last, lists, formula, work, out):
             if reach.size < 2:
                 continue
             ranked = Ranked(a, lists.by_rank[a:b], weights.gains[a:b], weights.discounts, weights.cutoff)
-            cutoff = rank_terms(formula.swap, ranked, work.terms[0, : b - a], work.terms[1, : b - a])
+            cutoff = rank_terms(formula.swap, ranked, work.d_of_rank[: b - a], work.h_of_rank[: b - a])
             _place_levels(q, cutoff, lists, b - a, work)
             _lay_out(q, cutoff, lists, formula, work)
             _fill(q, formula.chance, lists, work)
             _all_pairs(formula.swap, formula, reach, 2 if cutoff < b - a else 1, work)
-            document, of_slot = work.document, work.totals
+            document, of_slot = work.document, work.sums
             for part in range(2):
                 for slot in range(work.start[part, 0], work.start[part, reach.size]):
                     lam[document[slot]], mu[document[slot]] = of_slot[0, slot], of_slot[1, slot]

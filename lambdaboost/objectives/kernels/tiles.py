@@ -161,12 +161,12 @@ def rows_by_columns(formula, rows, columns):
 
 
 @uncounted
-def carry(slots, totals, n):
-    """Move the sums of n slots to their float64 totals."""
-    lam, mu, total_lam, total_mu = slots[LAM], slots[MU], totals[0], totals[1]
+def carry(slots, sums, n):
+    """Move what n slots have summed in float32 to their float64 sums."""
+    lam, mu, carried_lam, carried_mu = slots[LAM], slots[MU], sums[0], sums[1]
     for slot in range(n):
-        total_lam[slot] += lam[slot]
-        total_mu[slot] += mu[slot]
+        carried_lam[slot] += lam[slot]
+        carried_mu[slot] += mu[slot]
         lam[slot] = mu[slot] = 0
 
 

@@ -88,7 +88,13 @@ class XENDCG(Objective):
 
 
 MULTIPLIER, INCREMENT = 214013, 2531011  # of the linear generator that C compilers call rand
-MODULUS = np.uint64(2**32 - 1)  # as a mask
+MODULUS = 2**32 - 1  # as a mask
+AT_ONCE = 64  # draws
+# The constants of 1, 2, … AT_ONCE steps together. Products wrap around in int64, which loses none of the masked bits.
+POWERS = np.array([pow(MULTIPLIER, n, 2**32) for n in range(1, AT_ONCE + 1)])
+SUMS = np.array(
+    [INCREMENT * sum(pow(MULTIPLIER, k, 2**32) for k in range(n)) % 2**32 for n in range(1, AT_ONCE + 1)]
+)
 TOGETHER = 512  # documents of short lists that share one pass of exponentials, which fills vector lanes
 
 
@@ -115,25 +121,27 @@ def _apart(s, gains, top, second, below):
 
 
 @uncounted
-def _after(state, draws):
-    """The generator's state x after so many draws, each a step x ← a x + c modulo 2^32, by squaring the step."""
-    a, c = np.uint64(MULTIPLIER), np.uint64(INCREMENT)
-    while draws > 0:
-        if draws & 1:
-            state = (a * state + c) & MODULUS
-        c = (a * c + c) & MODULUS
-        a = (a * a) & MODULUS
-        draws >>= 1
-    return state
+def _steps(times):
+    """The constants of so many steps x ← a x + c modulo 2^32 taken as one, by squaring the step."""
+    power, add, a, c = np.int64(MULTIPLIER), np.int64(INCREMENT), np.int64(1), np.int64(0)
+    while times > 0:
+        if times & 1:
+            a, c = (power * a) & MODULUS, (power * c + add) & MODULUS
+        add = (power * add + add) & MODULUS
+        power = (power * power) & MODULUS
+        times >>= 1
+    return a, c
 
 
 @uncounted
 def _draw(gains, state, phi):
     """2^l − γ, γ of the 15 bits that the generator has best; 0 without a label."""
-    for i in range(gains.size):
-        state = (np.uint64(MULTIPLIER) * state + np.uint64(INCREMENT)) & MODULUS
-        gamma = np.float64((state >> np.uint64(16)) & np.uint64(0x7FFF)) / 32768
-        phi[i] = gains[i] - gamma if gains[i] == gains[i] else 0.0
+    for first in range(0, gains.size, AT_ONCE):
+        gain, out = gains[first : first + AT_ONCE], phi[first : first + AT_ONCE]
+        for i in range(gain.size):  # each from the same state, to fill vector lanes
+            gamma = (((POWERS[i] * state + SUMS[i]) >> 16) & 0x7FFF) / 32768
+            out[i] = gain[i] - gamma if gain[i] == gain[i] else 0.0
+        state = (POWERS[AT_ONCE - 1] * state + SUMS[AT_ONCE - 1]) & MODULUS
 
 
 @inlined_exact
@@ -183,6 +191,7 @@ def _queries(first, last, offsets, iteration, seed, scores, gains, lam, mu):
     room = max(longest(first, last, offsets), TOGETHER)
     e, phi, ratio, inverse_rest = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     top = np.empty(TOGETHER, np.int64)
+    size, power, add = 0, np.int64(1), np.int64(0)
     start = first
     while start < last:
         before = offsets[start]
@@ -191,8 +200,10 @@ def _queries(first, last, offsets, iteration, seed, scores, gains, lam, mu):
             a, b = offsets[end], offsets[end + 1]
             top[end - start], second = _two_highest(scores[a:b], gains[a:b])
             _apart(scores[a:b], gains[a:b], top[end - start], second, e[a - before : b - before])
-            # Each round before this one took a draw a document.
-            state = _after(np.uint64(seed + end) & MODULUS, iteration * (b - a))
+            if b - a != size:  # each round before this one took a draw a document
+                size = b - a
+                power, add = _steps(iteration * size)
+            state = (power * (seed + end) + add) & MODULUS
             _draw(gains[a:b], state, phi[a - before : b - before])
             end += 1
         for i in range(offsets[end] - before):

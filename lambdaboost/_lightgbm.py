@@ -142,11 +142,3 @@ def with_parameters(text: str, changed: Mapping[str, str]) -> str:
     for name, value in changed.items():
         text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {value}]", text, flags=re.MULTILINE)
     return text
-
-
-def _last_tree_text(booster: Any) -> str:
-    return booster.model_to_string(num_iteration=1, start_iteration=max(booster.current_iteration() - 1, 0))
-
-
-def _parameters(text: str) -> dict[str, str]:
-    return {name: value.strip() for name, value in re.findall(r"^\[(\w+):(.*)\]$", text, flags=re.MULTILINE)}

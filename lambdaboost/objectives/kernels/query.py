@@ -89,8 +89,11 @@ def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
     n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
-    slots, sums = np.zeros((8, n), dtype=dtype), np.empty((2, n))
-    return Work(slots, np.empty(n), sums, *np.empty((5, n)), document, by_rank, level, start, following)
+    slots, sums, score = np.zeros((8, n), dtype=dtype), np.empty((2, n)), np.empty(n)
+    d, h, v_of_slot, v_of_level, own_v = np.empty((5, n))
+    return Work(
+        slots, score, sums, d, h, v_of_slot, v_of_level, own_v, document, by_rank, level, start, following
+    )
 
 
 @uncounted

@@ -14,8 +14,6 @@ from lambdaboost import CNDCG, NDCG, Queries
 from lambdaboost.clicks import Propensities
 from lambdaboost.objectives import Objective
 from lambdaboost.objectives.base.objective import Floats, LambdaMu
-from lambdaboost.objectives.kernels.pair_rule import PairRule
-from lambdaboost.objectives.kernels.pair_weight import Factors
 
 LAST_POSITION = 200  # positions from here on share one ratio
 SAMPLED_PAIRS = 50_000  # about as many are sampled to estimate the ratios
@@ -65,15 +63,14 @@ class UnbiasedLambdaRank(Objective, registered=False):
         return _curve(plus, q), _curve(minus, q)
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
-        """λ and μ of every document."""
-        # Not a `rule`: its factors belong to these scores, so it cannot be a part of another rule.
-        return PairRule(self.metric.source, self.metric, factors=self).lambdas(scores, q)
-
-    def of(self, scores: Floats, q: Queries) -> Factors:
-        """1/t⁺ of the better document of a pair and 1/t⁻ of the worse, the factors of its weight."""
+        """λ and μ of every document, the weight of each pair divided by t⁺ of the better and t⁻ of the worse."""
         plus, minus = self._ratios(scores, q)
-        place = _places(q, self.metric.source)
-        return Factors((1 / plus).astype(np.float32)[place], (1 / minus).astype(np.float32)[place])
+        source, found = self.metric.source, np.zeros((2, q.n_documents))
+        _add_forces(
+            q.offsets, scores, q.source(source), self.metric.normalized_gains(q), self.metric.k or q.n_documents,
+            _places(q, source), 1 / plus, 1 / minus, found,
+        )  # fmt: skip
+        return found[0], found[1]
 
     def _ratios(self, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """t⁺ and t⁻ by position, the first 1."""
@@ -121,13 +118,44 @@ def _count_pairs(offsets, labels, found):
 
 
 @njit(cache=True)
+def _discounts(scores, k):
+    """1/log2(1 + r) of the rank of each document of a query, 0 past k."""
+    discount = np.zeros(scores.size)
+    for rank, row in enumerate(np.argsort(-scores, kind="mergesort")):
+        discount[row] = 1 / np.log2(2.0 + rank) if rank < k else 0.0
+    return discount
+
+
+@njit(cache=True)
+def _add_forces(offsets, scores, labels, gains, k, place, up, down, found):
+    """Add λ and μ of each pair, |ΔZ| up[place of i] down[place of j] times ρ and ρ(1 − ρ), at i and j."""
+    for query in range(offsets.size - 1):
+        a, b = offsets[query], offsets[query + 1]
+        discount = _discounts(scores[a:b], k)
+        for i in range(a, b):
+            for j in range(a, b):
+                if labels[i] > labels[j]:
+                    w = (
+                        (gains[i] - gains[j])
+                        * abs(discount[i - a] - discount[j - a])
+                        * up[place[i]]
+                        * down[place[j]]
+                    )
+                    fall = exp(-abs(scores[i] - scores[j]))
+                    rho = fall / (1 + fall) if scores[i] > scores[j] else 1 / (1 + fall)
+                    curvature = w * fall / (1 + fall) ** 2
+                    found[0, i] += w * rho
+                    found[0, j] -= w * rho
+                    found[1, i] += curvature
+                    found[1, j] += curvature
+
+
+@njit(cache=True)
 def _add_costs(offsets, scores, labels, gains, k, weight, place, costs):
     """Add |ΔZ| log(1 + e^{−(s_i − s_j)}) of each pair, times the weight of its query, at the places of i and j."""
     for query in range(offsets.size - 1):
         a, b = offsets[query], offsets[query + 1]
-        discount = np.zeros(b - a)
-        for rank, row in enumerate(np.argsort(-scores[a:b], kind="mergesort")):
-            discount[row] = 1 / np.log2(2.0 + rank) if rank < k else 0.0
+        discount = _discounts(scores[a:b], k)
         for i in range(a, b):
             for j in range(a, b):
                 if labels[i] > labels[j]:

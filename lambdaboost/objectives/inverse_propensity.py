@@ -114,6 +114,6 @@ class InversePropensities(Value):
             weight /= (total / np.maximum(count, 1))[query]
         if (weight == 1).all():
             return Unfactored()
-        up = np.ones(q.n_documents, dtype=np.float32)
-        up[rows] = weight
-        return Factors(up, np.ones(q.n_documents, dtype=np.float32))
+        factor = np.ones(q.n_documents, dtype=np.float32)
+        factor[rows] = weight
+        return Factors(factor)

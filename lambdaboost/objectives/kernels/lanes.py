@@ -36,7 +36,7 @@ from lambdaboost.objectives.kernels.pair_weight import (
     has_h,
     rank_terms,
 )
-from lambdaboost.objectives.kernels.tiles import DOWN, GAIN, LAM, MU, UP, D, E, H, PairFormula, pair, shared
+from lambdaboost.objectives.kernels.tiles import FACTOR, GAIN, LAM, MU, D, E, H, PairFormula, pair, shared
 
 NO_DOCUMENT = np.finfo(np.float64).min  # in the place of a score
 FARTHEST_APART = 1e291  # scores of a list are nearer to each other
@@ -44,8 +44,8 @@ SOME = 64  # batches that are laid out at a time: what that needs is small besid
 LONGEST_IN_LANES = 40  # documents of a list: from here on tiles are faster
 
 # A slot is SLOT figures in a row: LANES of each row of the slots of `tiles`, and of these two.
-LEVEL_ROW, REACH_ROW = np.int64(8), np.int64(9)
-SLOT = 10 * LANES
+LEVEL_ROW, REACH_ROW = np.int64(7), np.int64(8)
+SLOT = 9 * LANES
 
 
 class Batches(NamedTuple):
@@ -173,8 +173,7 @@ def _factors_to_slots(factors, batch, offsets, slots):
         q = batch.query[lane]
         for i in range(offsets[q + 1] - offsets[q] if q >= 0 else 0):
             document = offsets[q] + batch.position[i, lane]
-            slots[i * SLOT + LANES * UP + lane] = factors.up[document]
-            slots[i * SLOT + LANES * DOWN + lane] = factors.down[document]
+            slots[i * SLOT + LANES * FACTOR + lane] = factors.factor[document]
 
 
 factors_to_slots = by_type(lambda factors: _factors_to_slots if factors is Factors else _no_factors_to_slots)
@@ -214,13 +213,13 @@ terms_to_slots = by_type(
 
 
 @uncounted
-def _document(slot, lane, factor):
+def _document(slot, lane):
     return Document(
         slot[LANES * E + lane],
         slot[LANES * GAIN + lane],
         slot[LANES * D + lane],
         slot[LANES * H + lane],
-        slot[LANES * factor + lane],
+        slot[LANES * FACTOR + lane],
     )
 
 
@@ -228,7 +227,7 @@ def _document(slot, lane, factor):
 def _rows_meet(formula, one, other):
     """λ and μ of two slots in every lane."""
     for lane in range(LANES):
-        i, j = _document(one, lane, UP), _document(other, lane, DOWN)
+        i, j = _document(one, lane), _document(other, lane)
         i = Document(formula.chance.shift * i.e, i.gain, i.d, i.h, i.factor)
         level = other[LANES * LEVEL_ROW + lane]
         meets = (level > one[LANES * LEVEL_ROW + lane]) & (level < one[LANES * REACH_ROW + lane])

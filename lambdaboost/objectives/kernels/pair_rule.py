@@ -61,7 +61,7 @@ class PairRule:
     center: float = 0.0
     logistic: float = 1.0
     local: float = 0.0
-    factors: PairFactors | None = None  # of both documents, which multiply the weight of a pair
+    factors: PairFactors | None = None  # of the better document, which multiply the weight of a pair
 
     def __post_init__(self) -> None:
         # A level has the gain of any of its documents, so all must have the same.

@@ -1,4 +1,4 @@
-"""What weighs a pair: |ΔZ|, what swapping its two documents does to a measure, times factors of the documents.
+"""What weighs a pair: |ΔZ|, what swapping its two documents does to a measure, times a factor of the better document.
 
 A *swap* is a NamedTuple, so that the compiler knows it by its type. It says what |ΔZ| is in three static functions:
 
@@ -34,16 +34,15 @@ class Unfactored(NamedTuple):
         return w
 
     @staticmethod
-    def factors_of(factors, i):
-        """Ones."""
-        return ONE, ONE
+    def factor_of(factors, i):
+        """One."""
+        return ONE
 
 
 class Factors(NamedTuple):
-    """A pair of a better document i and a worse j is multiplied by up[i] · down[j]."""
+    """The weight of a pair is multiplied by the factor of its better document."""
 
-    up: NDArray[np.float32]  # (n_documents,)
-    down: NDArray[np.float32]  # (n_documents,)
+    factor: NDArray[np.float32]  # (n_documents,)
 
     @staticmethod
     def times(factors, w, x):
@@ -51,9 +50,9 @@ class Factors(NamedTuple):
         return w * x
 
     @staticmethod
-    def factors_of(factors, i):
-        """Both factors of a document."""
-        return factors.up[i], factors.down[i]
+    def factor_of(factors, i):
+        """That of a document."""
+        return factors.factor[i]
 
 
 class PairFactors(Protocol):
@@ -93,7 +92,7 @@ class Document(NamedTuple):
     gain: Any
     d: Any
     h: Any
-    factor: Any  # of the better or of the worse document
+    factor: Any  # by which the weight is multiplied where it is the better
 
 
 class Traits(NamedTuple):
@@ -127,7 +126,7 @@ def traits(
 
 
 times = by_type(lambda factors: factors.times)
-factors_of = by_type(lambda factors: factors.factors_of)
+factor_of = by_type(lambda factors: factors.factor_of)
 rank_terms = by_type(lambda swap: swap.rank_terms)
 rank_delta = by_type(lambda swap: swap.rank_delta)
 tree_terms = by_type(lambda swap: swap.tree_terms)

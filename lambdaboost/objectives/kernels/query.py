@@ -25,19 +25,18 @@ from lambdaboost.objectives.kernels.loss import ByDifference, ByRatio, Loss, wri
 from lambdaboost.objectives.kernels.pair_weight import (
     PairWeights,
     Ranked,
-    factors_of,
+    factor_of,
     has_h,
     is_factored,
     rank_terms,
 )
 from lambdaboost.objectives.kernels.tiles import (
-    DOWN,
+    FACTOR,
     GAIN,
     LAM,
     MU,
     PADDING,
     ROWS_CARRIED,
-    UP,
     D,
     E,
     H,
@@ -68,7 +67,7 @@ class Lists(NamedTuple):
 class Work(NamedTuple):
     """Memory that the queries of a block use one after the other."""
 
-    slots: Any  # (8, n)
+    slots: Any  # (7, n)
     score: Any  # (n,) of each slot
     sums: Any  # (2, n) λ and μ of each slot, carried from `slots`
     d_of_rank: Any  # (n,)
@@ -89,7 +88,7 @@ def memory(levels: Levels, first: int, last: int, dtype: Any) -> Work:
     n_levels = int(np.diff(levels.first[first : last + 1]).max())
     start, following = np.empty((2, 2, n_levels + 1), dtype=np.int64)
     document, by_rank, level = np.empty((3, n), dtype=np.int32)
-    slots, sums, score = np.zeros((8, n), dtype=dtype), np.empty((2, n)), np.empty(n)
+    slots, sums, score = np.zeros((7, n), dtype=dtype), np.empty((2, n)), np.empty(n)
     d, h, v_of_slot, v_of_level, own_v = np.empty((5, n))
     return Work(
         slots, score, sums, d, h, v_of_slot, v_of_level, own_v, document, by_rank, level, start, following
@@ -125,7 +124,7 @@ def _place_levels(q, cutoff, lists, n, work):
 def _lay_out(q, cutoff, lists, formula, work):
     """Bring what pairs read of each document, besides E and the gain, to its slot."""
     following, score_of_slot, document = work.following, work.score, work.document
-    d, h, up, down = work.slots[D], work.slots[H], work.slots[UP], work.slots[DOWN]
+    d, h, factor = work.slots[D], work.slots[H], work.slots[FACTOR]
     d_of_rank, h_of_rank, placed = work.d_of_rank, work.h_of_rank, 0
     a, b = lists.levels.offsets[q], lists.levels.offsets[q + 1]
     by_rank, level_of, scores = lists.by_rank[a:b], lists.levels.of_document[a:b], lists.scores[a:b]
@@ -142,7 +141,7 @@ def _lay_out(q, cutoff, lists, formula, work):
                 h[slot], work.by_rank[placed] = h_of_rank[rank], slot
                 placed += 1
             if is_factored(formula.factors):
-                up[slot], down[slot] = factors_of(formula.factors, a + i)
+                factor[slot] = factor_of(formula.factors, a + i)
 
 
 @uncounted

@@ -13,10 +13,10 @@ import numpy as np
 
 from lambdaboost._jit import inlined_disjoint, uncounted
 from lambdaboost.objectives.kernels.loss import as_better, chances, pushes
-from lambdaboost.objectives.kernels.pair_weight import Document, gain_delta, rank_delta, times
+from lambdaboost.objectives.kernels.pair_weight import ONE, Document, gain_delta, rank_delta, times
 
 # The rows of `slots`, an array with a column for each document: what pairs read of it, and its sums so far.
-E, GAIN, D, H, UP, DOWN, LAM, MU = map(np.int64, range(8))
+E, GAIN, D, H, FACTOR, LAM, MU = map(np.int64, range(7))
 TILE_ROWS = 4  # rows of a tile: enough to use a loaded column four times, few enough for 32 registers
 PADDING = 32  # columns are padded to a multiple of this
 ROWS_CARRIED = 64 * TILE_ROWS  # rows summed into a column in float32 before the sum is carried to float64
@@ -39,8 +39,7 @@ class Run(NamedTuple):
     gain: Any
     d: Any
     h: Any
-    up: Any
-    down: Any
+    factor: Any
     lam: Any
     mu: Any
 
@@ -56,14 +55,14 @@ def pair(formula, i, j):
 @uncounted
 def shared(formula, i, j):
     """The difference of the gains: times `pair` this is ρ |ΔZ|."""
-    return times(formula.factors, gain_delta(formula.swap, i, j), j.factor)
+    return gain_delta(formula.swap, i, j)
 
 
 @uncounted
 def run_of(slots, lo, hi):
     """The slots lo:hi."""
     return Run(
-        slots[E, lo:hi], slots[GAIN, lo:hi], slots[D, lo:hi], slots[H, lo:hi], slots[UP, lo:hi], slots[DOWN, lo:hi],
+        slots[E, lo:hi], slots[GAIN, lo:hi], slots[D, lo:hi], slots[H, lo:hi], slots[FACTOR, lo:hi],
         slots[LAM, lo:hi], slots[MU, lo:hi],
     )  # fmt: skip
 
@@ -72,21 +71,20 @@ def run_of(slots, lo, hi):
 def cut(run, lo, hi):
     """A part of a run."""
     return Run(
-        run.e[lo:hi], run.gain[lo:hi], run.d[lo:hi], run.h[lo:hi], run.up[lo:hi], run.down[lo:hi], run.lam[lo:hi],
-        run.mu[lo:hi],
+        run.e[lo:hi], run.gain[lo:hi], run.d[lo:hi], run.h[lo:hi], run.factor[lo:hi], run.lam[lo:hi], run.mu[lo:hi],
     )  # fmt: skip
 
 
 @uncounted
 def better(formula, rows, i):
     """The document of a row, the better of a pair."""
-    return Document(as_better(formula.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.up[i])
+    return Document(as_better(formula.chance, rows.e[i]), rows.gain[i], rows.d[i], rows.h[i], rows.factor[i])
 
 
 @uncounted
 def worse(columns, j):
     """The document of a column, the worse of a pair."""
-    return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], columns.down[j])
+    return Document(columns.e[j], columns.gain[j], columns.d[j], columns.h[j], ONE)
 
 
 @inlined_disjoint

@@ -113,7 +113,7 @@ class Work(NamedTuple):
     between_points: Any
     mixed: Any  # (n_terms, N_POINTS) charges of all levels that push a level
     pending: Any  # (DEPTH, 2) runs still to meet
-    slots: Any  # (2, 8, …) of two leaves, level by level, as tiles read them
+    slots: Any  # (2, 7, …) of two leaves, level by level, as tiles read them
     start: Any  # (2, n_levels + 1) of each level
     rank: Any  # (2, LEAF) in `Documents`, of each slot
     scores: Any  # (LEAF,)
@@ -134,7 +134,7 @@ def _memory(n: int, m: int, gain: Any, n_terms: int) -> tuple[Documents, Weights
     )  # fmt: skip
     work = Work(
         np.empty(N_POINTS), np.empty((2, 2, 2, N_POINTS, N_POINTS)), np.empty((n_terms, N_POINTS)),
-        np.empty((DEPTH, 2), np.int64), np.zeros((2, 8, LEAF + 2 * PADDING), np.float32),
+        np.empty((DEPTH, 2), np.int64), np.zeros((2, 7, LEAF + 2 * PADDING), np.float32),
         np.empty((2, n_levels + 1), np.int64), np.empty((2, LEAF), np.int64), np.empty(LEAF),
     )  # fmt: skip
     return docs, weights, runs, work

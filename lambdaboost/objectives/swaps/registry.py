@@ -65,16 +65,10 @@ def level_gains(metric: Any, q: Queries, levels: Levels) -> NDArray[np.float32]:
     def build() -> Any:
         gains = np.zeros(levels.size.size) if metric is None else _gains_of_levels(metric, q, levels)
         worst = levels.first[levels.query()] + levels.reach - 1
-        return (gains - gains[worst]).astype(np.float32), levels
+        return (gains - gains[worst]).astype(np.float32), levels, metric
 
     # Identities name the levels and the measure as long as they live, and what is kept holds them.
-    of_levels = id(levels.of_document)
-
-    def of_equals() -> Any:
-        value = None if metric is None else replace(metric, empty=0.0)
-        return q.memo(("gain of level", of_levels, value), build), metric
-
-    found: NDArray[np.float32] = q.memo(("gain of level", of_levels, id(metric)), of_equals)[0][0]
+    found: NDArray[np.float32] = q.memo(("gain of level", id(levels.of_document), id(metric)), build)[0]
     return found
 
 

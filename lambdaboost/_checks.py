@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 LAST_RANK = 2**31 - 1  # the highest cutoff; no list is longer
 STEEPEST = 1e15  # the highest σ, whose square and whose product with a score difference are finite
@@ -149,33 +149,6 @@ def check_sigma(value: Any) -> None:
     check_number("sigma", value, high=STEEPEST, above=0)
 
 
-def check_cutoff(value: Any) -> int | None:
-    """The last rank that counts, ≥ 1, or None for all documents."""
-    remedy = "give a whole number ≥ 1, or None for all documents"
-    return None if value is None else check_whole("k", value, remedy=remedy)
-
-
-def check_threshold(value: Any) -> int | float:
-    """The lowest grade that counts as relevant, > 0."""
-    remedy = "give the lowest grade that counts as relevant, a number > 0"
-    return check_number("threshold", value, above=0, remedy=remedy)
-
-
-def check_empty(value: Any) -> float:
-    """The value of an undefined query; any NaN becomes `math.nan`, which equals itself in tuples."""
-    if isinstance(value, Real) and math.isnan(value):
-        return math.nan
-    remedy = "give a number, or float('nan') to leave such queries out"
-    return float(check_number("empty", value, remedy=remedy))
-
-
-def check_source(value: Any) -> str:
-    """The name of a label source that is read."""
-    if not isinstance(value, str):
-        raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
-    return value
-
-
 def check_new_source(name: object, taken: Container[str] = ()) -> None:
     """Raise if `name` cannot name a new label source: no string, reserved, or one of `taken`."""
     if not isinstance(name, str) or not name:
@@ -194,25 +167,8 @@ def all_finite(values: NDArray[Any]) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def check_scores(given: ArrayLike, q: Any) -> NDArray[np.float64]:
-    """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
-    try:
-        s = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"scores must be numbers, one per document: {error}") from None
-    if s.shape != (q.n_documents,) or not all_finite(s):
-        q.scores(np.where(np.isneginf(s), 0.0, s))
-    return s
-
-
 def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remedy: str) -> None:
     """Raise for the first label that is `bad`, if any."""
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise RowError(name, row, float(labels[row]), remedy)
-
-
-def check_positions(q: Any, source: str, rows: NDArray[np.bool_]) -> None:
-    """Raise if one of these rows of `q`, which have labels in `source`, has no position."""
-    remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
-    refuse_labels(source, q.labels[source], rows & (q.required_position() == 0), remedy)

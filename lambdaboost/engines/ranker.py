@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._value import Value
-from lambdaboost._words import likely, listed, shown
+from lambdaboost._words import listed, shown
 from lambdaboost.datasets.categories import Categories, categories_in
 from lambdaboost.datasets.named_columns import QID, NamedColumns, Rows, names_in
 from lambdaboost.datasets.tables import as_frame, with_categories
-from lambdaboost.engines.engine import Engine
+from lambdaboost.engines.engine import Engine, likely
 from lambdaboost.engines.job import DEFAULT_MEASURE
 from lambdaboost.engines.leaves import Leaves
 from lambdaboost.engines.native import NativeObjective, read_objective

@@ -8,7 +8,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_threshold, check_whole
+from lambdaboost._checks import check_number, check_whole
 from lambdaboost._jit import kernel
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.measure import AtCutoff, Measure
@@ -22,7 +22,8 @@ class Binary(Measure, registered=False):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(threshold=check_threshold(self.threshold))
+        remedy = "give the lowest grade that counts as relevant, a number > 0"
+        self._set(threshold=check_number("threshold", self.threshold, above=0, remedy=remedy))
 
     def swap_gains(self, q: Queries) -> NDArray[np.float32]:
         """The gain of a document in a swap: 1 if it is relevant, else 0; float32 (n_documents,)."""

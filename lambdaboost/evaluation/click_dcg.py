@@ -8,10 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._checks import check_number, check_source, refuse_labels
+from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost.clicks.propensities import Propensities
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import AtCutoff
+from lambdaboost.evaluation.measure import AtCutoff, check_source
 from lambdaboost.evaluation.ndcg import dcg
 from lambdaboost.evaluation.rankings import retrieved
 

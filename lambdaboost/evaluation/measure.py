@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import field, replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_cutoff, check_empty, check_scores, check_source
+from lambdaboost._checks import all_finite, check_number, check_whole
 from lambdaboost._value import Value
 from lambdaboost.calls.callback import figure_of
 from lambdaboost.datasets import Queries
@@ -147,7 +148,9 @@ class AtCutoff(Measure, registered=False):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(k=check_cutoff(self.k))
+        if self.k is not None:
+            remedy = "give a whole number ≥ 1, or None for all documents"
+            self._set(k=check_whole("k", self.k, remedy=remedy))
 
 
 class OfSource(Measure, registered=False):
@@ -158,3 +161,29 @@ class OfSource(Measure, registered=False):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(source=check_source(self.source))
+
+
+def check_empty(value: Any) -> float:
+    """The value of an undefined query; any NaN becomes `math.nan`, which equals itself in tuples."""
+    if isinstance(value, Real) and math.isnan(value):
+        return math.nan
+    remedy = "give a number, or float('nan') to leave such queries out"
+    return float(check_number("empty", value, remedy=remedy))
+
+
+def check_source(value: Any) -> str:
+    """The name of a label source that is read."""
+    if not isinstance(value, str):
+        raise TypeError(f"source is {value!r}: give the name of a label source, such as 'clicks'")
+    return value
+
+
+def check_scores(given: ArrayLike, q: Queries) -> NDArray[np.float64]:
+    """One score per document of `q`, float64 (n_documents,): finite, or −inf for a document that was not retrieved."""
+    try:
+        s = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"scores must be numbers, one per document: {error}") from None
+    if s.shape != (q.n_documents,) or not all_finite(s):
+        q.scores(np.where(np.isneginf(s), 0.0, s))
+    return s

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaboost._checks import check_number, check_positions
+from lambdaboost._checks import check_number, refuse_labels
 from lambdaboost._value import Value
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
@@ -102,7 +102,8 @@ class InversePropensities(Value):
 
     def _of(self, q: Queries) -> Factors | Unfactored:
         clicked = q.source(self.source) > 0
-        check_positions(q, self.source, clicked)
+        remedy = "the row has no position; give the position at which it was shown, or NaN as its label"
+        refuse_labels(self.source, q.labels[self.source], clicked & (q.required_position() == 0), remedy)
         rows = np.flatnonzero(clicked)
         positions: Any = q.positions
         weight = 1 / self.propensities.at_positions(positions.take(rows))

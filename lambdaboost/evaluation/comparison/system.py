@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_scores, saying
+from lambdaboost._checks import saying
 from lambdaboost._words import shown
 from lambdaboost.datasets import Queries
-from lambdaboost.evaluation.measure import Measure, mean_of
+from lambdaboost.evaluation.measure import Measure, check_scores, mean_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

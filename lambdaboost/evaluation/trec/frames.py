@@ -13,10 +13,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import check_scores
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation.comparison.system import System
+from lambdaboost.evaluation.measure import check_scores
 from lambdaboost.evaluation.rankings import ranking
 
 KEY = ["query_id", "doc_id"]

@@ -294,14 +294,6 @@ def xendcg(scores, gains, gammas):
     return lam, mu
 
 
-def normalized_pairs(scores, labels, weight, order, sigma=1.0):
-    """λ^L with weights over their sum; `weight(ranks, i, j)`, and whose ranks the sum is taken at."""
-    pairs, r = graded_pairs(labels), ranks(scores)
-    total = math.fsum(weight(ranks(order), i, j) for i, j in pairs)
-    lam, mu = pair_rule(scores, pairs, lambda i, j: weight(r, i, j), lambda o: logistic(o, sigma))
-    return (lam / total, mu / total) if total else (0 * lam, 0 * mu)
-
-
 # Combiners: λ and μ of several objectives over all documents, `parts` = [(λ, μ), …].
 
 
@@ -406,23 +398,6 @@ def naive_simplest(values, best):
         if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
             return at
     raise AssertionError
-
-
-def measure_of(measure, scores, labels):
-    """Z of one query; 0 where it is undefined."""
-    z = _measured(measure, tuple(map(float, scores)), tuple(map(float, labels)))
-    return 0.0 if math.isnan(z) else z
-
-
-def finite_difference(measure, step, scores, labels):
-    """[Z(s + c e_i) − Z(s − c e_i)] / 2c, one document after the other, and ones (Yue and Burges 2007, section 4)."""
-    lam = []
-    for i in range(len(scores)):
-        up, down = list(scores), list(scores)
-        up[i] += step
-        down[i] -= step
-        lam.append((measure_of(measure, up, labels) - measure_of(measure, down, labels)) / (2 * step))
-    return np.array(lam), np.ones(len(scores))
 
 
 def position_ratios(costs, power):

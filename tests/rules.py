@@ -56,7 +56,6 @@ class Rule:
     reference: Callable[[np.ndarray, dict[str, np.ndarray], int], Pair]
     tolerance: float = 1e-5
     highest: float = 1e3  # the highest grade that the objective can take
-    rounding: float = 1e-30  # the largest λ of a query that the tolerance is not relative to
     # Shared checks that do not hold: "sum", "permute", "nothing", "absent", "twice".
     skips: tuple[str, ...] = ()
 
@@ -130,18 +129,6 @@ def _local_swap(metric, center, **limits):
         lambda s, y, m: naive.by_swap(metric, s, y["relevance"], lambda o: naive.local(o, center)),
         **limits,
     )
-
-
-def _swap_ndcg(k=None):
-    def of_query(s, l):
-        gains = [naive.exponential(x) for x in l]
-        return lambda r, i, j: naive.swap_ndcg(gains, r, i, j, k)
-
-    return of_query
-
-
-def _swap_map(s, l):
-    return lambda r, i, j: naive.swap(MAP(), [-float(x) for x in r], [float(x) for x in l], i, j)
 
 
 def _scorecard(s, y, m):

@@ -33,7 +33,7 @@ class Effort:
     resamples: int = 200
 
 
-QUICK = Effort(sessions=1000, rounds=5, resamples=5)
+QUICK = Effort(sessions=4000, rounds=5, resamples=5)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lambdaboost.clicks import ClickLog as ClickLog, Propensities as Propensities
     from lambdaboost.datasets import Queries as Queries
-    from lambdaboost.engines.saving import load as load, save as save
+    from lambdaboost.engine_data import attach as attach, query_folds as query_folds
     from lambdaboost.evaluation import (
         AUC as AUC,
         CNDCG as CNDCG,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Spearman as Spearman,
     )
     from lambdaboost.objectives import *  # noqa: F403
+    from lambdaboost.saving import load as load, save as save
     from lambdaboost.serving import export as export
     from lambdaboost.tuning import Tuned as Tuned, tune as tune
 
@@ -46,12 +47,14 @@ HOLDERS = {
     "Propensities": "clicks",
     "Queries": "datasets",
     "Tuned": "tuning",
+    "attach": "engine_data",
     "export": "serving",
-    "load": "engines.saving",
-    "save": "engines.saving",
+    "load": "saving",
+    "query_folds": "engine_data",
+    "save": "saving",
     "tune": "tuning",
 }
-PACKAGES = ("clicks", "datasets", "engines", "evaluation", "objectives")
+PACKAGES = ("clicks", "datasets", "evaluation", "objectives")
 
 
 def _holders() -> dict[str, str]:

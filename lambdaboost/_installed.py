@@ -47,6 +47,17 @@ def remedy(name: str) -> str:
     return f"pip install '{wanted}'{smaller if name == 'xgboost' else ''}"
 
 
+def engine_named(name: str) -> Any:
+    """What lambdaboost needs of an engine: the module `lambdaboost.lightgbm` or `lambdaboost.xgboost`, imported now."""
+    return import_module(f"lambdaboost.{name}")
+
+
+def engine_of(model: Any) -> str | None:
+    """The name of the engine of a booster; None for anything else."""
+    name = type(model).__module__.split(".")[0]
+    return name if name in ENGINES and type(model).__name__ == "Booster" else None
+
+
 def first_installed() -> str:
     """The engine to take where none is named: LightGBM, unless only XGBoost is installed."""
     return next(iter(installed()), ENGINES[0])

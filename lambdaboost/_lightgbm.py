@@ -9,8 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +17,49 @@ from lambdaboost._warn import waiting
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 OF_BOOSTERS = "rollback_one_iter"
-ROUNDS = "current_iteration"  # the method that counts a booster's iterations
 # Parameters: the main name, then its aliases in LightGBM's order of preference.
 BOOSTING = ("boosting", "boosting_type", "boost")
+METRIC = ("metric", "metrics", "metric_types")
+ALIASES = {
+    "objective": ("objective", "objective_type", "app", "application", "loss"),
+    "metric": METRIC,
+    "rounds": (
+        *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
+        *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
+    ),
+    "early stopping": ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
+    "seed": ("seed", "random_seed", "random_state"),
+    "rate": ("learning_rate", "shrinkage_rate", "eta"),
+    "least leaf": (
+        *("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+    ),
+    "least hessian": (
+        *("min_sum_hessian_in_leaf", "min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian"),
+        "min_child_weight",
+    ),
+}
+DEFAULTS = {"rate": 0.1, "least leaf": 20, "least hessian": 1e-3}
+# Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
+_TRUNCATION = "the measure truncates: give LambdaRank(NDCG(k=30))"
+ONLY_NATIVE = {
+    "lambdarank_truncation_level": _TRUNCATION,
+    "max_position": _TRUNCATION,
+    "lambdarank_norm": "leave it out, or train with LightGBM's own 'lambdarank'",
+    "sigmoid": "give LambdaRank(sigma=1.0)",
+    "lambdarank_position_bias_regularization": "leave it out",
+    "objective_seed": "give XENDCG(seed=5)",
+}
+
+# The metrics of LightGBM 4.7 with their aliases; Python has no list of them.
+_METRICS = """
+none na null custom l1 mean_absolute_error mae regression_l1 l2 mean_squared_error mse regression_l2 regression rmse
+root_mean_squared_error l2_root quantile mape mean_absolute_percentage_error huber fair poisson gamma gamma_deviance
+tweedie r2 ndcg lambdarank rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart map mean_average_precision auc
+average_precision binary_logloss binary binary_error auc_mu multi_logloss multiclass softmax multiclassova
+multiclass_ova ova ovr multi_error cross_entropy xentropy cross_entropy_lambda xentlambda kullback_leibler kldiv
+"""
+METRICS = frozenset(_METRICS.split())
 THREADS = ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread")
-# The attribute in which `Booster.update` records that it has removed the booster's own objective.
-OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
-# What a file of `Dataset.save_binary` begins with.
-BINARY = b"______LightGBM_Binary_File_Token______\n"
 
 
 def library() -> Any:
@@ -46,8 +80,8 @@ def is_true(value: Any) -> bool:
     return str(value).lower() in ("true", "1", "+")
 
 
-def machines_of(params: Mapping[str, Any]) -> int:
-    """The workers of the training; LightGBM counts them where `params` list them alone."""
+def workers(params: Mapping[str, Any]) -> int:
+    """How many workers of a cluster train together; LightGBM counts them where `params` list them alone."""
     listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
     counted = params.get("num_machines") or params.get("num_machine")
     return max(int(counted or 1), listed.count(",") + 1)
@@ -59,24 +93,6 @@ def machines_of(params: Mapping[str, Any]) -> int:
 def is_constructed(data: Any) -> bool:
     """Whether the data set is constructed, without constructing it."""
     return data._handle is not None
-
-
-class ScoredInBatches:
-    """A base of data sets: a model that is continued scores `Rows` in batches; LightGBM would read them all at once."""
-
-    def _set_init_score_by_predictor(self, predictor: Any, data: Any, used_indices: Any) -> Any:
-        if predictor is None or not hasattr(data, "batches"):
-            return super()._set_init_score_by_predictor(predictor, data, used_indices)  # type: ignore[misc]
-        scores = [predictor.predict(batch, raw_score=True) for batch in data.batches()]
-        return self.set_init_score(np.concatenate(scores))  # type: ignore[attr-defined]
-
-
-def is_binary_file(data: Any) -> bool:
-    """Whether features are a file that `Dataset.save_binary` wrote: of bins, which no model can score."""
-    if not isinstance(data, str | Path) or not Path(data).is_file():
-        return False
-    with Path(data).open("rb") as file:
-        return file.read(len(BINARY)) == BINARY
 
 
 def rows_of_parent(data: Any) -> tuple[Any, Any]:
@@ -99,27 +115,53 @@ def threads_given(booster: Any) -> Any:
     return next((booster.params[name] for name in THREADS if booster.params.get(name) is not None), None)
 
 
-def note_objective(booster: Any) -> None:
-    """Keep the first `Booster.update` from resetting the booster's parameters."""
-    setattr(booster, OBJECTIVE_NOTED, True)
+def params_of(booster: Any) -> Mapping[str, Any]:
+    """The parameters that the user gave."""
+    return booster.params or {}
 
 
-def ranker_in_training() -> tuple[Any, dict[str, Any], Any, Any] | None:
-    """Of the `LGBMRanker.fit` that is training its eval_metric, parameters, feval and callbacks; None outside of any.
+def restart_dart(booster: Any) -> None:
+    """Let DART drop the same trees in every run, once the scores of its first round are computed.
 
-    They are read from the local variables of the functions that wait.
+    It does not initialise the variable that records whether trees were dropped in a round, so that the first round draws
+    a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
     """
-    wanted = {"fit": "lightgbm.sklearn", "train": "lightgbm.engine"}
-    found: dict[str, dict[str, Any]] = {}
-    for frame in waiting():
-        name = frame.f_code.co_name
-        if name in wanted.keys() - found.keys() and frame.f_globals.get("__name__") == wanted[name]:
-            found[name] = dict(frame.f_locals)
-    if found.keys() != wanted.keys():
+    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING):
+        booster.reset_parameter({"objective": "none"})
+
+
+class Fit(NamedTuple):
+    """The call of `LGBMRanker.fit` that is training."""
+
+    y: Any
+    eval_metric: Any
+    params: dict[str, Any]
+    feval: Any
+    callbacks: Any
+
+
+def ranker_in_training() -> Fit | None:
+    """The call of `LGBMRanker.fit` that waits; None outside of any. It is read from local variables."""
+    fit, train = _variables("fit", "lightgbm.sklearn"), _variables("train", "lightgbm.engine")
+    if fit is None or train is None:
         return None
-    fit, train = found["fit"], found["train"]
     callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
-    return fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks
+    return Fit(fit.get("y"), fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
+
+
+def metrics_in_training() -> list[Any]:
+    """The callables that `lightgbm.train` or `lightgbm.cv` evaluates, which waits."""
+    train = _variables("train", "lightgbm.engine") or _variables("cv", "lightgbm.engine") or {}
+    given = train.get("feval")
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _variables(function: str, module: str) -> dict[str, Any] | None:
+    """The local variables of a function that waits; None if it does not."""
+    for frame in waiting():
+        if frame.f_code.co_name == function and frame.f_globals.get("__name__") == module:
+            return dict(frame.f_locals)
+    return None
 
 
 def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int, named: bool) -> None:

@@ -7,11 +7,72 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
+
+from lambdaboost._warn import waiting
 
 # A method of XGBoost's boosters that LightGBM's do not have.
 OF_BOOSTERS = "num_boosted_rounds"
-ROUNDS = OF_BOOSTERS  # the method that counts a booster's iterations
+
+# The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
+# gblinear, of objectives, and of its estimators.
+_PARAMETERS = """
+booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
+random_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
+
+eta learning_rate gamma min_split_loss max_depth min_child_weight max_delta_step subsample sampling_method
+colsample_bytree colsample_bylevel colsample_bynode lambda reg_lambda alpha reg_alpha tree_method scale_pos_weight
+updater updater_seq refresh_leaf process_type grow_policy max_leaves max_bin num_parallel_tree monotone_constraints
+interaction_constraints multi_strategy max_cached_hist_node extmem_single_page max_cat_to_onehot max_cat_threshold
+sparse_threshold default_direction opt_dense_col specified_updater sketch_eps sketch_ratio max_row_perbatch
+
+sample_type normalize_type rate_drop one_drop skip_drop feature_selector top_k tolerance
+
+objective base_score eval_metric num_class num_target boost_from_average tweedie_variance_power huber_slope
+quantile_alpha expectile_alpha aft_loss_distribution aft_loss_distribution_scale lambdarank_pair_method
+lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization lambdarank_unbiased
+lambdarank_bias_norm ndcg_exp_gain
+
+n_estimators early_stopping_rounds callbacks importance_type enable_categorical missing feature_types feature_weights
+"""
+
+ALIASES = {
+    "objective": ("objective",),
+    "metric": ("eval_metric",),
+    "rounds": ("num_boost_round", "n_estimators"),
+    "early stopping": ("early_stopping_rounds",),
+    "seed": ("seed", "random_state"),
+    "rate": ("eta", "learning_rate"),
+    "least leaf": ("min_child_weight",),
+}
+DEFAULTS = {"rate": 0.3, "least leaf": 1}
+# Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
+ONLY_NATIVE = {
+    "lambdarank_pair_method": "the measure truncates: give LambdaRank(NDCG(k=32))",
+    "lambdarank_num_pair_per_sample": "the measure truncates: give LambdaRank(NDCG(k=32))",
+    "lambdarank_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
+    "lambdarank_score_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
+    "lambdarank_unbiased": "leave it out",
+    "ndcg_exp_gain": "give LambdaRank(NDCG(gain='linear'))",
+}
+
+# The metrics of XGBoost 2.1 to 3.2; Python has no list of them.
+_METRICS = """
+rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
+cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
+"""
+METRICS = frozenset(_METRICS.split())
+
+
+def is_booster(value: object) -> bool:
+    """Whether an object is an `xgboost.Booster`."""
+    return hasattr(type(value), OF_BOOSTERS)
+
+
+def parameter_names() -> frozenset[str]:
+    """All names of parameters."""
+    return frozenset(_PARAMETERS.split())
 
 
 def library() -> Any:
@@ -19,34 +80,28 @@ def library() -> Any:
     return getattr(sys.modules.get("xgboost.core"), "_LIB", None)
 
 
-def workers() -> int:
+def workers(params: Mapping[str, Any]) -> int:
     """How many workers of a cluster train together here."""
     collective = sys.modules.get("xgboost.collective")
     return int(collective.get_world_size()) if collective is not None and collective.is_distributed() else 1
 
 
-def move_handle(source: Any, target: Any) -> None:
-    """Move the matrix in `source` to `target`; `source` is unusable afterwards."""
-    sys.modules["xgboost"].DMatrix.__init__(target, source.handle)
-    del source.handle  # otherwise both would free it
+def params_of(booster: Any) -> Mapping[str, Any]:
+    """The parameters that were given to the `xgboost.train` or `xgboost.cv` that waits."""
+    return (_variables() or {}).get("params") or {}
 
 
-def free(matrix: Any) -> None:
-    """Free a matrix, and so delete its cache on disk, while Python still refers to it."""
-    if hasattr(matrix, "handle"):
-        matrix.__del__()
+def metrics_in_training() -> list[Any]:
+    """The callable that `xgboost.train` or `xgboost.cv` evaluates, which waits."""
+    return [(_variables() or {}).get("custom_metric")]
 
 
-def iterator_settings(iterator: Any) -> dict[str, Any]:
-    """The arguments of `xgboost.DataIter` with which an iterator was made."""
-    names = {"cache_prefix": "cache_prefix", "release_data": "_release", "on_host": "on_host"}
-    names["min_cache_page_bytes"] = "min_cache_page_bytes"
-    kept = vars(iterator)
-    if "cache_prefix" not in kept:
-        raise TypeError(
-            f"{type(iterator).__name__}.__init__ does not call super().__init__(cache_prefix=…): call it first"
-        )
-    return {name: kept[attribute] for name, attribute in names.items() if attribute in kept}
+def _variables() -> dict[str, Any] | None:
+    """The local variables of the training function that waits; None if there is none."""
+    for frame in waiting():
+        if frame.f_code.co_name in ("train", "cv") and frame.f_globals.get("__name__") == "xgboost.training":
+            return dict(frame.f_locals)
+    return None
 
 
 def settings(booster: Any) -> tuple[str | None, str | None, str | None]:
@@ -62,12 +117,6 @@ def settings(booster: Any) -> tuple[str | None, str | None, str | None]:
 def threads_given(booster: Any) -> Any:
     """The number of threads of a booster; 0 where it was not set."""
     return settings(booster)[0]
-
-
-def boosters_in(model: Any, data: Any) -> list[tuple[Any, Any]]:
-    """Each booster of a callback's `model` with its data: one, or one per fold of `xgboost.cv`."""
-    folds = getattr(model, "cvfolds", None)
-    return [(model, data)] if folds is None else [(fold.bst, fold.dtrain) for fold in folds]
 
 
 def metric_of_queries(metric: Any, n_jobs: int | None) -> Any:

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import package
+from lambdaboost._installed import engine_of, package
 from lambdaboost._words import listed, shown
-from lambdaboost.engines.engine import engine_of
-from lambdaboost.engines.saving import SavedModel, in_use
+from lambdaboost.saving import SavedModel, in_use
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
@@ -92,9 +91,10 @@ def export(model: Any, path: str | Path, *, format: str, name: str = "lambdaboos
     --------
     >>> import json, os, tempfile
     >>> from pathlib import Path
-    >>> from lambdaboost.xgboost import DMatrix, train
-    >>> data, params = DMatrix([[0.1], [0.9]], [0, 1], qid=[7, 7]), {"min_child_weight": 0}
-    >>> booster = train(params, data, rounds=1, objective="LambdaRank")
+    >>> import xgboost as xgb
+    >>> from lambdaboost import LambdaRank
+    >>> params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
+    >>> booster = xgb.train(params, xgb.DMatrix([[0.1], [0.9]], [0, 1], qid=[7, 7]), 1, obj=LambdaRank())
     >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
     >>> export(booster, path, format="elasticsearch")
     >>> json.loads(Path(path).read_bytes())[0]["split"]

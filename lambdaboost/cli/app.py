@@ -31,7 +31,6 @@ TRAIN, MEASURE = "Train and predict", "Measure and compare"
 PAGE = Path("lambdaboost-report.html")  # written by demo and report in the current folder
 Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
 ENGINE = Engine(first_installed())
-Leaves = StrEnum("Leaves", ["engine", "gradient"])
 Choose = StrEnum("Choose", ["best", "simplest", "balanced"])
 Split = StrEnum("Split", ["folds", "given"])
 
@@ -119,10 +118,6 @@ def train(
             "lambdarank, rank_xendcg; rank:ndcg, rank:pairwise, rank:map."
         ),
     ] = "LambdaRank()",
-    leaves: Annotated[
-        Leaves,
-        Option(help="Leaf values by the engine's Newton steps, or gradient steps."),
-    ] = Leaves.engine,
     engine: EngineOption = ENGINE,
     rounds: Annotated[int, Option(min=1, help="Boosting rounds.")] = 100,
     early_stopping: Annotated[

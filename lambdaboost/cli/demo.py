@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,11 @@ import numpy as np
 
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.engines.engine import Engine, Training, engine_named
-from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import NativeObjective
-from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, System, compare
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.comparison.significance import LEGEND
 from lambdaboost.evaluation.comparison.table import Table, percent
+from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import Constrained, LambdaRank
 
 DOCUMENTS = 50  # of a query, on average
@@ -34,7 +30,6 @@ class Contender:
 
     name: str
     objective: Any
-    leaves: Leaves = "engine"
     curves: dict[float, list[Any]] = field(default_factory=dict)  # by learning rate, on the validation part
     rate: float = 0.0
     seconds: float = 0.0
@@ -47,13 +42,13 @@ def run(engine: str, queries: int, rounds: int, seed: int, report: Path) -> None
     log = web_search_log(queries, DOCUMENTS, seed=seed).shuffled(seed)
     train, valid, test = map(log.take, np.split(np.arange(queries), [queries // 4, queries // 2]))
     contenders = (
-        Contender(f"{engine} {stock.native}", NativeObjective(stock.native)),
+        Contender(f"{engine} {stock.NATIVE}", NativeObjective(stock.NATIVE)),
         Contender("Constrained", Constrained(LambdaRank(), LambdaRank(CNDCG(10)), reference=(0.0,))),
-        Contender("LambdaRank, gradient steps", LambdaRank(), "gradient"),
+        Contender("LambdaRank, gradient steps", GradientStep(LambdaRank())),
         Contender("LambdaRank, Newton steps", LambdaRank()),
     )
-    data = stock.data(train)
-    measured = stock.data(valid, reference=data)
+    data = stock.dataset(train)
+    measured = stock.dataset(valid, reference=data)
     for contender in contenders:
         with ERR.status(f"training {contender.name} …"):
             _train(stock, contender, data, measured, rounds, seed)
@@ -76,7 +71,7 @@ def run(engine: str, queries: int, rounds: int, seed: int, report: Path) -> None
     )
 
 
-def _train(stock: Engine, contender: Contender, data: Any, measured: Any, rounds: int, seed: int) -> None:
+def _train(stock: Any, contender: Contender, data: Any, measured: Any, rounds: int, seed: int) -> None:
     """Choose the learning rate on the validation part, then train without it."""
 
     def booster(rate: float, valid: Any, on_round: Any) -> Any:
@@ -84,19 +79,16 @@ def _train(stock: Engine, contender: Contender, data: Any, measured: Any, rounds
         rule = contender.objective
         if isinstance(rule, Constrained):  # keeps what its primary objective reaches alone, after each round
             alone: list[Any] = []
-            fit(stock, Training(rule.primary, "engine", rounds, params, rule.kept), data, data, alone.append)
+            stock.boost(rule.primary, params, rounds, data, data, rule.kept, on_round=alone.append)
             rule = replace(rule, reference=tuple(alone))
-        training = Training(rule, contender.leaves, rounds, params, CHOSEN_BY)
-        return fit(stock, training, data, valid, on_round)
+        return stock.boost(rule, params, rounds, data, valid, CHOSEN_BY, on_round=on_round)
 
-    with warnings.catch_warnings():  # of a constraint broken on the training part: the table shows it
-        warnings.filterwarnings("ignore", "keep: ")
-        for rate in LEARNING_RATES:
-            booster(rate, measured, contender.curves.setdefault(rate, []).append)
-        contender.rate = max(LEARNING_RATES, key=lambda rate: contender.curves[rate][-1])
-        start = time.perf_counter()
-        contender.booster = booster(contender.rate, None, lambda _: None)
-        contender.seconds = time.perf_counter() - start
+    for rate in LEARNING_RATES:
+        booster(rate, measured, contender.curves.setdefault(rate, []).append)
+    contender.rate = max(LEARNING_RATES, key=lambda rate: contender.curves[rate][-1])
+    start = time.perf_counter()
+    contender.booster = booster(contender.rate, None, None)
+    contender.seconds = time.perf_counter() - start
 
 
 def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> Table:
@@ -117,7 +109,7 @@ def _table(contenders: tuple[Contender, ...], comparison: Comparison) -> Table:
 def _write_page(
     path: Path,
     command: str,
-    stock: Engine,
+    stock: Any,
     contenders: tuple[Contender, ...],
     systems: list[System],
     valid: Collection,
@@ -127,7 +119,6 @@ def _write_page(
     settings = {
         c.name: {
             "objective": repr(c.objective),
-            "leaves": c.leaves,
             "learning rate": c.rate,
             f"validation {CHOSEN_BY!r}": ", ".join(
                 f"{y[-1]:.4f} at {rate:g}" for rate, y in c.curves.items()
@@ -141,5 +132,5 @@ def _write_page(
         histories={c.name: {"valid": {repr(CHOSEN_BY): c.curves[c.rate]}} for c in contenders},
         importance={c: dict(zip(valid.feature_names or (), of, strict=True)) for c, of in gains.items()},
         run={"Command": command, "Data": "a synthetic search log: its test part"} | settings,
-        title=f"lambdaboost demo, {stock.name}",
+        title=f"lambdaboost demo, {stock.NAME}",
     )

@@ -18,7 +18,6 @@ from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.job import check_read_positions
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.evaluation.comparison.table import Table
 from lambdaboost.evaluation.measure import mean_of
@@ -60,7 +59,6 @@ def check_evaluated(option: str, q: Queries, file: DocumentFile, measures: Itera
         with saying(f"{option} with --measure {measure!r}"), file.naming_rows():
             for source in measure.sources:
                 q.source(source, allow_negative=measure.allows_negative)
-            check_read_positions([measure], q)
             measure(np.zeros(q.n_documents), q)
 
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import ENGINES
+from lambdaboost import saving
+from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import Piece
-from lambdaboost.engines import saving
-from lambdaboost.engines.engine import Engine, engine_named
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class LoadedModel:
     about: Mapping[str, Any]
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Any:
         """Its engine."""
         return engine_named(self.about["engine"])
 
@@ -54,7 +53,7 @@ class LoadedModel:
     def matrix(self, file: Piece) -> Any:
         """The features of the model."""
         columns = self.columns_in(file)
-        n, found = self.engine.n_features(self.booster), len(columns.feature_names(file))
+        n, found = self.engine.importance(self.booster).size, len(columns.feature_names(file))
         if found != n:
             options = "--drop, --source, --position, --query and --label"
             used = "" if self.columns == Columns() else f", without those of {options},"
@@ -69,7 +68,7 @@ class LoadedModel:
         if "columns" in self.about:
             return self.columns
         if file.letor:  # in which the last features may not occur
-            lacking = self.engine.n_features(self.booster) - len(self.columns.feature_names(file))
+            lacking = self.engine.importance(self.booster).size - len(self.columns.feature_names(file))
             return (
                 replace(self.columns, n_features=len(file.names) + lacking) if lacking > 0 else self.columns
             )
@@ -80,15 +79,15 @@ class LoadedModel:
         if names is None:
             return self.columns
         values = self.columns.categories
-        named = self.engine.named_columns(values, file.names)
+        named = saving.columns_named(self.engine, values, file.names)
         categories = dict(zip(named, values.values(), strict=True))
-        features = self.engine.named_columns(names, file.names)
+        features = saving.columns_named(self.engine, names, file.names)
         return replace(self.columns, features=features, categories=categories)
 
 
-def default_names(engine: Engine, booster: Any) -> tuple[str, ...]:
+def default_names(engine: Any, booster: Any) -> tuple[str, ...]:
     """The engine's names of features that were given none, which the columns of a table may have too."""
-    return tuple(map(engine.unnamed.format, range(engine.n_features(booster))))
+    return tuple(map(engine.UNNAMED.format, range(engine.importance(booster).size)))
 
 
 def load(path: Path, options: Columns) -> LoadedModel:
@@ -162,8 +161,8 @@ def _plain(path: Path, options: Columns) -> LoadedModel:
     names = default_names(engine, booster)
     how = f"by name from a table{'' if engine.feature_names(booster) else f' with {names[0]}, …'}, else in order"
     note(
-        f"{path} is a plain {engine.name} model, without {saving.beside(path).name}: its {len(names)} "
+        f"{path} is a plain {engine.NAME} model, without {saving.beside(path).name}: its {len(names)} "
         f"features are taken {how}; in order, --drop excludes columns"
     )
-    about = {"engine": engine.name, "model_sha256": hashlib.sha256(content).hexdigest()}
+    about = {"engine": engine.NAME, "model_sha256": hashlib.sha256(content).hexdigest()}
     return LoadedModel(path, booster, replace(options, categories=engine.categories(booster)), about)

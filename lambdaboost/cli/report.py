@@ -24,11 +24,11 @@ from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import digest
-from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.evaluation.reports.page import has_matplotlib, label, label_axes, line
+from lambdaboost.saving import beside
 
 # Entries of a model's description that are not on the page, or elsewhere on it.
 HIDDEN = {"columns", "history", "measures", "model_sha256", "tuning"}

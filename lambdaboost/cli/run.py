@@ -27,7 +27,7 @@ OPTIONS = {
     "refit": "--no-refit",
 }
 SAME = (
-    *("valid", "objective", "leaves", "engine", "rounds", "measure", "keep", "settings", "minutes", "split"),
+    *("valid", "objective", "engine", "rounds", "measure", "keep", "settings", "minutes", "split"),
     *("folds", "choose", "nested", "study", "workers", "seed", "query", "position"),
 )
 OPTIONS |= {name: f"--{name}" for name in SAME}

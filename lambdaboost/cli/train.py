@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import engine_named
 from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.cli.console import ERR, bar_of_rounds, note, print_table, tell
 from lambdaboost.cli.files import check_suffix
@@ -27,14 +28,14 @@ from lambdaboost.datasets import Collection
 from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.folder import digest
 from lambdaboost.datasets.shards import Shards, batches
-from lambdaboost.engines.engine import Engine, Training, engine_named
-from lambdaboost.engines.leaves import Leaves, stepped
-from lambdaboost.engines.native import NativeObjective, read_objective
-from lambdaboost.engines.saving import beside, save
-from lambdaboost.engines.train import fit
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import default_measures
+from lambdaboost.leaks import warn_of_leaks
+from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import Objective
+from lambdaboost.objectives.base.objective import check_objective
+from lambdaboost.saving import beside, save
+from lambdaboost.traps import remedy
 
 Parts = dict[str, Collection | Shards]  # train, valid and test
 
@@ -45,7 +46,6 @@ def run(
     test: Path | None,
     out: Path,
     objective: str,
-    leaves: Leaves,
     engine: str,
     rounds: int,
     early_stopping: int | None,
@@ -63,8 +63,7 @@ def run(
     watched = None if valid is None else next(iter(measures), NDCG(10))
     streamed = train.is_dir() or (valid is not None and valid.is_dir())
     params = {"seed": seed, **parse_params(param, chosen, streamed)}
-    rule = _checked(objective, chosen, leaves)
-    training = Training(rule, leaves, rounds, params, watched, early_stopping)
+    rule = _checked(objective, engine)
     check_columns(measures, columns, rule)
 
     given = {"train": train, "valid": valid, "test": test}
@@ -78,8 +77,9 @@ def run(
             check_evaluated(f"--{part}", parts[part].queries, files[part], (*measures, *also))
 
     with files["train"].naming_rows(parts["train"].queries.shuffled_rows(seed)):
+        read = _read_in_training(parts, rule, watched, measures)
         booster, seconds, history = _trained(
-            chosen, training, _read_in_training(parts, training, measures), seed
+            chosen, rule, params, rounds, watched, early_stopping, read, seed
         )
     figures = {
         part: figures_of(measures, scores_of(chosen, booster, data), data.queries, seed)
@@ -97,7 +97,7 @@ def run(
         "history": history,
         "rounds_kept": kept,
     }
-    save(booster, out, objective=rule, leaves=leaves, params=params, about=about)
+    save(booster, out, objective=rule, params=params, about=about)
     note(f"trained {rule!r} in {seconds:.1f} s; {out} keeps {kept} rounds")
     if as_json:
         print(beside(out).read_text(encoding="utf-8"), end="")
@@ -108,18 +108,19 @@ def run(
         tell(remark(part, parts[part].queries))
 
 
-def _checked(text: str, engine: Engine, leaves: Leaves) -> Any:
+def _checked(text: str, engine: str) -> Any:
     """The objective of the option."""
     with naming_option(f"--objective {text!r}"):
         objective = read_objective(text)
         if isinstance(objective, NativeObjective):
-            objective.check(engine, leaves)
+            objective.check(engine)
         else:
-            stepped(objective, leaves)
+            check_objective("objective", objective)
+            objective.refuse_on_engines()
     return objective
 
 
-def parse_params(texts: Iterable[str], engine: Engine, streamed: bool = False) -> dict[str, Any]:
+def parse_params(texts: Iterable[str], engine: Any, streamed: bool = False) -> dict[str, Any]:
     """Parse the option ``--param``: numbers, true and false are converted, anything else is text.
 
     Data that are `streamed` from a folder restrict the engine's choices.
@@ -129,10 +130,12 @@ def parse_params(texts: Iterable[str], engine: Engine, streamed: bool = False) -
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
             raise ValueError(f"--param {text!r}: expected KEY=VALUE, such as num_leaves=63")
-        if key in engine.reserved:
+        if key in engine.RESERVED:
             raise ValueError(f"--param {text!r}: {key} has its own option; see lambdaboost train --help")
-        if unknown := engine.unknown(key):
-            raise ValueError(f"--param {text!r}: {engine.name} has no parameter {key!r}; {unknown}")
+        if key not in engine.PARAMETERS:
+            raise ValueError(
+                f"--param {text!r}: {engine.NAME} has no parameter {key!r}; {remedy(key, engine.PARAMETERS)}"
+            )
         if key in params:
             raise ValueError(f"--param {text!r}: {key} is given twice; give it once")
         if streamed and value not in engine.streamed.get(key, (value,)):
@@ -173,7 +176,7 @@ def read_parts(
     return parts, columns, files
 
 
-def scores_of(engine: Engine, booster: Any, data: Collection | Shards) -> NDArray[np.floating]:
+def scores_of(engine: Any, booster: Any, data: Collection | Shards) -> NDArray[np.floating]:
     """The scores of all documents, of a folder batch by batch."""
     return np.concatenate([engine.scores(booster, part.features) for part in batches(data)])
 
@@ -190,34 +193,43 @@ def _defaults(parts: Parts) -> tuple[Measure, ...]:
     return tuple(measure for measure in first if all(measure in other for other in others)) or first
 
 
-def _read_in_training(parts: Parts, training: Training, measures: tuple[Measure, ...]) -> Parts:
+def _read_in_training(
+    parts: Parts, rule: Any, watched: Measure | None, measures: tuple[Measure, ...]
+) -> Parts:
     """The parts, without positions that only measures of the trained model read: a training would report them."""
-    readers = [training.objective, *([] if training.measure is None else [training.measure])]
-    trains = not isinstance(training.objective, Objective) or any(r.reads_positions for r in readers)
+    readers = [rule, *([] if watched is None else [watched])]
+    trains = not isinstance(rule, Objective) or any(r.reads_positions for r in readers)
     if trains or not any(measure.reads_positions for measure in measures):
         return parts
     return {name: part.without_positions() for name, part in parts.items()}
 
 
 def _trained(
-    engine: Engine, training: Training, parts: Parts, seed: int
+    engine: Any,
+    rule: Any,
+    params: Mapping[str, Any],
+    rounds: int,
+    watched: Measure | None,
+    early_stopping: int | None,
+    parts: Parts,
+    seed: int,
 ) -> tuple[Any, float, dict[str, Any]]:
     """The booster, its training time in seconds, and the measure of each round like an engine's evaluation results."""
-    data = engine.data(parts["train"].shuffled(seed), params=training.params)
-    valid = None
-    if "valid" in parts:
-        valid = engine.data(parts["valid"].shuffled(seed), data, training.params)
+    train = parts["train"].shuffled(seed)
+    warn_of_leaks(train.features, train.queries, train.feature_names)
+    data = engine.dataset(train)
+    valid = engine.dataset(parts["valid"].shuffled(seed), data) if "valid" in parts else None
     curve: list[float | None] = []
     start = time.perf_counter()
-    with bar_of_rounds(training.rounds) as advance:
+    with bar_of_rounds(rounds) as advance:
 
         def on_round(figure: float | None) -> None:
             curve.append(figure)
-            advance("" if figure is None else f"{training.measure!r} {figure:.4f}")
+            advance("" if figure is None else f"{watched!r} {figure:.4f}")
 
-        booster = fit(engine, training, data, valid, on_round)
+        booster = engine.boost(rule, params, rounds, data, valid, watched, early_stopping, on_round)
     seconds = time.perf_counter() - start
     if valid is None:
         return booster, seconds, {}
     values = [None if figure is None or math.isnan(figure) else round(figure, 6) for figure in curve]
-    return booster, seconds, {"valid": {repr(training.measure): values}}
+    return booster, seconds, {"valid": {repr(watched): values}}

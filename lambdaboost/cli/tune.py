@@ -12,9 +12,8 @@ from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tel
 from lambdaboost.cli.files import check_suffix, engine_of_suffix
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
 from lambdaboost.cli.train import data_facts, parse_params, read_parts
-from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.saving import beside
 from lambdaboost.evaluation import NDCG
+from lambdaboost.saving import beside
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search_for
 from lambdaboost.tuning.candidates import given

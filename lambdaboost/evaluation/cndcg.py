@@ -44,6 +44,7 @@ class CNDCG(OfSource, DiscountedGain):
 
     source: str = "clicks"
     scale: float = 4
+    short_name = "ndcg"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+import zlib
 from abc import ABC, abstractmethod
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import all_finite, check_number, check_whole
-from lambdaboost._value import Value
-from lambdaboost.calls.callback import figure_of
+from lambdaboost._value import Value, text_of
+from lambdaboost.callback import value_of
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 
@@ -55,6 +57,28 @@ class Measure(Value, ABC, registered=False):
         """Store checked fields, in ``__post_init__`` only."""
         for name, item in checked.items():
             object.__setattr__(self, name, item)
+
+    @property
+    def name(self) -> str:
+        """The name in the engines' results: letters, digits and ``@ _ - .`` only.
+
+        >>> from lambdaboost import CNDCG, MAP, NDCG
+        >>> NDCG(k=3).name, CNDCG(k=3).name, MAP().name, NDCG(k=3, gain="linear").name
+        ('ndcg@3', 'ndcg@3-clicks', 'map', 'ndcg@3-gain_linear')
+        """
+        shown = {
+            f.name: getattr(self, f.name) for f in fields(self) if _differs(getattr(self, f.name), f.default)
+        }
+        cutoff = f"@{shown.pop('k')}" if "k" in shown else ""
+        shown.pop("source", None)
+        ends = [] if self.source == RELEVANCE else [self.source]
+        ends += [f"{name}_{_short(item)}" for name, item in shown.items()]
+        return self.short_name + cutoff + "".join(f"-{_plain(end)}" for end in ends)
+
+    @property
+    def short_name(self) -> str:
+        """What `name` begins with: that of the class, in lower case."""
+        return re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
 
     @property
     def source(self) -> str:
@@ -122,10 +146,10 @@ class Measure(Value, ABC, registered=False):
         - ``scoring=`` of scikit-learn: ``(ranker, X, grades)`` returns the mean, with X a frame whose queries and label
           sources are the columns that the ranker names, by default the queries in column ``qid``.
 
-        The reported name is the `repr` without spaces. For XGBoost it is in lower case, with the prefix ``pre-`` unless
-        it begins with ndcg, map, pre or auc: XGBoost's early stopping minimises every other name.
+        The reported name is `name`. For XGBoost it has the prefix ``pre-`` unless it begins with ndcg, map, pre or auc:
+        XGBoost's early stopping minimises every other name.
         """
-        return figure_of(self, scores, queries, weight, group)
+        return value_of(self, scores, queries, weight, group)
 
     def mean(self, scores: ArrayLike, q: Queries) -> float:
         """The mean over the queries that are not NaN, weighted by ``q.query_weight``."""
@@ -139,6 +163,20 @@ def mean_of(values: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     total = weight.sum()
     # Not weight @ values: BLAS would start threads, which takes longer, and sum in an order that depends on them.
     return float((weight * values).sum() / total) if total > 0 else float("nan")
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return not (value is default or (type(value) is type(default) and value == default))
+
+
+def _short(value: Any) -> str:
+    """The text of a field in a name; of a long one a checksum."""
+    text = value if isinstance(value, str) else text_of(value)
+    return text if len(text) <= 24 else f"{zlib.crc32(text.encode()):08x}"
+
+
+def _plain(text: str) -> str:
+    return re.sub("[^A-Za-z0-9.]+", "_", text).strip("_")
 
 
 class AtCutoff(Measure, registered=False):

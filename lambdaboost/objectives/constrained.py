@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from lambdaboost._checks import check_number
 from lambdaboost.datasets import Queries
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.base.objective import Floats, LambdaMu, Objective, check_part
-from lambdaboost.objectives.base.wrapper import Composite, Wrapper
+from lambdaboost.objectives.base.wrapper import Composite
 from lambdaboost.objectives.scaled import Gradients
 
 # The share of the tolerance at which all weight is on the primary objective. The rest absorbs what single rounds add,
@@ -38,7 +38,7 @@ class Constrained(Composite):
     difference between training and new data.
 
     This is a penalty method: an augmented Lagrangian without the multiplier (Momma, Garakani and Sun 2019), without
-    state. The training functions of lambdaboost warn after the training if the returned model is further behind.
+    state. Evaluate `kept` on the training data (``feval``, ``custom_metric``) to see how far the model is behind.
 
     Parameters
     ----------
@@ -154,10 +154,3 @@ class Constrained(Composite):
                 "train the primary objective for as many"
             )
         return self.reference[rounds - 1]
-
-
-def constraint_in(rule: Any) -> Constrained | None:
-    """The `Constrained` that a rule is or wraps, such as by gradient steps."""
-    if isinstance(rule, Wrapper):
-        return constraint_in(rule.objective)
-    return rule if isinstance(rule, Constrained) else None

@@ -46,6 +46,7 @@ class GradientStep(Wrapper):
         check_choice("normalize", self.normalize, Normalize)
 
     curvature_changes_sign = False  # μ is 1
+    counts_documents = True
 
     def lambdas(self, scores: Floats, q: Queries, iteration: int) -> LambdaMu:
         """λ of unit spread, and ones."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from lambdaboost._installed import package
 from lambdaboost._words import plain
-from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import NATIVE, NativeObjective, read_objective
+from lambdaboost.native import NATIVE, NativeObjective, read_objective
 from lambdaboost.objectives import GradientStep
 
 STEPS = "by gradient steps"
@@ -62,7 +61,6 @@ class Candidate:
 
     objective: Any  # with the values that its knobs start from
     engine: str
-    leaves: Leaves = "engine"
     knobs: tuple[Knob, ...] = ()
     label: str = ""  # its name in tables; by default the objective
     of_ndcg: str = ""  # its name where the measure is NDCG, if it has another here
@@ -71,8 +69,13 @@ class Candidate:
     @property
     def name(self) -> str:
         """Its name in tables."""
-        steps = f" {STEPS}" if self.leaves == "gradient" else ""
-        return self.label or f"{self.objective!r}{steps}"
+        if self.label or not self.steps:
+            return self.label or repr(self.objective)
+        return (
+            f"{self.objective.objective!r} {STEPS}"
+            if self.objective.normalize == "query"
+            else repr(self.objective)
+        )
 
     @property
     def key(self) -> str:
@@ -82,7 +85,7 @@ class Candidate:
     @property
     def steps(self) -> bool:
         """Whether its trees are grown by gradient steps, so that the smallest leaf counts documents."""
-        return self.leaves == "gradient" or isinstance(self.objective, GradientStep)
+        return isinstance(self.objective, GradientStep)
 
     def objective_with(self, values: Mapping[str, float]) -> Any:
         """The objective with these values of its knobs; others stay as they are."""

@@ -11,8 +11,8 @@ from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain, shown
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
+from lambdaboost.native import NativeObjective
 from lambdaboost.tuning.folds import query_contents
 
 FEW = 0.05  # the share of validation queries that may equal training queries of other names

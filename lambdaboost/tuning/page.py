@@ -57,7 +57,7 @@ def _trials(page: Page, tuned: Any) -> None:
     caption = (
         "All trials, from best to worst; those stopped early with their means over the folds until then."
     )
-    page.table(table_of(frame.drop(columns=["objective", "leaves"]), caption))
+    page.table(table_of(frame.drop(columns=["objective"]), caption))
     if tuned.left_out:
         page.text("Left out, because they cannot train on these data:")
         page.points((f"{name}:", reason) for name, reason in tuned.left_out.items())

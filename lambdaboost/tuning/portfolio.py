@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaboost.engines.engine import engine_named
+from lambdaboost._installed import engine_named
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.space import Space
 
@@ -89,7 +89,7 @@ def planned(candidates: Sequence[Candidate], engine: str, space: Space, by_name:
     """
     keys = [candidate.key for candidate in candidates]
     default = next(
-        (keys.index(key) for key in (engine_named(engine).native, "LambdaRank()") if key in keys), 0
+        (keys.index(key) for key in (engine_named(engine).NATIVE, "LambdaRank()") if key in keys), 0
     )
     wanted = [Setting(keys[default], own=True)]
     wanted += [replace(PORTFOLIO[0], candidate=c.key, own=False) for c in candidates if c.of_data]

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
-from lambdaboost._installed import ENGINES, engine_version, first_installed, installed, package
+from lambdaboost._installed import ENGINES, engine_named, engine_version, first_installed, installed, package
 from lambdaboost._value import Value, text_of
 from lambdaboost._words import plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.digest import digest_of
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit, unread
@@ -314,15 +313,15 @@ def checked_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     fixed = {key: _plain(key, value) for key, value in params.items()}
     for engine in map(engine_named, engines):
         for key, value in fixed.items():
-            if key in engine.reserved:
+            if key in engine.RESERVED:
                 raise ValueError(
                     f"params has {plain(repr(key))}: leave it out; tune sets objective, rounds, measure and seed"
                 )
             if isinstance(value, str) and value in UNFIT:
                 raise ValueError(f"params has {key}={value!r}: {UNFIT[value]}; leave it out")
-            if key not in engine.parameters():
+            if key not in engine.PARAMETERS:
                 raise ValueError(
-                    f"params has {plain(repr(key))}, which {engine.title} does not know: correct it, or set engine= to "
+                    f"params has {plain(repr(key))}, which {engine.TITLE} does not know: correct it, or set engine= to "
                     "the engine it belongs to"
                 )
     if fixed.get("feature_pre_filter", False) is not False:

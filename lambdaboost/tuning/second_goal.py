@@ -8,8 +8,8 @@ from typing import Any
 
 from lambdaboost._checks import check_number
 from lambdaboost.datasets import Collection
-from lambdaboost.engines.native import NativeObjective
 from lambdaboost.evaluation import Measure
+from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import GradientStep, LambdaRank, Objective, Scorecard
 from lambdaboost.objectives.swaps.registry import SWAPS, check_swap
 from lambdaboost.tuning.checks import unfit

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lambdaboost.engines.leaves import GRADIENT_LEAF
+from lambdaboost.traps import GRADIENT_LEAF
 from lambdaboost.tuning.candidates import Candidate, Knob
 
 NO_L2 = 0.001  # the lower end of the logarithmic range means no L2

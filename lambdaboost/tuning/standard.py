@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lambdaboost.engines.leaves import Leaves
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.objectives import (
     XENDCG,
     Blend,
+    GradientStep,
     GumbelRanks,
     LambdaLoss,
     LambdaRank,
@@ -45,14 +45,13 @@ def standard(
     ndcg = next((replace(m, k=None, empty=0.0) for m in measures if isinstance(m, NDCG)), NDCG())
     rule, shown = LambdaRank(ndcg), "" if ndcg == NDCG() else repr(ndcg)
 
-    def of(
-        objective: Any, *knobs: Knob, label: str = "", leaves: Leaves = "engine", **more: Any
-    ) -> Candidate:
-        return Candidate(objective, engine, leaves, knobs, label, **more)
+    def of(objective: Any, *knobs: Knob, label: str = "", **more: Any) -> Candidate:
+        return Candidate(objective, engine, knobs, label, **more)
 
     def by_steps(objective: Any, *knobs: Knob, label: str = "", of_ndcg: str = "") -> Candidate:
         labels = {"label": label and f"{label} {STEPS}", "of_ndcg": of_ndcg and f"{of_ndcg} {STEPS}"}
-        return of(objective, *knobs, leaves="gradient", **labels)
+        inner = (replace(knob, field=f"objective.{knob.field}") for knob in knobs)
+        return of(GradientStep(objective), *inner, **labels)
 
     cut, cutoff = _with_cutoff(ndcg, measures)
     noisy = GumbelRanks(rule, beta=NOISE.start)

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._installed import package, refusal
+from lambdaboost._installed import engine_named, package, refusal
 from lambdaboost._threads import using
 from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import Training, engine_named
-from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.train import fit
 from lambdaboost.tuning.candidates import Candidate
 from lambdaboost.tuning.request import Request
 from lambdaboost.tuning.rounds import Curve
@@ -104,13 +101,6 @@ class Trainings:
     def _trained(self, trial: Trial, number: int, before: Curve, until: float) -> tuple[Any, Curve]:
         """The booster of a fold, and the curve of this fold and those before."""
         request, candidate = self.request, self.request.candidates[trial.candidate]
-        training = Training(
-            candidate.objective_with(trial.knobs),
-            candidate.leaves,
-            len(before.values) or request.rounds,
-            full_params(request, candidate, trial.knobs),
-            request.measures[0],
-        )
         # The first fold ends by its own curve, and no other goes on beyond it.
         patience = request.patience * (2 if request.each > 1 and not before.values else 1)
         weight = self._weight(number)
@@ -123,7 +113,15 @@ class Trainings:
             return not weight or before.joined(own, weight).stalls(patience)
 
         train, valid = self._engine_data(candidate.engine, number)
-        booster = fit(engine_named(candidate.engine), training, train, valid, on_round)
+        booster = engine_named(candidate.engine).boost(
+            candidate.objective_with(trial.knobs),
+            full_params(request, candidate, trial.knobs),
+            len(before.values) or request.rounds,
+            train,
+            valid,
+            request.measures[0],
+            on_round=on_round,
+        )
         return booster, before.joined(own, weight)
 
     def _weight(self, number: int) -> float:
@@ -142,8 +140,8 @@ class Trainings:
                 train = train.without_positions()
                 if not any(measure.reads_positions for measure in request.measures):
                     valid = valid.without_positions()
-            data = stock.data(train)
-            self._data[engine, number] = data, stock.data(valid, reference=data)
+            data = stock.dataset(train)
+            self._data[engine, number] = data, stock.dataset(valid, reference=data)
         return self._data[engine, number]
 
 
@@ -185,14 +183,11 @@ def _run(*given: Any) -> Trial:
     return _here["trainings"].run(*given)
 
 
-def train_alone(
-    engine: str, objective: Any, leaves: Leaves, params: Mapping[str, Any], rounds: int, data: Collection
-) -> Any:
+def train_alone(engine: str, objective: Any, params: Mapping[str, Any], rounds: int, data: Collection) -> Any:
     """Train for exactly these rounds."""
-    trainer = engine_named(engine)
+    stock = engine_named(engine)
     with one_thread():
-        training = Training(objective, leaves, rounds, params)
-        return fit(trainer, training, trainer.data(data), None, lambda _: None)
+        return stock.boost(objective, params, rounds, stock.dataset(data))
 
 
 def check_params(request: Request) -> None:
@@ -205,7 +200,7 @@ def check_params(request: Request) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                train_alone(candidate.engine, candidate.objective, candidate.leaves, params, 1, few)
+                train_alone(candidate.engine, candidate.objective, params, 1, few)
         except Exception as error:
             said = refusal(error)
             if said is None and not isinstance(error, ValueError | TypeError):

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._installed import SUFFIXES, engine_named
 from lambdaboost._value import text_of
 from lambdaboost._words import counted
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.saving import save
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.significance import WeightedMean, weighted_mean
+from lambdaboost.saving import save
 from lambdaboost.tuning.choice import Choice, Front
 from lambdaboost.tuning.folds import joined
 from lambdaboost.tuning.keep import Kept
@@ -30,7 +28,6 @@ from lambdaboost.tuning.training import full_params, train_alone
 from lambdaboost.tuning.trial import Trial
 from lambdaboost.tuning.worth import Worth
 
-MATRIX = {"lightgbm": ("Dataset", "txt"), "xgboost": ("DMatrix", "ubj")}
 FEW = 10  # queries below which nothing is said of the worth of a choice
 GIVEN = "# `train` and `valid` are the collections given to tune, or of its tables: tuned.request.train and .valid.\n"
 
@@ -83,7 +80,7 @@ class Tuned:
     ----------
     booster : lightgbm.Booster or xgboost.Booster
         The model: a plain one of its engine.
-    engine, objective, leaves, params, rounds
+    engine, objective, params, rounds
         What it was trained with; the objective's `text` is one that every function of lambdaboost takes.
     choice : Choice
         The finalists with their paired tests.
@@ -109,7 +106,6 @@ class Tuned:
     booster: Any
     engine: str
     objective: Any
-    leaves: Leaves
     params: dict[str, Any]
     rounds: int
     choice: Choice
@@ -134,14 +130,14 @@ class Tuned:
         kept = kept_of(request, keep, trials)
         if kept.chosen == 0:
             return replace(self, kept=kept)
-        booster, _, objective, _, _, rounds = _model(
+        booster, _, objective, _, rounds = _model(
             replace(request, seed=self.request.seed), trials[kept.chosen]
         )
         return replace(self, booster=booster, objective=objective, rounds=rounds, kept=kept)
 
     def __repr__(self) -> str:
         measure, mean = next(iter(self.means.items()))
-        trained = f"{self.objective!r}, leaves={self.leaves!r}, {self.rounds} rounds"
+        trained = f"{self.objective!r}, {self.rounds} rounds"
         return f"Tuned({trained}; {measure!r} {mean:.4f})"
 
     @property
@@ -181,9 +177,9 @@ class Tuned:
             return None
         candidate = request.candidates[default.candidate]
         engine = engine_named(candidate.engine)
-        base = f"{engine.title}'s default"
-        if candidate.name != engine.native:
-            base = f"{candidate.name} with {engine.title}'s own parameters"
+        base = f"{engine.TITLE}'s default"
+        if candidate.name != engine.NATIVE:
+            base = f"{candidate.name} with {engine.TITLE}'s own parameters"
         choose = partial(_chosen, request)
         given = default, self.results, request.weight, request.groups, choose
         is_default = self.chosen.number == default.number
@@ -254,35 +250,21 @@ class Tuned:
         return write_page(path, self)
 
     def script(self, read: str = "", out: str = "") -> str:
-        """Ten lines of Python that train the model again, after lines that `read` the data, and save it as `out`."""
-        q = self.request.train.queries
+        """Python on the stock engine that trains the model again, after lines that `read` the data; saves it as `out`."""
         both = self.request.refit and self.request.valid is not None
         # Both parts may name their queries alike.
         made = "Collection.concat([train.without_ids(), valid.without_ids()])" if both else "train"
-        further = ", ".join(f"{name!r}: q.labels[{name!r}]" for name in q.labels if name != RELEVANCE)
-        arguments = [f"label=q.labels[{RELEVANCE!r}]", "group=q.sizes"]
-        arguments += ["weight=q.weight"] if q.weight is not None else []
-        arguments += [f"sources={{{further}}}"] if further else []
-        positions = q.positions is not None and self.request.trains_by_position
-        arguments += ["position=q.positions"] if positions else []
-        matrix, suffix = MATRIX[self.engine]
-        features, unnamed = "data.features", ""
-        if self.request.train.categories:
-            features = f"data.table({engine_named(self.engine).unnamed!r})"
-            if self.engine == "xgboost":
-                arguments += ["enable_categorical=True"]
-                unnamed = "matrix.feature_names = None\n"
+        dropped = "" if self.request.trains_by_position else ".without_positions()"
+        suffix = SUFFIXES[self.engine][0]
         return (
             f"{'from lambdaboost.datasets import Collection' if both else ''}\n"
-            f"from lambdaboost.{self.engine} import {matrix}, train as fit\n\n"
+            f"from lambdaboost.native import read_objective\n"
+            f"from lambdaboost.{self.engine} import boost, dataset\n\n"
             f"{read or GIVEN}"
-            f"data = {made}.shuffled({self.request.seed})\n"
-            f"q = data.queries\n"
-            f"matrix = {matrix}({features}, {', '.join(arguments)})\n{unnamed}"
+            f"data = {made}.shuffled({self.request.seed}){dropped}\n"
             f"params = {self.params!r}\n"
-            f"booster = fit(params, matrix, {self.rounds}, objective={text_of(self.objective)!r}, "
-            f"leaves={self.leaves!r})\n"
-            f"booster.save_model({out or f'model.{suffix}'!r})\n"
+            f"booster = boost(read_objective({text_of(self.objective)!r}), params, {self.rounds}, dataset(data))\n"
+            f"booster.save_model({out or f'model{suffix}'!r})\n"
         ).lstrip()
 
     def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
@@ -295,7 +277,7 @@ class Tuned:
         further |= {"features": data.feature_names} if data.feature_names else {}
         further |= {"categories": dict(data.categories)} if data.categories else {}
         further |= about or {}
-        trained = {"objective": self.objective, "leaves": self.leaves, "params": self.params}
+        trained = {"objective": self.objective, "params": self.params}
         save(self.booster, path, **trained, about=further)
 
     def about(self) -> dict[str, Any]:
@@ -317,7 +299,7 @@ class Tuned:
         }
 
 
-def _model(request: Request, trial: Trial) -> tuple[Any, str, Any, Leaves, dict[str, Any], int]:
+def _model(request: Request, trial: Trial) -> tuple[Any, str, Any, dict[str, Any], int]:
     """A trial's setting trained on all data: the booster and what it was trained with."""
     candidate = request.candidates[trial.candidate]
     data = joined(request.train, request.valid if request.refit else None).shuffled(request.seed)
@@ -325,10 +307,10 @@ def _model(request: Request, trial: Trial) -> tuple[Any, str, Any, Leaves, dict[
         data = data.without_positions()
     # More documents need more rounds.
     rounds = max(1, round(trial.rounds * data.queries.n_documents / request.documents))
-    objective, leaves = candidate.objective_with(trial.knobs), candidate.leaves
+    objective = candidate.objective_with(trial.knobs)
     params = full_params(request, candidate, trial.knobs)
-    booster = train_alone(candidate.engine, objective, leaves, params, rounds, data)
-    return booster, candidate.engine, objective, leaves, params, rounds
+    booster = train_alone(candidate.engine, objective, params, rounds, data)
+    return booster, candidate.engine, objective, params, rounds
 
 
 def _chosen(request: Request, trials: Sequence[Trial], weight: NDArray[np.float64]) -> Trial:
@@ -354,7 +336,6 @@ def _frame(trials: Sequence[Trial], request: Request) -> Any:
                 "candidate": candidate.name,
                 "engine": candidate.engine,
                 "objective": text_of(candidate.objective_with(trial.knobs)),
-                "leaves": candidate.leaves,
                 "state": trial.state,
                 **{repr(m): mean for m, mean in zip(request.measures, means, strict=True)},
                 "folds": trial.folds,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._checks import all_finite
 from lambdaboost._value import Value
-from lambdaboost.calls.callback import Gradient, gradient_of
+from lambdaboost.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure
@@ -42,6 +42,8 @@ class Objective(Value, registered=False):
     ranks_ties_by_row: ClassVar[bool] = True
     # Whether it reads the positions at which rows were shown, so that data without them are refused.
     reads_positions: ClassVar[bool] = False
+    # Whether its hessian is 1, so that an engine's smallest leaf counts documents.
+    counts_documents: ClassVar[bool] = False
     # Whether it can be a part of others.
     can_be_part: ClassVar[bool] = True
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lambdaboost._checks import refuse_labels
+from lambdaboost._installed import TITLES
 from lambdaboost._warn import warn
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engines.engine import Engine
-from lambdaboost.engines.leaves import Leaves
 from lambdaboost.objectives import parse
 
 # By the engine's title, the default first.
@@ -55,17 +54,13 @@ class NativeObjective:
             remedy = "convert them, or give LambdaRank(MAP())"
             refuse_labels("relevance", grades, (grades != 0) & (grades != 1), f"{own} 0 and 1 only; {remedy}")
 
-    def check(self, engine: Engine, leaves: Leaves) -> None:
-        """Raise if it is not of this engine, or the leaves are not the engine's."""
-        if engine.title != self.owner:
+    def check(self, engine: str) -> None:
+        """Raise if it is not an objective of this engine, such as ``"lightgbm"``."""
+        if TITLES[engine] != self.owner:
+            own = " or ".join(map(repr, NATIVE[TITLES[engine]]))
             raise ValueError(
-                f"objective is {self.name!r}, which is {self.owner}'s own: on {engine.title} give "
-                f"{' or '.join(map(repr, NATIVE[engine.title]))}, or an objective such as LambdaRank()"
-            )
-        if leaves != "engine":
-            raise ValueError(
-                f"leaves={leaves!r} with objective={self.name!r}: the engine's own objectives have its leaves; "
-                "leave leaves out, or give an objective such as LambdaRank()"
+                f"objective is {self.name!r}, which is {self.owner}'s own: on {TITLES[engine]} give {own}, or an "
+                "objective such as LambdaRank()"
             )
 
 

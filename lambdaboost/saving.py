@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from lambdaboost._files import check_place, replacing
-from lambdaboost._installed import ENGINES, engine_version
+from lambdaboost._installed import ENGINES, engine_named, engine_of, engine_version
 from lambdaboost._value import text_of
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.datasets.tables import Table, as_frame
-from lambdaboost.engines.engine import engine_named, engine_of
-from lambdaboost.engines.leaves import Leaves
-from lambdaboost.engines.native import read_objective
+from lambdaboost.native import read_objective
 from lambdaboost.objectives import Objective
 
 
@@ -41,12 +39,12 @@ class SavedModel:
         # Of a training on a `Collection`, whose booster has no names.
         trained = self.about.get("columns", {}).get("features") or self.about.get("features")
         names, found = trained or engine.feature_names(self.booster), names_in(X)
-        order = engine.named_columns(names or (), found or ())
+        order = columns_named(engine, names or (), found or ())
         features = columns.features(
             X, order if trained or (order and set(order) <= set(found or ())) else None
         )
         if found and (categories := self.about.get("categories")):
-            named = engine.named_columns(categories, found)
+            named = columns_named(engine, categories, found)
             values = dict(zip(named, categories.values(), strict=True))
             table = Table(as_frame("X", features))
             features = table.matrix(table.names, "drop it", values)
@@ -58,7 +56,6 @@ def save(
     path: str | Path,
     *,
     objective: Objective | str | None = None,
-    leaves: Leaves | None = None,
     params: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
@@ -74,7 +71,7 @@ def save(
         early, all of them for an XGBoost booster.
     path : str or Path
         Text for LightGBM; for XGBoost UBJSON, or JSON where the name ends in ``.json``.
-    objective, leaves, params
+    objective, params
         What the booster was trained with; a `LambdaRanker` knows these itself.
     about : mapping, optional
         Further entries for the description, as JSON accepts them. The values of categorical features are in it anyway.
@@ -88,11 +85,12 @@ def save(
     Examples
     --------
     >>> import os, tempfile
-    >>> from lambdaboost.xgboost import DMatrix, train
-    >>> data, params = DMatrix([[0.1], [0.9]], [0, 1], qid=[7, 7]), {"min_child_weight": 0}
-    >>> booster = train(params, data, rounds=1, objective="LambdaRank")
+    >>> import xgboost as xgb
+    >>> from lambdaboost import LambdaRank
+    >>> params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
+    >>> booster = xgb.train(params, xgb.DMatrix([[0.1], [0.9]], [0, 1], qid=[7, 7]), 1, obj=LambdaRank())
     >>> path = os.path.join(tempfile.mkdtemp(), "model.ubj")
-    >>> save(booster, path, objective="LambdaRank", params=params)
+    >>> save(booster, path, objective=LambdaRank(), params=params)
     >>> load(path).objective
     LambdaRank()
 
@@ -101,9 +99,7 @@ def save(
     categories = getattr(model, "_fitted_categories", None)
     if booster is not model:  # a ranker
         objective = getattr(model, "objective_", None) if objective is None else objective
-        leaves = getattr(model, "leaves_", None) if leaves is None else leaves
-        settings = settings_of(model).items()
-        own = {name: value for name, value in settings if name not in ("objective", "leaves")}
+        own = {name: value for name, value in settings_of(model).items() if name != "objective"}
         params = own if params is None else params
     if objective is None:
         raise ValueError("objective is None: a booster does not know its objective; give it here")
@@ -122,7 +118,6 @@ def save(
         "engine": engine,
         "model_sha256": hashlib.sha256(content).hexdigest(),
         "objective": text_of(rule),
-        "leaves": leaves or "engine",
         "params": dict(params or {}),
         "versions": versions | {engine: engine_version(engine)},
         **({"categories": {name: list(values) for name, values in categories.items()}} if categories else {}),
@@ -182,6 +177,13 @@ def in_use(model: Any) -> Any:
         # XGBoost cannot slice a linear model, and predicts with all its rounds.
         return booster if model.booster == "gblinear" else booster[:rounds]
     return model.booster_ if hasattr(model, "booster_") else model
+
+
+def columns_named(engine: Any, names: Iterable[str], columns: Iterable[Any]) -> tuple[Any, ...]:
+    """The columns under which the features `names` of a model are in a table; a name itself if it is not there."""
+    exact = {column: column for column in columns}
+    by_name = {str(column).replace(" ", engine.BLANK): column for column in exact} | exact
+    return tuple(by_name.get(name, name) for name in names)
 
 
 def settings_of(ranker: Any) -> dict[str, Any]:

@@ -1,0 +1,180 @@
+"""`Objective.__call__` and `Measure.__call__`: what a stock engine, or scikit-learn, passes and expects back.
+
+Neither engine passes its booster, but both call from methods of `Booster`, so it is found among the calling frames:
+
+    Booster.update ──> Objective.__call__ ──> gradient_of ──> Objective.gradient
+                                                  ├─ queries_of: the Queries of the data set, made once
+                                                  ├─ round: the booster's own count of iterations
+                                                  └─ traps, before the first step of this objective on these queries
+"""
+
+from __future__ import annotations
+
+import weakref
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost import _lightgbm, _xgboost
+from lambdaboost._team import team_of
+from lambdaboost._threads import UNSET, Threads, using
+from lambdaboost._warn import waiting
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.named_columns import NamedColumns
+from lambdaboost.engine_data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
+from lambdaboost.traps import Case, check_first_gradient
+
+Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
+# XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
+MAXIMISED = ("ndcg", "map", "pre", "auc")
+
+
+def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
+    """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
+    booster = calling_booster("update")
+    with using(*UNSET if booster is None else caller(booster).threads):
+        if hasattr(y_pred, "get_label"):
+            scores, data = y_true, y_pred
+            q = queries_of(data)
+        else:
+            scores, data = y_pred, None
+            q = queries_of_arrays(y_true, weight, group)
+        check_sources(rule, q, data)
+        if booster is None:
+            rule.check_training(q)
+            derivatives: Gradient = rule.gradient(scores, q)
+            return derivatives
+        known, number = caller(booster), round_of(booster)
+        if known.has_checked(rule, q):
+            derivatives = rule.gradient(scores, q, number)
+            return derivatives
+        rule.check_training(q)
+        derivatives = rule.gradient(scores, q, number)
+        case = Case.of(booster, rule, data, q, number, float(derivatives[1].sum(dtype=np.float64)))
+        check_first_gradient(case)
+        if not known.checked and _lightgbm.is_booster(booster):
+            _lightgbm.restart_dart(booster)
+        known.checked[rule] = weakref.ref(q)
+        return derivatives
+
+
+def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group: Any = None) -> Any:
+    """The mean over queries as the caller expects it: see `Measure.__call__`."""
+    if isinstance(queries, Queries):
+        return measure.mean(scores, queries)
+    if hasattr(scores, "predict"):
+        return measure.mean(scores.predict(queries), _queries_in(scores, queries, weight, measure))
+    booster = calling_booster()
+    with using(*UNSET if booster is None else caller(booster).threads):
+        if group is not None:
+            q = queries_of_arrays(scores, weight, group)
+            check_sources(measure, q, None)
+            return measure.name, measure.mean(queries, q), True
+        if is_lightgbm(queries) or is_xgboost(queries):
+            q = queries_of(queries)
+            check_sources(measure, q, queries)
+            value = measure.mean(scores, q)
+            return (xgboost_name(measure), value) if is_xgboost(queries) else (measure.name, value, True)
+    raise TypeError(
+        f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
+        "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
+    )
+
+
+def xgboost_name(measure: Any) -> str:
+    """The name of a measure in XGBoost's results, which its early stopping maximises.
+
+    >>> from lambdaboost import ERR, NDCG
+    >>> xgboost_name(NDCG(k=3)), xgboost_name(ERR(k=10))
+    ('ndcg@3', 'pre-err@10')
+    """
+    return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
+
+
+def check_sources(reader: Any, q: Queries, data: Any) -> None:
+    """Raise if an objective or a measure reads label sources or positions that the data set does not have."""
+    lost = [name for name in reader.sources if name not in q.labels]
+    no_position = getattr(reader, "reads_positions", False) and q.positions is None
+    if not lost and not no_position:
+        return
+    names = [*lost, *(["position"] if no_position else [])]
+    what = f"the label source {lost[0]!r}" if lost else "positions"
+    call = ", ".join(f"{name}=…" for name in names)
+    if data is None:
+        remedy = "LGBMRanker passes none but y: use lambdaboost.lightgbm.LambdaRanker, which takes them as columns of X"
+    elif is_lightgbm(data):
+        remedy = f"give it by attach(data, {call}), also on validation sets"
+    else:
+        remedy = (
+            f"give it by attach(data, {call}), also on validation sets; a slice of a DMatrix, as in xgboost.cv, loses "
+            "it: cross-validate LambdaRanker with scikit-learn's cross_validate and GroupKFold, or use tune"
+        )
+    raise ValueError(
+        f"{shorten(repr(reader), 80, placeholder=' …')} reads {what}, which the data set does not have: {remedy}"
+    )
+
+
+def _queries_in(estimator: Any, X: Any, grades: Any, measure: Any) -> Queries:
+    """The queries of a frame, with what a measure reads, from the columns that the estimator names."""
+    columns = NamedColumns.of(estimator)
+    if columns.query_of_row("X", X) is None:
+        raise ValueError(
+            f"X has no column {columns.query!r}: a measure as scoring= needs a pandas or polars DataFrame with the "
+            "query of each row"
+        )
+    return columns.scored(X, grades, measure)
+
+
+# The booster that calls.
+
+
+class Caller:
+    """What is known of a booster in training: its threads, and which objectives were checked on which queries."""
+
+    def __init__(self, booster: Any) -> None:
+        engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+        try:
+            given = int(engine.threads_given(booster))
+        except (TypeError, ValueError):  # none, or text
+            given = 0
+        number = given if given > 0 else None
+        self.threads = Threads(number, team_of(engine.library(), number))
+        self.checked: dict[Any, weakref.ref[Queries]] = {}
+
+    def has_checked(self, rule: Any, q: Queries) -> bool:
+        """Whether this objective was checked on these queries."""
+        seen = self.checked.get(rule)
+        return seen is not None and seen() is q
+
+
+_callers: weakref.WeakKeyDictionary[Any, Caller] = weakref.WeakKeyDictionary()
+
+
+def caller(booster: Any) -> Caller:
+    """What is known of a booster of either engine."""
+    known = _callers.get(booster)
+    if known is None:
+        known = _callers[booster] = Caller(booster)
+    return known
+
+
+def round_of(booster: Any) -> int:
+    """The booster's own count of iterations, from 0, with those of the model that it continues.
+
+    LightGBM does not count a round whose tree has no split.
+    """
+    counted = booster.current_iteration if _lightgbm.is_booster(booster) else booster.num_boosted_rounds
+    return int(counted())
+
+
+def calling_booster(method: str = "") -> Any:
+    """The booster whose method is waiting for this call, or that method alone; None if there is none."""
+    for frame in waiting():
+        code = frame.f_code
+        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
+            owner = frame.f_locals.get("self")
+            if _lightgbm.is_booster(owner) or _xgboost.is_booster(owner):
+                return owner
+    return None

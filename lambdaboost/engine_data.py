@@ -1,0 +1,300 @@
+"""`attach`: label sources and positions on a stock data set; and the `Queries` of a data set. Imports neither engine."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaboost._checks import check_new_source, check_whole
+from lambdaboost._lightgbm import is_constructed, rows_of_parent
+from lambdaboost.datasets.arrays import labels_of
+from lambdaboost.datasets.columns import grades_of
+from lambdaboost.datasets.positions import Positions, positions_of
+from lambdaboost.datasets.queries import RELEVANCE, Queries
+
+ATTRIBUTE = "lambdaboost_attached"
+# What LightGBM makes of the positions of a stock Dataset: numbers in the order in which they first occur.
+LIGHTGBM_ID = "LightGBM's id "
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """What `attach` gave to a data set."""
+
+    sources: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    positions: Positions | None = None
+
+    def take(self, rows: Any) -> Attached:
+        """That of some rows."""
+        positions = None if self.positions is None else self.positions.take(rows)
+        return Attached({name: values[rows] for name, values in self.sources.items()}, positions)
+
+
+NOTHING = Attached()
+
+
+def attach(data: Any, *, position: Any = None, **sources: ArrayLike) -> Any:
+    """Give label sources and positions to a stock data set of either engine, for objectives and measures to read.
+
+    Parameters
+    ----------
+    data : lightgbm.Dataset or xgboost.DMatrix
+        Any of their kinds: in memory, of a `lightgbm.Sequence`, `QuantileDMatrix`, `ExtMemQuantileDMatrix`.
+    position : array of shape (n_documents,), optional
+        The position of each row, as of `Queries`: ranks from 1 or categories, NaN or None where a row was not shown.
+    **sources : arrays of shape (n_documents,)
+        Label sources by name, such as ``clicks=ctr``; NaN where a source says nothing of a document. ``relevance=``
+        gives the grades where some are missing, which LightGBM's own label would turn to 0 and XGBoost's refuses.
+
+    Returns
+    -------
+    data
+        The same data set. A later call adds sources, and replaces those of the same name. LightGBM's subsets, as in
+        `lightgbm.cv`, keep them; XGBoost's slices do not, and an objective or measure that reads one says so.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `data` is no data set, or a source has the wrong length, a value that is not a finite number, or a name that
+        is not free.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> from lambdaboost import attach, graded
+    >>> data = lgb.Dataset(np.arange(12.0)[:, None], [0, 1, 0, 2, 1, 0] * 2, group=[6, 6])
+    >>> data = attach(data, clicks=[0.1, 0.3, 0.2, 0.5, 0.0, np.nan] * 2)
+    >>> params = {"objective": graded(0.1), "metric": "None", "min_data_in_leaf": 1, "verbose": -1}
+    >>> lgb.train(params, data, 2).num_trees()
+    2
+
+    """
+    if not (is_lightgbm(data) or is_xgboost(data)):
+        raise TypeError(
+            f"data is a {type(data).__name__}, expected a lightgbm.Dataset or an xgboost.DMatrix; Queries takes label "
+            "sources itself"
+        )
+    rows, given = rows_in(data), {}
+    for name, values in sources.items():
+        if name != RELEVANCE:
+            check_new_source(name)
+        given[name] = labels_of(name, values)
+        _check_rows(name, given[name].size, rows)
+        rows = given[name].size
+    positions = None
+    if position is not None:
+        positions = positions_of("position", position)
+        _check_rows("position", positions.codes.size, rows)
+    if is_lightgbm(data) and not is_constructed(data):
+        if data.label is None and RELEVANCE in given:
+            data.set_label(np.nan_to_num(given[RELEVANCE]))
+        elif data.label is not None and RELEVANCE not in given:
+            grades = grades_of(data.label)
+            if np.isnan(grades).any():  # LightGBM will make them 0
+                given[RELEVANCE] = grades
+    before = attached_to(data)
+    positions = before.positions if positions is None else positions
+    setattr(data, ATTRIBUTE, Attached({**before.sources, **given}, positions))
+    return data
+
+
+def _check_rows(name: str, given: int, rows: int | None) -> None:
+    if rows is not None and given != rows:
+        raise ValueError(f"{name} has {given} rows, the data set has {rows}: give one value per document")
+
+
+def rows_in(data: Any) -> int | None:
+    """The number of rows of a data set; None if LightGBM has not read it yet and nothing shows it."""
+    if is_xgboost(data):
+        return int(data.num_row())
+    if is_constructed(data):
+        return int(data.num_data())
+    if data.used_indices is not None:
+        return len(data.used_indices)
+    if data.label is not None:
+        return len(data.label)
+    shape = getattr(data.data, "shape", None)
+    return int(shape[0]) if shape else None
+
+
+def attached_to(data: Any) -> Attached:
+    """What was attached to a data set, or to the one that it is a LightGBM subset of, at any depth."""
+    own = data.__dict__.get(ATTRIBUTE)
+    if own is not None or not is_lightgbm(data) or data.used_indices is None:
+        return NOTHING if own is None else own
+    rows, parent = rows_of_parent(data)
+    if parent is None:
+        return NOTHING
+    taken = attached_to(parent)
+    if taken is not NOTHING:
+        taken = taken.take(rows)
+        setattr(data, ATTRIBUTE, taken)
+    return taken
+
+
+# The queries of a data set, which live as long as it.
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    owner: weakref.ref[Any]
+    parts: dict[str, Any]  # what they were made of
+    queries: Queries
+
+
+_made: dict[int, _Made] = {}  # by the id of the owner
+
+
+def is_lightgbm(data: object) -> bool:
+    """Whether `data` is a LightGBM data set."""
+    return hasattr(data, "get_field") and hasattr(data, "get_label")
+
+
+def is_xgboost(data: object) -> bool:
+    """Whether `data` is an XGBoost matrix."""
+    return hasattr(data, "get_uint_info") and hasattr(data, "get_label")
+
+
+def queries_of(data: Any) -> Queries:
+    """The queries of a LightGBM Dataset or an XGBoost DMatrix, with what is attached to it.
+
+    Of a stock Dataset whose ``position`` field is set, the positions are the numbers that LightGBM gave to them.
+    """
+    if is_lightgbm(data):
+        offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
+        name, way = "lightgbm.Dataset", "group=[documents of each query]"
+    elif is_xgboost(data):
+        offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
+        name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"
+    else:
+        raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
+    attached = attached_to(data)
+    if offsets is None or offsets.size == 0:
+        raise ValueError(f"the {name} has no groups: give {way}")
+    if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
+        raise ValueError(f"the {name} has no labels: give label=grades")
+    if labels is not None and labels.ndim == 2:
+        labels = labels[:, 0]
+    own = positions_in_field(data) if attached.positions is None else None
+    parts = {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": attached, "position": own}
+    return _cached(data, parts)
+
+
+def queries_of_arrays(
+    y_true: NDArray[Any], weight: NDArray[Any] | None = None, group: NDArray[Any] | None = None
+) -> Queries:
+    """The queries of the arrays that LGBMRanker passes to its objective and eval_metric."""
+    if group is None:
+        raise ValueError("group is missing: pass group=[documents of each query] to fit")
+    offsets, weight = np.concatenate([[0], np.cumsum(group)]), None if weight is None else np.asarray(weight)
+    parts = {RELEVANCE: np.asarray(y_true), "offsets": offsets, "weight": weight, "attached": NOTHING}
+    return _cached(y_true, {**parts, "position": None})
+
+
+def positions_in_field(data: Any) -> Positions | None:
+    """LightGBM's own positions of a stock Dataset, or of a subset of one, as categories; None without any."""
+    if not is_lightgbm(data):
+        return None
+    field = data.get_field("position")
+    if field is not None:
+        return Positions(np.asarray(field) + np.int32(1), _ids(int(field.max(initial=-1)) + 1))
+    if data.used_indices is None:
+        return None
+    rows, parent = rows_of_parent(data)
+    of_parent = None if parent is None else positions_in_field(parent)
+    return None if of_parent is None else of_parent.take(rows)
+
+
+@lru_cache(maxsize=8)
+def _ids(n: int) -> tuple[str, ...]:
+    return tuple(f"{LIGHTGBM_ID}{i}" for i in range(n))
+
+
+def is_renumbered(positions: Positions | None) -> bool:
+    """Whether these are the ids that LightGBM gives to the positions of a stock Dataset."""
+    return positions is not None and bool(positions.names) and positions.names[0].startswith(LIGHTGBM_ID)  # type: ignore[index]
+
+
+def _cached(owner: Any, parts: dict[str, Any]) -> Queries:
+    """The queries made of `parts`: the same object while the owner lives and its parts are unchanged."""
+    known = _made.get(id(owner))
+    if known is not None and known.owner() is owner and _same(known.parts, parts):
+        return known.queries
+    attached, weight = parts["attached"], parts["weight"]
+    sources = dict(attached.sources)
+    grades = sources.pop(RELEVANCE, parts[RELEVANCE])
+    sizes = np.diff(parts["offsets"].astype(np.int64))
+    made = Queries(
+        grades,
+        sizes,
+        weight=weight if weight is not None and weight.size else None,
+        position=parts["position"] if attached.positions is None else attached.positions,
+        **sources,
+    )
+    # Copies, since the engine may free or overwrite its memory.
+    kept = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    if RELEVANCE not in attached.sources and kept[RELEVANCE].dtype == np.float32:
+        kept[RELEVANCE] = made.labels[RELEVANCE]
+    key = id(owner)
+    _made[key] = _Made(weakref.ref(owner, lambda _: _made.pop(key, None)), kept, made)
+    return made
+
+
+def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether all parts are equal, NaN to NaN; asked in every round, so numbers are compared as bits."""
+    for name, before in old.items():
+        now = new[name]
+        if isinstance(before, Positions) and isinstance(now, Positions):
+            if before.names != now.names:
+                return False
+            before, now = before.codes, now.codes
+        if before is now:
+            continue
+        if not isinstance(before, np.ndarray) or not isinstance(now, np.ndarray) or before.dtype != now.dtype:
+            return False
+        if before.dtype.kind in "biuf" and before.itemsize <= 8:
+            before, now = before.view(f"u{before.itemsize}"), now.view(f"u{now.itemsize}")
+        if not np.array_equal(before, now):
+            return False
+    return True
+
+
+def query_folds(
+    queries: Any, n: int = 5, *, seed: int = 0
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Random folds of whole queries, as ``folds=`` of `lightgbm.cv`: (training rows, validation rows) of each.
+
+    Parameters
+    ----------
+    queries : Queries, lightgbm.Dataset or xgboost.DMatrix
+        The documents, in the order of the rows.
+    n : int
+        Number of folds; their numbers of queries differ by at most one.
+    seed : int
+        Seed of the draw.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are fewer queries than folds.
+
+    Examples
+    --------
+    >>> from lambdaboost import Queries, query_folds
+    >>> query_folds(Queries([0, 1, 0, 1, 1], sizes=[2, 3]), 2)
+    [(array([2, 3, 4]), array([0, 1])), (array([0, 1]), array([2, 3, 4]))]
+
+    """
+    if is_lightgbm(queries):
+        queries.construct()
+    q = queries if isinstance(queries, Queries) else queries_of(queries)
+    check_whole("n", n, 2)
+    if q.n_queries < n:
+        raise ValueError(f"n is {n}, but there are {q.n_queries} queries: each fold needs one")
+    fold = (np.random.default_rng(seed).permutation(q.n_queries) % n)[q.query_of_row]
+    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n)]

@@ -1,1 +1,0 @@
-"""What LightGBM, XGBoost and Dask share: plans, leaves, rounds, folds, warnings, saving."""

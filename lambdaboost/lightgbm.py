@@ -1,0 +1,475 @@
+"""LightGBM: the scikit-learn ranker `LambdaRanker`, and what the library itself needs of a training and a booster.
+
+>>> from lambdaboost import LambdaRank
+>>> from lambdaboost.datasets import web_search_log
+>>> from lambdaboost.lightgbm import LambdaRanker
+>>> X, q = web_search_log(queries=20, documents=30, seed=3)
+>>> ranker = LambdaRanker(objective=LambdaRank(), n_estimators=3, verbose=-1)
+>>> ranker.fit(X, q.relevance, group=q.sizes).predict(X).shape
+(584,)
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, column_or_1d
+
+from lambdaboost import _lightgbm
+from lambdaboost._installed import package
+from lambdaboost.datasets import Collection
+from lambdaboost.datasets.columns import row_weights
+from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engine_data import attach, rows_in
+from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.native import NativeObjective
+from lambdaboost.objectives import LambdaRank, Objective
+from lambdaboost.ranker import OWN, Ranker, Rows, further, read_metrics
+from lambdaboost.traps import least_leaf
+
+lgb = package("lightgbm")
+
+__all__ = ["LambdaRanker"]
+
+NAME, TITLE, NATIVE = "lightgbm", "LightGBM", "lambdarank"
+PARAMETERS = _lightgbm.parameter_names()  # empty if unknown
+# Those for which `tune` and the command line have their own arguments.
+RESERVED = frozenset({"metric"}).union(
+    *(_lightgbm.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
+)
+UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
+LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
+
+
+class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc,name-defined]
+    """An `lightgbm.LGBMRanker` with the objectives and measures of lambdaboost.
+
+    Parameters
+    ----------
+    objective : Objective or str
+        An objective or its text, such as ``"graded"``; or LightGBM's own ``"lambdarank"``, ``"rank_xendcg"``.
+        ``objective__weight=0.1`` of `set_params` and of searches sets a parameter of the objective.
+    query : str
+        The column of a pandas, polars or pyarrow table that holds the query of each row.
+    sources : list of str, or dict of str to str, optional
+        The columns of further label sources, or the column of each source by name.
+    position : str, optional
+        The column of the positions at which rows were shown, as of `Queries`.
+    min_child_samples : int, optional
+        The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
+    boosting_type, num_leaves, max_depth, learning_rate, n_estimators, subsample_for_bin, class_weight, \
+    min_split_gain, min_child_weight, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, random_state, \
+    n_jobs, importance_type, **kwargs
+        As of LGBMRanker.
+
+    Notes
+    -----
+    The columns `query`, `sources` and `position` are no features. scikit-learn splits them with the rows:
+    ``GridSearchCV(LambdaRanker(query="srch_id"), grid, cv=GroupKFold(5)).fit(X, y, groups=X["srch_id"])``. Any measure
+    can be the ``scoring=``. A ranker fitted on a DataFrame takes its features from later ones by name, in any order.
+
+    """
+
+    _title, _parameter_names, _unweighted = TITLE, PARAMETERS, False
+
+    def __init__(
+        self,
+        *,
+        objective: Objective | str = LambdaRank(),
+        query: str = QID,
+        sources: Sequence[str] | Mapping[str, str] | None = None,
+        position: str | None = None,
+        boosting_type: str = "gbdt",
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample_for_bin: int = 200000,
+        class_weight: Any = None,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int | None = None,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        importance_type: str = "split",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            objective=objective,
+            boosting_type=boosting_type,
+            num_leaves=num_leaves,
+            max_depth=max_depth,
+            learning_rate=learning_rate,
+            n_estimators=n_estimators,
+            subsample_for_bin=subsample_for_bin,
+            class_weight=class_weight,
+            min_split_gain=min_split_gain,
+            min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples,
+            subsample=subsample,
+            subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree,
+            reg_alpha=reg_alpha,
+            reg_lambda=reg_lambda,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            importance_type=importance_type,
+            **kwargs,
+        )
+        self.query, self.sources, self.position = query, sources, position
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sources: Any = None,
+        position: Any = None,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_group: Sequence[Any] | None = None,
+        eval_qid: Sequence[Any] | None = None,
+        eval_sources: Sequence[Any] | None = None,
+        eval_position: Sequence[Any] | None = None,
+        eval_sample_weight: Sequence[Any] | None = None,
+        eval_init_score: Sequence[Any] | None = None,
+        eval_metric: Any = None,
+        eval_at: Any = (1, 2, 3, 4, 5),
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: Sequence[Any] | None = None,
+        init_model: Any = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+    ) -> Self:
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features, the rows of one query adjacent. A pandas, polars or pyarrow table may also hold the columns
+            `query`, `sources` and `position` of the ranker.
+        y : array of shape (n_rows,)
+            Grades, or NaN if missing; below 0 only for objectives of their order, such as `RankNet`.
+        sample_weight : array of shape (n_rows,) or (n_queries,), optional
+            Weight of each row, or of each query.
+        group, qid
+            The number of documents of each query, or the query of each row; give one of them, or the column.
+        sources : mapping of str to array of shape (n_rows,), or DataFrame, optional
+            Further label sources that are no columns of X.
+        position : array of shape (n_rows,), optional
+            Positions that are no column of X.
+        eval_set : (X, y) or list of them, optional
+            Validation sets; the lists of queries, sources, positions, weights and initial scores have one item for each.
+        eval_metric : measure, callable, str or list of them, optional
+            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
+            metrics, and of measures, such as ``"mrr@10"``. By default NDCG at each of `eval_at`. Early stopping uses the
+            first one, unless the parameter ``first_metric_only=False`` is given.
+        eval_at : sequence of int
+            Cutoffs of the default measures, and of LightGBM's own metrics.
+        init_score, eval_names, eval_init_score, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
+            As in `lightgbm.LGBMRanker`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Before the first round, if an argument is wrong, or the engine would do something else in silence
+            (docs/traps.md).
+
+        """
+        objective = self._objective_to_fit()
+        beside = {"group": group, "qid": qid, "sources": sources, "position": position}
+        beside |= {"weight": sample_weight, "start": init_score}
+        lists = {"group": eval_group, "qid": eval_qid, "sources": eval_sources, "position": eval_position}
+        lists |= {"weight": eval_sample_weight, "start": eval_init_score}
+        first_model = getattr(init_model, "booster_", init_model)
+        rows = self._training_rows(X, y, beside, _continued(first_model))
+        sets = self._validation_rows(_eval_set(eval_set, eval_X, eval_y), X, y, beside, lists, rows)
+        if isinstance(objective, NativeObjective):
+            objective.check_labels(rows.grades)
+        rows.warn_of_leaks()
+        # The base class turns these into parameters, here and in `predict`.
+        self._objective, self._eval_at = objective, _cutoffs(eval_at)
+        params = self._process_params("fit")
+        params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
+        feval, order = self._measures(params, eval_metric)
+        params = with_least_leaf(params, objective, rows.grades.size)
+        named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
+        data = _dataset(rows, **named)
+        if self._first_only() and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
+            params["first_metric_only"] = True
+        history: dict[str, Any] = {}
+        booster = lgb.train(
+            params,
+            data,
+            self.n_estimators,
+            valid_sets=[data if one is None else _dataset(one, reference=data, **named) for one in sets],
+            valid_names=eval_names,
+            feval=feval,
+            init_model=first_model,
+            callbacks=[
+                *order,
+                *_by_first_metric(callbacks, self._first_only()),
+                lgb.record_evaluation(history),
+            ],
+        )
+        is_named = hasattr(rows.features, "columns") or feature_name != "auto"
+        _lightgbm.take_over(self, booster, history, rows.features.shape[1], is_named)
+        self._note(objective, rows.features)
+        return self
+
+    def _first_only(self) -> bool:
+        return _lightgbm.is_true(self.get_params().get("first_metric_only", True))
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        params = {
+            name: value for name, value in super()._process_params(stage).items() if name not in OWN[1:]
+        }
+        if params["min_child_samples"] is None:
+            del params["min_child_samples"]
+        return params | ({"objective": "None"} if stage == "predict" else {})
+
+    def _measures(
+        self, params: dict[str, Any], eval_metric: Any
+    ) -> tuple[list[Callable[..., Any]] | None, list[Any]]:
+        """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
+        named = params.pop("metric")  # "ndcg", unless it was given
+        given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
+        requested = [
+            *read_metrics("eval_metric", eval_metric, _lightgbm.METRICS),
+            *read_metrics("metric", given, _lightgbm.METRICS),
+        ]
+        others: set[str] = set()
+        feval = [_feval(metric, others) for metric in requested if callable(metric)]
+        names = [metric for metric in requested if isinstance(metric, str)]
+        params["metric"] = names or "None"
+        if not names:
+            return feval or [NDCG(k=k) for k in self._eval_at], []
+        return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
+
+
+def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
+    """The data set of the training data or of a validation set."""
+    features = _checked(rows.features)
+    weight = rows.weight
+    if weight is not None:
+        weight = row_weights(column_or_1d(weight), rows.sizes, rows.grades.size)
+    given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
+    return rows.attach_to(lgb.Dataset(features, rows.label, **given, **names))
+
+
+def _checked(X: Any) -> Any:
+    """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
+    if hasattr(X, "columns"):
+        return X
+    # scikit-learn 1.6 renamed the argument.
+    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
+    return check_array(
+        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
+    )
+
+
+def _cutoffs(eval_at: Any) -> list[int]:
+    """The cutoffs of ``eval_at``: a whole number, several, or a text such as "3,10"."""
+    return (
+        [int(k) for k in eval_at.split(",")] if isinstance(eval_at, str) else np.atleast_1d(eval_at).tolist()
+    )
+
+
+def _feval(metric: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
+    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`.
+
+    The names of its results are added to `names`.
+    """
+    if isinstance(metric, Measure):
+        names.add(metric.name)
+        return metric
+    n = len(inspect.signature(metric).parameters)
+
+    def evaluate(scores: Any, data: Any) -> Any:
+        results = metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
+        names.update(name for name, *_ in (results if isinstance(results, list) else [results]))
+        return results
+
+    return evaluate
+
+
+class _OwnLast:
+    """A callback that puts LightGBM's own metrics after the others, so that early stopping uses the first of these.
+
+    LightGBM evaluates its own first, under names of its own, such as ``l1`` for ``"mae"``.
+    """
+
+    before_iteration, order = False, -1e305  # before all other callbacks
+
+    def __init__(self, others: set[str]) -> None:
+        self.others = others
+
+    def __call__(self, env: Any) -> None:
+        """Sort the results of a round."""
+        env.evaluation_result_list.sort(key=lambda result: result[1] not in self.others)
+
+
+def _by_first_metric(callbacks: Sequence[Any] | None, first_only: bool) -> list[Any]:
+    """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
+    given = list(callbacks or [])
+    for at, callback in enumerate(given):
+        if first_only and hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
+            given[at] = copy.copy(callback)  # the caller may use it elsewhere
+            given[at].first_metric_only = True
+    return given
+
+
+def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
+    """The validation sets, from ``eval_set=`` or from ``eval_X=`` and ``eval_y=``."""
+    if eval_X is None and eval_y is None:
+        return eval_set
+    if eval_set is not None:
+        raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
+    if eval_X is None or eval_y is None:
+        missing = "eval_X" if eval_X is None else "eval_y"
+        raise ValueError(f"{missing} is missing: give both eval_X and eval_y")
+    rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
+    if isinstance(eval_X, tuple) != isinstance(eval_y, tuple) or len(rows) != len(grades):
+        raise ValueError(
+            f"eval_X has {len(rows)} sets, eval_y {len(grades)}: give both as tuples of the same length, or as one set"
+        )
+    return list(zip(rows, grades, strict=True))
+
+
+def _continued(model: Any) -> dict[str, list[Any]] | None:
+    """The categories of the model that a training continues: its codes must mean the same again."""
+    if model is None:
+        return None
+    booster = model if isinstance(model, lgb.Booster) else lgb.Booster(model_file=model)
+    return categories(booster) or None
+
+
+# What `tune`, the command line and saved models need.
+
+
+def dataset(collection: Collection, reference: Any = None) -> Any:
+    """The data set of a collection; validation data are binned as the training data `reference`."""
+    q = collection.queries
+    grades = q.labels[RELEVANCE]
+    missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
+    features = collection.table(UNNAMED)
+    data = lgb.Dataset(features, np.nan_to_num(grades), group=q.sizes, weight=q.weight, reference=reference)
+    return attach(data, position=q.positions, **further(q), **missing)
+
+
+OnRound = Callable[[float | None], bool | None]
+
+
+def boost(
+    objective: Any,
+    params: Mapping[str, Any],
+    rounds: int,
+    data: Any,
+    valid: Any = None,
+    measure: Measure | None = None,
+    early_stopping: int | None = None,
+    on_round: OnRound | None = None,
+) -> Any:
+    """The booster of `lightgbm.train`, in silence; after early stopping it ends at its best round.
+
+    `on_round` is called after every round with the measure of the validation data, if there are any; where it returns
+    True the training ends with this round.
+    """
+
+    def each(env: Any) -> None:
+        results = env.evaluation_result_list
+        if on_round is not None and on_round(results[0][2] if results else None):
+            raise lgb.callback.EarlyStopException(env.iteration, results)
+
+    callbacks: list[Any] = [each]
+    if early_stopping is not None:
+        callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
+    rule = objective.name if isinstance(objective, NativeObjective) else objective
+    settings = with_least_leaf({"verbosity": -1, **params}, objective, rows_in(data) or 0)
+    evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
+    settings |= {"objective": rule, "metric": "None"}
+    return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
+
+
+def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -> dict[str, Any]:
+    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
+    least = least_leaf(objective, documents)
+    if least is None or any(params.get(name) is not None for name in LEAST_LEAF):
+        return dict(params)
+    # A data set constructed now must not drop features that a later training with smaller leaves can use.
+    return {**params, LEAST_LEAF[0]: least, "feature_pre_filter": False}
+
+
+def best_round(booster: Any) -> int | None:
+    """The number of rounds up to the best one; None if it did not stop early."""
+    return booster.best_iteration if booster.best_iteration > 0 else None
+
+
+def n_rounds(booster: Any) -> int:
+    """The number of rounds of a booster that is saved."""
+    return int(best_round(booster) or booster.current_iteration())
+
+
+def has_splits(booster: Any) -> bool:
+    """Whether any tree has a split."""
+    return bool(booster.feature_importance("split").any())
+
+
+def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
+    """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
+    return np.asarray(booster.predict(features, raw_score=True, num_iteration=rounds))
+
+
+def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
+    """The predictions of a `LambdaRanker`, bit for bit."""
+    # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.
+    polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
+    return booster.predict(X.to_numpy() if polars else X)
+
+
+def write(booster: Any, suffix: str) -> bytes:
+    """The bytes of the booster's file, up to its best round."""
+    return bytes(booster.model_to_string().encode())
+
+
+def read(content: bytes) -> Any:
+    """Load a booster from the bytes of its file."""
+    return lgb.Booster(model_str=content.decode(errors="replace"))
+
+
+def feature_names(booster: Any) -> tuple[str, ...] | None:
+    """Names of the features, or None if the booster has none."""
+    names = tuple(booster.feature_name())
+    return None if names == tuple(map(UNNAMED.format, range(len(names)))) else names
+
+
+def categories(booster: Any) -> dict[str, list[Any]]:
+    """The values of each categorical feature that the booster itself stores."""
+    values = booster.pandas_categorical or []
+    # A feature's range is listed as codes, 0:1:2, for categories, and as [low:high] for numbers.
+    infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.M)
+    of = zip(booster.feature_name(), infos[1].split() if infos else (), strict=False)
+    named = [name for name, info in of if info != "none" and not info.startswith("[")]
+    return dict(zip(named, values, strict=True)) if len(named) == len(values) else {}
+
+
+def importance(booster: Any) -> NDArray[np.float64]:
+    """The total gain of each feature, shape (n_features,)."""
+    return np.asarray(booster.feature_importance("gain"), dtype=np.float64)

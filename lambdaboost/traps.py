@@ -1,0 +1,361 @@
+"""Traps: what an engine silently does wrong, as rows that are refused, or warned of, at the first gradient.
+
+docs/traps.md describes the same rows. Each is a function of what the first gradient of a booster shows: its parameters,
+the queries of its data, the objective, and the sum of its hessians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lambdaboost import _lightgbm, _xgboost
+from lambdaboost._warn import warn
+from lambdaboost._words import shown
+from lambdaboost.datasets import Queries
+from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.engine_data import is_renumbered
+
+REFUSED, WARNED = "refused", "warned"
+SPARSE = 0.9  # the share of missing labels above which they are mentioned
+DIGITS = 2**24  # above it not every whole number is a float32
+# Fewer or shorter queries may be sorted by chance, or be synthetic.
+SORTED_QUERIES, SORTED_DOCUMENTS = 10, 5
+# The smallest leaf of gradient steps: smaller ones lower NDCG by four points on one of three real data sets
+# (benchmarks/results/gradient_step.md). With their hessian of 1 an engine's limit counts documents; with λ hessians the
+# same limit counts far fewer.
+GRADIENT_LEAF = 100
+
+# What fills the braces of a row's text, once for each time that the trap is found.
+Found = Iterable[Mapping[str, Any]]
+
+
+class Trap(NamedTuple):
+    """A row: its name in docs/traps.md, whether it is refused or warned of, the message, and the test."""
+
+    name: str
+    level: str
+    text: str
+    applies: Callable[[Case], Found | bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a row may look at: the first gradient of an objective in a booster."""
+
+    booster: Any
+    engine: Any  # `_lightgbm` or `_xgboost`
+    params: Mapping[str, Any]  # those that the user gave, as far as the engine shows them
+    rule: Any
+    data: Any  # the data set; None for the arrays of LGBMRanker
+    q: Queries
+    round: int
+    hessian: float  # the sum over the documents
+
+    @classmethod
+    def of(cls, booster: Any, rule: Any, data: Any, q: Queries, number: int, hessian: float) -> Case:
+        """The case of a booster of either engine."""
+        engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+        return cls(booster, engine, engine.params_of(booster), rule, data, q, number, hessian)
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether other workers have other queries of the same training."""
+        return bool(self.engine.workers(self.params) > 1)
+
+    def number(self, concept: str) -> float:
+        """The value of a parameter under any of its names, or the engine's default."""
+        for name in self.engine.ALIASES[concept]:
+            if self.params.get(name) is not None:
+                return float(self.params[name])
+        return float(self.engine.DEFAULTS[concept])
+
+
+def check_first_gradient(case: Case) -> None:
+    """Raise for the first row that refuses the case, and warn of all others that apply."""
+    for trap in (*(LIGHTGBM if case.engine is _lightgbm else XGBOOST), *SHARED):
+        found = trap.applies(case)
+        for braces in ({},) if found is True else found or ():
+            text = trap.text.format(**braces)
+            if trap.level == REFUSED:
+                raise ValueError(text)
+            warn(text)
+
+
+def given(
+    *names: str, value: Callable[[Any], Any] = lambda value: value is not None
+) -> Callable[[Case], Found]:
+    """Rows of parameters: applies to each of `names` whose value is `value`, by default any but None."""
+
+    def applies(case: Case) -> Found:
+        for name in names:
+            if name in case.params and value(case.params[name]):
+                yield {"name": name, "value": shown(case.params[name]).strip("'")}
+
+    return applies
+
+
+def least_leaf(objective: Any, documents: int) -> int | None:
+    """The smallest leaf that suits gradient steps, in documents; None for objectives with λ hessians.
+
+    100, or a twentieth of the data if that is less, but at least LightGBM's own 20.
+    """
+    if not getattr(objective, "counts_documents", False):
+        return None
+    return min(GRADIENT_LEAF, max(20, documents // 20))
+
+
+# LightGBM.
+
+
+def _draws_bags_by_query(case: Case) -> bool:
+    drawn = any(map(case.params.get, ("bagging_freq", "subsample_freq")))
+    return drawn and _lightgbm.is_true(case.params.get("bagging_by_query"))
+
+
+def _stops_by_default_metric(case: Case) -> bool:
+    """Whether `LGBMRanker.fit` calls with early stopping, and with its default metric beside the requested ones."""
+    fit = _lightgbm.ranker_in_training()
+    if fit is None or not fit.feval:
+        return False
+    metrics = fit.eval_metric if isinstance(fit.eval_metric, list) else [fit.eval_metric]
+    chosen = any(isinstance(metric, str) for metric in metrics) or any(map(fit.params.get, _lightgbm.METRIC))
+    return not chosen and any(hasattr(one, "stopping_rounds") for one in fit.callbacks)
+
+
+def _missing_grades(case: Case) -> bool:
+    """Whether `LGBMRanker.fit` was given missing grades; `lightgbm.train` has overwritten them by now."""
+    fit = _lightgbm.ranker_in_training()
+    labels = None if fit is None else np.asarray(fit.y)
+    return labels is not None and labels.dtype.kind == "f" and bool(np.isnan(labels).any())
+
+
+def _cuts_queries(case: Case) -> bool:
+    """Whether the training set is a subset with some rows of a query, but not all."""
+    rows, parent = _lightgbm.rows_of_parent(case.booster.train_set)
+    offsets = None if parent is None else parent.get_field("group")
+    if offsets is None:
+        return False
+    taken = np.bincount(np.searchsorted(offsets, rows, side="right") - 1, minlength=offsets.size - 1)
+    return bool(((taken > 0) & (taken != np.diff(offsets))).any())
+
+
+def _small_for_lightgbm(case: Case) -> Found:
+    least, hessian = case.number("least leaf"), case.number("least hessian")
+    n = case.q.n_documents
+    if not case.on_cluster and (n < 2 * least or case.hessian < 2 * hessian):
+        yield {"n": n, "sum": f"{case.hessian:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
+
+
+LIGHTGBM = (
+    Trap(
+        "bagging_by_query", REFUSED,
+        "bagging_by_query: under any objective but its own LightGBM never draws the bags, and small bagging fractions "
+        "leave trees of two or three leaves; leave bagging_by_query out, then rows are bagged", _draws_bags_by_query,
+    ),
+    Trap(
+        "default metric of LGBMRanker", WARNED,
+        "early stopping: LGBMRanker evaluates LightGBM's own ndcg beside eval_metric, and stops by whichever stalls "
+        "first; give LGBMRanker(metric='None', …) to use eval_metric alone, or use lambdaboost.lightgbm.LambdaRanker",
+        _stops_by_default_metric,
+    ),
+    Trap(
+        "cv", WARNED,
+        "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
+        "objective but its own: give folds=query_folds(data, 5) of lambdaboost", _cuts_queries,
+    ),
+    Trap(
+        "NaN labels", WARNED,
+        "NaN labels: LightGBM turns them into grade 0; give the grades with attach(data, relevance=grades) to "
+        "lightgbm.train, or use lambdaboost.lightgbm.LambdaRanker, where they stay missing", _missing_grades,
+    ),
+    Trap(
+        "label_gain", WARNED,
+        "label_gain: LightGBM keeps one table for the whole process, so that another booster's changes this one's "
+        "ndcg; use NDCG(k, gain=(0, 1, 3, 7)) as feval and LambdaRank(NDCG(gain=(0, 1, 3, 7)))", given("label_gain"),
+    ),
+    Trap(
+        "min_sum_hessian_in_leaf", WARNED,
+        "no tree can have a split: each leaf needs min_data_in_leaf={least} documents, as LightGBM estimates them from "
+        "hessians, and a sum of hessians of min_sum_hessian_in_leaf={hessian}, but there are {n} documents with a sum "
+        "of {sum}; try lower values", _small_for_lightgbm,
+    ),
+)  # fmt: skip
+
+
+# XGBoost.
+
+
+def _approximates(case: Case) -> Found:
+    _, tree_method, objective = _xgboost.settings(case.booster)
+    if tree_method == "approx" and not (objective or "rank:").startswith("rank:"):
+        yield {"objective": objective}
+
+
+def _small_for_xgboost(case: Case) -> Found:
+    least = case.number("least leaf")
+    if not case.on_cluster and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
+        yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
+
+
+XGBOOST = (
+    Trap(
+        "tree_method=approx", WARNED,
+        "tree_method=approx: without an objective in params XGBoost takes this one for {objective}, whose hessian is "
+        "constant, and grows other trees; add 'objective': 'rank:ndcg' to params", _approximates,
+    ),
+    Trap(
+        "rounds among the parameters", WARNED,
+        "params has {name}={value}, which xgboost.train does not read there: give num_boost_round={value}",
+        given("num_boost_round", "n_estimators"),
+    ),
+    Trap(
+        "early stopping among the parameters", WARNED,
+        "params has {name}={value}, which xgboost.train does not read there: give it as an argument",
+        given("early_stopping_rounds"),
+    ),
+    Trap(
+        "min_child_weight", WARNED,
+        "no tree can have a split: each leaf needs a sum of hessians of min_child_weight={least}, and all documents "
+        "together have {sum}; try min_child_weight=0", _small_for_xgboost,
+    ),
+)  # fmt: skip
+
+
+# Both engines.
+
+
+def _only_native(case: Case) -> Found:
+    for name, remedy in case.engine.ONLY_NATIVE.items():
+        if case.params.get(name) not in (None, False):
+            yield {"name": name, "remedy": remedy}
+
+
+def _unknown(case: Case) -> Found:
+    known = case.engine.parameter_names()
+    # XGBoost warns of those that it does not know itself.
+    for name in case.params if case.engine is _lightgbm and known else ():
+        if name not in known:
+            yield {"name": shown(name), "remedy": remedy(name, known)}
+
+
+def _slow_steps(case: Case) -> Found:
+    rule = case.rule
+    bare = getattr(rule, "counts_documents", False) and getattr(rule, "normalize", "") == "none"
+    if bare and case.number("rate") == case.engine.DEFAULTS["rate"]:
+        yield {"rule": rule}
+
+
+def _small_leaves(case: Case) -> Found:
+    least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
+    if least is not None and now == case.engine.DEFAULTS["least leaf"] and now < least:
+        yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
+
+
+def _sorted_rows(case: Case) -> Found:
+    if case.round or not case.rule.ranks_ties_by_row:
+        return
+    q = case.q
+    step = np.diff(q.labels[RELEVANCE])
+    step[q.offsets[1:-1] - 1] = 0  # from one query to the next
+    if (step > 0).any():
+        return
+    mixed = np.count_nonzero(np.add.reduceat(np.append(step < 0, False), q.offsets[:-1]))
+    if mixed >= SORTED_QUERIES and q.n_documents >= SORTED_DOCUMENTS * q.n_queries:
+        yield {"mixed": mixed}
+
+
+def _without_pair(case: Case) -> Found:
+    """Each part without one; not on a cluster, where no worker has all queries."""
+    if not case.on_cluster:
+        for found in case.rule.without_pair(case.q):
+            yield found._asdict()
+
+
+def _mostly_missing(case: Case) -> Found:
+    if case.on_cluster or any(_without_pair(case)):
+        return
+    for name in case.rule.sources:
+        if np.count_nonzero(np.isnan(case.q.labels[name])) > SPARSE * case.q.n_documents:
+            yield {"name": name}
+
+
+def _many_digits(case: Case) -> Found:
+    for name in case.rule.sources:
+        if np.fmax.reduce(case.q.labels[name]) > DIGITS:
+            yield {"name": name}
+
+
+def _unread_positions(case: Case) -> bool:
+    if case.q.positions is None or case.rule.reads_positions:
+        return False
+    return not any(getattr(metric, "reads_positions", False) for metric in case.engine.metrics_in_training())
+
+
+def _are_renumbered(case: Case) -> bool:
+    return bool(case.rule.reads_positions) and is_renumbered(case.q.positions)
+
+
+NO_PAIR = "{objective} has no pair of documents to order, so nothing is learnt from it: {reason}; {remedy}"
+
+SHARED = (
+    Trap(
+        "native parameters", WARNED,
+        "{name}: only the engine's own objective reads it, so here it does nothing; {remedy}", _only_native,
+    ),
+    Trap("unknown parameters", WARNED, "params has {name}, which LightGBM does not know: {remedy}", _unknown),
+    Trap(
+        "learning rate of gradient steps", WARNED,
+        "learning_rate: the engine's default suits Newton leaves, but leaves of {rule!r} are 12 to 30 times smaller, "
+        "because they are not divided by a hessian; give a higher rate, or use normalize='query'", _slow_steps,
+    ),
+    Trap(
+        "gradient steps and leaves", WARNED,
+        "{name}: the engine's default of {now} documents in a leaf suits λ hessians; gradient steps count every document "
+        "as one, and so small leaves lower NDCG: give {name}={least}", _small_leaves,
+    ),
+    Trap(
+        "row order", WARNED,
+        "row order: the rows of all {mixed} queries with more than one grade are sorted by descending grade. In the "
+        "first round all scores tie and the order of rows is the ranking, so it looks perfect; shuffle the rows inside "
+        "queries: rows = q.shuffled_rows(seed)", _sorted_rows,
+    ),
+    Trap("labels without a pair", WARNED, NO_PAIR, _without_pair),
+    Trap(
+        "labels that are mostly missing", WARNED,
+        "{name}: more than nine in ten labels are missing (NaN), and documents without a label are in no pair; if a "
+        "missing label means 0, such as no click, give 0", _mostly_missing,
+    ),
+    Trap(
+        "labels as float32", WARNED,
+        "{name}: labels above 2**24 = 16777216 lose digits as float32, in which engines keep them, so that different "
+        "ones may tie; use smaller labels, such as their ranks", _many_digits,
+    ),
+    Trap(
+        "position", WARNED,
+        "position: this objective does not read the positions of the data, so training ignores them; train with one "
+        "that does, such as InversePropensity(LambdaRank(), curve), or leave position out", _unread_positions,
+    ),
+    Trap(
+        "values of position", WARNED,
+        "position: a stock lightgbm.Dataset numbers positions anew, in the order in which they first occur, so they "
+        "are read as categories and not as ranks; give them by attach(data, position=…)", _are_renumbered,
+    ),
+)  # fmt: skip
+
+
+def remedy(name: Any, known: Iterable[str]) -> str:
+    """What to do about a name that is not known.
+
+    >>> remedy("max_depht", {"max_depth"}), remedy("depth", {"max_depth"}), remedy("my_own", {"max_depth"})
+    ("did you mean 'max_depth'?", "did you mean 'max_depth'?", 'leave it out')
+    """
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    ends = [full for full in names if full.endswith(f"_{name}")]
+    close = ends if len(ends) == 1 else get_close_matches(str(name), names, 2)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else "leave it out"

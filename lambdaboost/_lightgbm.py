@@ -123,8 +123,8 @@ def params_of(booster: Any) -> Mapping[str, Any]:
 def restart_dart(booster: Any) -> None:
     """Let DART drop the same trees in every run, once the scores of its first round are computed.
 
-    It does not initialise the variable that records whether trees were dropped in a round, so that the first round draws
-    a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
+    It does not initialise the variable that records whether trees were dropped in a round, so that the first round
+    draws a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
     """
     if any((booster.params or {}).get(name) == "dart" for name in BOOSTING):
         booster.reset_parameter({"objective": "none"})

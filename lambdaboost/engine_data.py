@@ -1,4 +1,4 @@
-"""`attach`: label sources and positions on a stock data set; and the `Queries` of a data set. Imports neither engine."""
+"""`attach`: label sources and positions on a stock data set; the `Queries` of a data set. Imports neither engine."""
 
 from __future__ import annotations
 

@@ -46,7 +46,10 @@ class Leak:
         at_least = f"a label {self.source!r} of {self.least:g} or more"
         if self.others is None:
             return f"{self.feature} tells which documents of a query have {at_least}, {seen}"
-        return f"{self.feature} is there for all documents with {at_least} and for {self.others:.1%} of the others, {seen}"
+        return (
+            f"{self.feature} is there for all documents with {at_least} and "
+            f"for {self.others:.1%} of the others, {seen}"
+        )
 
 
 def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
@@ -59,13 +62,13 @@ def leaks(X: Any, q: Queries, names: Sequence[str] | None = None) -> list[Leak]:
     an X that is not an array, CSR matrix or data frame.
 
     >>> q = Queries(np.tile([0, 1, 2, 3, 4, 5], 20), sizes=[6] * 20)
-    >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)[0]
-    Leak(feature='feature 1 (counted from 0)', source='relevance', correlation=-1.0, queries=20, least=None, others=None)
+    >>> leaks(np.column_stack([np.ones(120), -np.exp(q.relevance)]), q)[0].correlation
+    -1.0
     """
     found: dict[tuple[str, str], Leak] = {}
     for source, labels in q.labels.items():
         levels = np.unique(labels[~np.isnan(labels)])
-        orders = [(None, labels)] if levels.size != 2 else []
+        orders: list[tuple[float | None, Any]] = [(None, labels)] if levels.size != 2 else []
         if levels.size <= GRADES:
             orders += [(float(least), _at_least(labels, least)) for least in levels[:0:-1]]
         for least, wanted in orders:

@@ -48,7 +48,7 @@ UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none,
 LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
 
 
-class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc,name-defined]
+class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     """An `lightgbm.LGBMRanker` with the objectives and measures of lambdaboost.
 
     Parameters
@@ -65,8 +65,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc,name-defined]
     min_child_samples : int, optional
         The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
     boosting_type, num_leaves, max_depth, learning_rate, n_estimators, subsample_for_bin, class_weight, \
-    min_split_gain, min_child_weight, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, random_state, \
-    n_jobs, importance_type, **kwargs
+    min_split_gain, min_child_weight, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, \
+    random_state, n_jobs, importance_type, **kwargs
         As of LGBMRanker.
 
     Notes
@@ -176,14 +176,16 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc,name-defined]
         position : array of shape (n_rows,), optional
             Positions that are no column of X.
         eval_set : (X, y) or list of them, optional
-            Validation sets; the lists of queries, sources, positions, weights and initial scores have one item for each.
+            Validation sets.
+        eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score : lists, optional
+            What belongs to them, one item for each set.
         eval_metric : measure, callable, str or list of them, optional
             Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
-            metrics, and of measures, such as ``"mrr@10"``. By default NDCG at each of `eval_at`. Early stopping uses the
-            first one, unless the parameter ``first_metric_only=False`` is given.
+            metrics, and of measures, such as ``"mrr@10"``. By default NDCG at each of `eval_at`. Early stopping uses
+            the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
-        init_score, eval_names, eval_init_score, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
+        init_score, eval_names, feature_name, categorical_feature, callbacks, init_model, eval_X, eval_y
             As in `lightgbm.LGBMRanker`.
 
         Raises

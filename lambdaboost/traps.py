@@ -78,7 +78,8 @@ def check_first_gradient(case: Case) -> None:
     """Raise for the first row that refuses the case, and warn of all others that apply."""
     for trap in (*(LIGHTGBM if case.engine is _lightgbm else XGBOOST), *SHARED):
         found = trap.applies(case)
-        for braces in ({},) if found is True else found or ():
+        every: Found = ({},) if found is True else found or ()
+        for braces in every:
             text = trap.text.format(**braces)
             if trap.level == REFUSED:
                 raise ValueError(text)
@@ -314,8 +315,8 @@ SHARED = (
     ),
     Trap(
         "gradient steps and leaves", WARNED,
-        "{name}: the engine's default of {now} documents in a leaf suits λ hessians; gradient steps count every document "
-        "as one, and so small leaves lower NDCG: give {name}={least}", _small_leaves,
+        "{name}: the engine's default of {now} documents in a leaf suits λ hessians; gradient steps count every "
+        "document as one, and so small leaves lower NDCG: give {name}={least}", _small_leaves,
     ),
     Trap(
         "row order", WARNED,

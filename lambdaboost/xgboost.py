@@ -45,7 +45,7 @@ UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and w
 (LEAST_LEAF,) = _xgboost.ALIASES["least leaf"]
 
 
-class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc,name-defined]
+class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     """An `xgboost.XGBRanker` with the objectives and measures of lambdaboost.
 
     ``save_model`` saves the trees, not the objective.
@@ -145,8 +145,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc,name-defined]
         sample_weight : array of shape (n_rows,) or (n_queries,), optional
             Weight of each query, or of each row, equal within a query.
         eval_set : (X, y) or list of them, optional
-            Validation sets; the lists of queries, sources, positions, weights and margins have one item for each.
-        base_margin, verbose, xgb_model, base_margin_eval_set, feature_weights
+            Validation sets.
+        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists, optional
+            What belongs to them, one item for each set.
+        base_margin, verbose, xgb_model, feature_weights
             As in `XGBRanker.fit`.
 
         Raises
@@ -306,7 +308,7 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
 OnRound = Callable[[float | None], bool | None]
 
 
-class _EachRound(xgb.callback.TrainingCallback):  # type: ignore[misc,name-defined]
+class _EachRound(xgb.callback.TrainingCallback):  # type: ignore[name-defined]
     def __init__(self, on_round: OnRound) -> None:
         super().__init__()
         self.on_round = on_round

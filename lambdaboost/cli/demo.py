@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaboost._installed import engine_named
 from lambdaboost.cli.console import ERR, print_table, tell
 from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.evaluation import CNDCG, NDCG, Comparison, System, compare
@@ -16,7 +17,7 @@ from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.comparison.significance import LEGEND
 from lambdaboost.evaluation.comparison.table import Table, percent
 from lambdaboost.native import NativeObjective
-from lambdaboost.objectives import Constrained, LambdaRank
+from lambdaboost.objectives import Constrained, GradientStep, LambdaRank
 
 DOCUMENTS = 50  # of a query, on average
 LEARNING_RATES = (0.025, 0.05, 0.1, 0.2)  # of which the validation part selects, for each system

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lambdaboost._files import replacing
-from lambdaboost._installed import installed
+from lambdaboost._installed import engine_named, installed
 from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
 from lambdaboost.cli.files import check_suffix, engine_of_suffix

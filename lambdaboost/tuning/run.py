@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaboost._files import check_place
-from lambdaboost._installed import package
+from lambdaboost._installed import engine_named, package
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection

@@ -250,7 +250,7 @@ class Tuned:
         return write_page(path, self)
 
     def script(self, read: str = "", out: str = "") -> str:
-        """Python on the stock engine that trains the model again, after lines that `read` the data; saves it as `out`."""
+        """Python that trains the model again, after lines that `read` the data, and saves it as `out`."""
         both = self.request.refit and self.request.valid is not None
         # Both parts may name their queries alike.
         made = "Collection.concat([train.without_ids(), valid.without_ids()])" if both else "train"

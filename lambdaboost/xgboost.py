@@ -146,7 +146,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             Weight of each query, or of each row, equal within a query.
         eval_set : (X, y) or list of them, optional
             Validation sets.
-        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists, optional
+        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists
             What belongs to them, one item for each set.
         base_margin, verbose, xgb_model, feature_weights
             As in `XGBRanker.fit`.

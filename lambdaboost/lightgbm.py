@@ -26,6 +26,7 @@ from lambdaboost._installed import package
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import row_weights
 from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.positions import positions_of
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import attach, rows_in
 from lambdaboost.evaluation import NDCG, Measure
@@ -273,6 +274,8 @@ def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
     if weight is not None:
         weight = row_weights(column_or_1d(weight), rows.sizes, rows.grades.size)
     given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
+    if rows.position is not None:  # LightGBM's own lambdarank reads its own field, 0 where a row was not shown
+        given["position"] = positions_of("position", rows.position).codes
     return rows.attach_to(lgb.Dataset(features, rows.label, **given, **names))
 
 
@@ -372,7 +375,9 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     grades = q.labels[RELEVANCE]
     missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
     features = collection.table(UNNAMED)
-    data = lgb.Dataset(features, np.nan_to_num(grades), group=q.sizes, weight=q.weight, reference=reference)
+    # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
+    own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
+    data = lgb.Dataset(features, np.nan_to_num(grades), group=q.sizes, reference=reference, **own)
     return attach(data, position=q.positions, **further(q), **missing)
 
 
@@ -406,7 +411,7 @@ def boost(
     rule = objective.name if isinstance(objective, NativeObjective) else objective
     settings = with_least_leaf({"verbosity": -1, **params}, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
-    settings |= {"objective": rule, "metric": "None"}
+    settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
 
 
@@ -415,8 +420,13 @@ def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -
     least = least_leaf(objective, documents)
     if least is None or any(params.get(name) is not None for name in LEAST_LEAF):
         return dict(params)
-    # A data set constructed now must not drop features that a later training with smaller leaves can use.
-    return {**params, LEAST_LEAF[0]: least, "feature_pre_filter": False}
+    return {**params, LEAST_LEAF[0]: least}
+
+
+def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
+    """A parameter for data that a training with smaller leaves may use later: LightGBM would drop features for all."""
+    known = _lightgbm.is_constructed(data) or "feature_pre_filter" in params
+    return {} if known else {"feature_pre_filter": False}
 
 
 def best_round(booster: Any) -> int | None:

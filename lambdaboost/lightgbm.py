@@ -439,11 +439,6 @@ def n_rounds(booster: Any) -> int:
     return int(best_round(booster) or booster.current_iteration())
 
 
-def has_splits(booster: Any) -> bool:
-    """Whether any tree has a split."""
-    return bool(booster.feature_importance("split").any())
-
-
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
     """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
     return np.asarray(booster.predict(features, raw_score=True, num_iteration=rounds))

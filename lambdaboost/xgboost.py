@@ -368,11 +368,6 @@ def n_rounds(booster: Any) -> int:
     return int(booster.num_boosted_rounds())
 
 
-def has_splits(booster: Any) -> bool:
-    """Whether any tree has a split; True for models without trees."""
-    return "gblinear" in booster.save_config() or bool(booster.get_score(importance_type="weight"))
-
-
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
     """The scores after `rounds`, by default the best ones, shape (n_documents,)."""
     # By default up to the best round after early stopping, as XGBRanker predicts.

@@ -274,7 +274,9 @@ def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
     if weight is not None:
         weight = row_weights(column_or_1d(weight), rows.sizes, rows.grades.size)
     given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
-    if rows.position is not None:  # LightGBM's own lambdarank reads its own field, 0 where a row was not shown
+    if (
+        rows.position is not None
+    ):  # LightGBM's own lambdarank reads its own field, 0 where a row was not shown
         given["position"] = positions_of("position", rows.position).codes
     return rows.attach_to(lgb.Dataset(features, rows.label, **given, **names))
 

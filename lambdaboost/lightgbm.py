@@ -383,6 +383,11 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     return attach(data, position=q.positions, **further(q), **missing)
 
 
+def named(data: Any, names: Sequence[str]) -> Any:
+    """The data set with these names of its features."""
+    return data.set_feature_name(list(names))
+
+
 OnRound = Callable[[float | None], bool | None]
 
 

@@ -305,6 +305,12 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     return attach(data, position=q.positions, **further(q), **missing)
 
 
+def named(data: Any, names: Sequence[str]) -> Any:
+    """The data set with these names of its features."""
+    data.feature_names = list(names)
+    return data
+
+
 OnRound = Callable[[float | None], bool | None]
 
 

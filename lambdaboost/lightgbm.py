@@ -385,6 +385,9 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
 
 def named(data: Any, names: Sequence[str]) -> Any:
     """The data set with these names of its features."""
+    if hasattr(data.data, "columns"):  # by which LightGBM knows the categories
+        data.data.columns = list(names)
+        return data
     return data.set_feature_name(list(names))
 
 

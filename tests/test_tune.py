@@ -15,9 +15,9 @@ from naive import naive_query_contents, naive_shrunken, naive_simplest
 from scipy import stats
 
 from lambdaboost import CNDCG, MAP, NDCG, ClickDCG, LambdaRank, Propensities, Queries, Tuned, load, tune
+from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, read_letor, web_search_log
 from lambdaboost.datasets.digest import digest_of
-from lambdaboost._installed import engine_named
 from lambdaboost.native import read_objective
 from lambdaboost.tuning import Choice, Front, Stopped
 from lambdaboost.tuning import tuned as of_tuned

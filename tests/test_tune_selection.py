@@ -7,8 +7,8 @@ import pytest
 from naive import naive_shrunken
 
 from lambdaboost import CNDCG, MAP, NDCG, Queries, tune
-from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost._installed import engine_named
+from lambdaboost.datasets import Collection, web_search_log
 from lambdaboost.evaluation import parse
 from lambdaboost.tuning import Choice
 from lambdaboost.tuning.candidates import given

@@ -149,8 +149,8 @@ def check_distributed(rule: Objective, params: Mapping[str, Any], engine: str) -
         names = (_lightgbm if engine == "lightgbm" else _xgboost).ALIASES["least leaf"]
         if all(params.get(name) is None for name in names):
             raise ValueError(
-                f"gradient steps without {names[0]}: the engine's default suits λ hessians; give {names[0]}= the lesser "
-                "of 100 and a twentieth of all documents, but no less than 20"
+                f"gradient steps without {names[0]}: the engine's default suits λ hessians; give {names[0]}= the "
+                "lesser of 100 and a twentieth of all documents, but no less than 20"
             )
         if rule.normalize == "all":
             raise ValueError(
@@ -187,8 +187,8 @@ def _spread(client: Any, name: str, frame: Any, read: Callable[..., Any]) -> lis
     for column, kind in frame.dtypes.items():
         if str(kind) == "category" and not frame[column].cat.known:
             raise ValueError(
-                f"{name} has the column {shown(column)} with categories that Dask does not know, so that partitions may "
-                f"code them differently: give {name}.categorize()"
+                f"{name} has the column {shown(column)} with categories that Dask does not know, so that partitions "
+                f"may code them differently: give {name}.categorize()"
             )
     from dask import delayed
 

@@ -15,11 +15,11 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
@@ -79,6 +79,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
     """
 
     _title, _parameter_names, _unweighted = TITLE, PARAMETERS, False
+    _eval_names: ClassVar = {"weight": "eval_sample_weight", "start": "eval_init_score"}
 
     def __init__(
         self,
@@ -212,6 +213,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         params = self._process_params("fit")
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
+        for one in sets:
+            (rows if one is None else one).check(feval or ())
         params = with_least_leaf(params, objective, rows.grades.size)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _dataset(rows, **named)
@@ -255,15 +258,15 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         named = params.pop("metric")  # "ndcg", unless it was given
         given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
         requested = [
-            *read_metrics("eval_metric", eval_metric, _lightgbm.METRICS),
-            *read_metrics("metric", given, _lightgbm.METRICS),
+            *read_metrics("eval_metric", eval_metric, _lightgbm.METRICS.__contains__),
+            *read_metrics("metric", given, _lightgbm.METRICS.__contains__),
         ]
         others: set[str] = set()
         feval = [_feval(metric, others) for metric in requested if callable(metric)]
         names = [metric for metric in requested if isinstance(metric, str)]
         params["metric"] = names or "None"
         if not names:
-            return feval or [NDCG(k=k) for k in self._eval_at], []
+            return feval or [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
         return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
 
 
@@ -272,7 +275,7 @@ def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
     features = _checked(rows.features)
     weight = rows.weight
     if weight is not None:
-        weight = row_weights(column_or_1d(weight), rows.sizes, rows.grades.size)
+        weight = row_weights(weight, rows.sizes, rows.grades.size)
     given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
     if (
         rows.position is not None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from lambdaboost._checks import saying
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import weights_of
@@ -54,21 +55,35 @@ class Rows:
         missing = {RELEVANCE: self.grades} if np.isnan(self.grades).any() else {}
         return attach(data, position=self.position, **self.sources, **missing)
 
+    @property
+    def queries(self) -> Queries:
+        """The queries, unweighted."""
+        return Queries(self.grades, self.sizes, position=self.position, **self.sources)
+
     def warn_of_leaks(self) -> None:
         """Warn of features that tell the labels."""
-        warn_of_leaks(self.features, Queries(self.grades, self.sizes, **self.sources))
+        warn_of_leaks(self.features, self.queries)
+
+    def check(self, metrics: Iterable[Any]) -> None:
+        """Raise before the training if a measure refuses a validation set."""
+        for metric in metrics:
+            if isinstance(metric, Measure):
+                with saying(self.name):
+                    metric.per_query(np.zeros(self.grades.size), self.queries)
 
 
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
 
-    `_parameter_names` are the engine's parameters; with `_unweighted` a validation set with the training's own X and y,
+    `_parameter_names` are the engine's parameters, `_eval_names` the arguments of `fit` for weights and initial scores
+    of validation sets; with `_unweighted` a validation set with the training's own X and y,
     but without weights of its own, is not the training set.
     """
 
     _title: str
     _parameter_names: frozenset[str]
     _unweighted: bool
+    _eval_names: ClassVar[Mapping[str, str]]
     objective: Any
     query: str
     sources: Any
@@ -168,8 +183,9 @@ class Ranker:
         found: list[Rows | None] = []
         for name, items in lists.items():
             if items is not None and len(items) != len(sets):
+                argument = self._eval_names.get(name, f"eval_{name}")
                 raise ValueError(
-                    f"eval {name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
+                    f"{argument} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
         for at, (Xv, yv) in enumerate(sets):
             own = {name: None if items is None else items[at] for name, items in lists.items()}
@@ -206,7 +222,7 @@ class Ranker:
                 f"{before}y has {grades.size} rows, {name} has {rows}: give one grade per document"
             )
         if weight is not None:
-            weight = weights_of(f"{before}sample_weight", weight)
+            weight = weights_of(f"{before}sample_weight", column_or_1d(weight))
         sources = split.sources or {}
         return Rows(name, features, split.sizes, grades, sources, split.position, weight, beside.get("start"))
 
@@ -216,11 +232,8 @@ class Ranker:
         self._fitted_categories = categories_of(X)
 
 
-def read_metrics(name: str, metrics: Any, own: Iterable[str]) -> list[Any]:
-    """Metrics as measures, callables and names of the engine's own; a TypeError for anything else.
-
-    A text is one of the engine's `own` if its name without a cutoff is; any other is a measure.
-    """
+def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
+    """Metrics as measures, callables and names of the engine's own; a TypeError for anything else."""
     given = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
     found: list[Any] = []
     for metric in given:
@@ -230,8 +243,10 @@ def read_metrics(name: str, metrics: Any, own: Iterable[str]) -> list[Any]:
             )
         texts = metric.split(",") if isinstance(metric, str) and "(" not in metric else [metric]
         for text in texts:
-            is_own = isinstance(text, str) and text.strip().partition("@")[0] in set(own)
-            found.append(text.strip() if is_own else parse(text.strip()) if isinstance(text, str) else text)
+            if isinstance(text, str):
+                text = text.strip()
+                text = text if is_own(text) else parse(text)
+            found.append(text)
     return found
 
 

@@ -73,6 +73,13 @@ class Case:
                 return float(self.params[name])
         return float(self.engine.DEFAULTS[concept])
 
+    def is_default(self, concept: str) -> bool:
+        """Whether nobody chose a parameter; LGBMRanker passes its defaults like choices."""
+        if self.number(concept) != self.engine.DEFAULTS[concept]:
+            return False
+        passed = any(self.params.get(name) is not None for name in self.engine.ALIASES[concept])
+        return not passed or (self.engine is _lightgbm and _lightgbm.ranker_in_training() is not None)
+
 
 def check_first_gradient(case: Case) -> None:
     """Raise for the first row that refuses the case, and warn of all others that apply."""
@@ -246,13 +253,13 @@ def _unknown(case: Case) -> Found:
 def _slow_steps(case: Case) -> Found:
     rule = case.rule
     bare = getattr(rule, "counts_documents", False) and getattr(rule, "normalize", "") == "none"
-    if bare and case.number("rate") == case.engine.DEFAULTS["rate"]:
+    if bare and case.is_default("rate"):
         yield {"rule": rule}
 
 
 def _small_leaves(case: Case) -> Found:
     least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
-    if least is not None and now == case.engine.DEFAULTS["least leaf"] and now < least:
+    if least is not None and case.is_default("least leaf") and now < least:
         yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from lambdaboost.evaluation import Measure
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import DEFAULT_MEASURE, OWN, Ranker, Rows, categories_of, further, read_metrics
+from lambdaboost.saving import in_use
 from lambdaboost.traps import least_leaf
 
 xgb = package("xgboost")
@@ -77,6 +78,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
     """
 
     _title, _parameter_names, _unweighted = TITLE, PARAMETERS, True
+    _eval_names: ClassVar = {"weight": "sample_weight_eval_set", "start": "base_margin_eval_set"}
 
     def __init__(
         self,
@@ -169,7 +171,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if isinstance(objective, NativeObjective):
             objective.check_labels(rows.grades)
         rows.warn_of_leaks()
-        metrics = read_metrics("eval_metric", self.eval_metric, _xgboost.METRICS) or [DEFAULT_MEASURE]
+        metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
+        for one in sets:
+            (rows if one is None else one).check(metrics)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(rows, feature_weights=of_features)
         evals = [
@@ -230,6 +234,13 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds, metric_name=name))
         return found
 
+    def predict(self, X: Any, **arguments: Any) -> Any:
+        """Scores as by `XGBRanker.predict`, or what ``pred_contribs=`` or ``pred_leaf=`` of `xgboost.Booster` ask."""
+        if not any(name.startswith(("pred_", "approx_")) for name in arguments):
+            return super().predict(X, **arguments)
+        data = xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True)
+        return in_use(self).predict(data, **arguments)
+
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(readable(self._features(X)), iteration_range)
@@ -243,6 +254,11 @@ def readable(X: Any) -> Any:
     if isinstance(X, np.ndarray) and (not X.dtype.isnative or X.dtype.itemsize > 8) and X.dtype.kind in "iuf":
         return X.astype(np.float64)
     return X
+
+
+def _is_own(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in _xgboost.METRICS
 
 
 def _name_of(metric: Any) -> str:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, graded
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engines.saving import load, save
+from lambdaboost.saving import load, save
 
 LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
@@ -204,7 +204,7 @@ def test_features_are_taken_by_name(engine, frame):
     other = same_kind(frame, other)
     np.testing.assert_array_equal(fitted.predict(other), scores)
     valid = ranker(engine, **NAMED).fit(frame, Q.relevance, eval_set=[(other, Q.relevance)])
-    first = curve_of(valid, 0) if engine == "xgboost" else valid.evals_result_["valid_0"]["NDCG(k=3)"]
+    first = curve_of(valid, 0) if engine == "xgboost" else valid.evals_result_["valid_0"]["ndcg@3"]
     assert first[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
     if engine == "xgboost":
         np.testing.assert_array_equal(fitted.apply(other), fitted.apply(frame))
@@ -322,7 +322,7 @@ def test_duplicate_columns(engine):
 def test_a_measure_of_a_source_that_is_not_there(engine, frame):
     made, more = with_metric(engine, CNDCG(k=3), objective=LambdaRank(), **NAMED)
     valid = [(without(frame, "ctr"), Q.relevance)]
-    with pytest.raises(ValueError, match=r"valid.*'clicks'"):
+    with pytest.raises(ValueError, match=r"eval_set.*'clicks'"):
         made.fit(frame, Q.relevance, eval_set=valid, **more)
     fitted = ranker(engine, query="srch_id").fit(without(frame, "ctr"), Q.relevance)
     with pytest.raises(

@@ -19,6 +19,8 @@ from lambdaboost._warn import waiting
 OF_BOOSTERS = "rollback_one_iter"
 # Parameters: the main name, then its aliases in LightGBM's order of preference.
 BOOSTING = ("boosting", "boosting_type", "boost")
+# The attribute in which `Booster.update` records that it has removed the booster's own objective.
+OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 METRIC = ("metric", "metrics", "metric_types")
 ALIASES = {
     "objective": ("objective", "objective_type", "app", "application", "loss"),
@@ -118,6 +120,14 @@ def threads_given(booster: Any) -> Any:
 def params_of(booster: Any) -> Mapping[str, Any]:
     """The parameters that the user gave."""
     return booster.params or {}
+
+
+def note_objective(booster: Any) -> None:
+    """Keep the first `Booster.update` from resetting the booster's parameters.
+
+    The reset would change the random features of `feature_fraction`, and fail if no feature is usable.
+    """
+    setattr(booster, OBJECTIVE_NOTED, True)
 
 
 def restart_dart(booster: Any) -> None:

@@ -230,6 +230,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             feval=feval,
             init_model=first_model,
             callbacks=[
+                *_no_reset(objective),
                 *order,
                 *_by_first_metric(callbacks, self._first_only()),
                 lgb.record_evaluation(history),
@@ -239,6 +240,17 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         _lightgbm.take_over(self, booster, history, rows.features.shape[1], is_named)
         self._note(objective, rows.features)
         return self
+
+    @staticmethod
+    def _checked(X: Any) -> Any:
+        """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
+        if hasattr(X, "columns"):
+            return X
+        # scikit-learn 1.6 renamed the argument.
+        renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
+        return check_array(
+            X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
+        )
 
     def _first_only(self) -> bool:
         return _lightgbm.is_true(self.get_params().get("first_metric_only", True))
@@ -272,7 +284,6 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
 def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
     """The data set of the training data or of a validation set."""
-    features = _checked(rows.features)
     weight = rows.weight
     if weight is not None:
         weight = row_weights(weight, rows.sizes, rows.grades.size)
@@ -281,18 +292,7 @@ def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
         rows.position is not None
     ):  # LightGBM's own lambdarank reads its own field, 0 where a row was not shown
         given["position"] = positions_of("position", rows.position).codes
-    return rows.attach_to(lgb.Dataset(features, rows.label, **given, **names))
-
-
-def _checked(X: Any) -> Any:
-    """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
-    if hasattr(X, "columns"):
-        return X
-    # scikit-learn 1.6 renamed the argument.
-    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
-    return check_array(
-        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
-    )
+    return rows.attach_to(lgb.Dataset(rows.features, rows.label, **given, **names))
 
 
 def _cutoffs(eval_at: Any) -> list[int]:
@@ -334,6 +334,21 @@ class _OwnLast:
     def __call__(self, env: Any) -> None:
         """Sort the results of a round."""
         env.evaluation_result_list.sort(key=lambda result: result[1] not in self.others)
+
+
+def _no_reset(objective: Any) -> list[Any]:
+    return [] if isinstance(objective, NativeObjective) else [_NoReset()]
+
+
+class _NoReset:
+    """A callback with which LightGBM draws as for its own objectives: see `note_objective`."""
+
+    before_iteration, order = True, -1e305
+
+    def __call__(self, env: Any) -> None:
+        """Note the objective before the first round."""
+        if env.iteration == env.begin_iteration:
+            _lightgbm.note_objective(env.model)
 
 
 def _by_first_metric(callbacks: Sequence[Any] | None, first_only: bool) -> list[Any]:
@@ -418,7 +433,7 @@ def boost(
         if on_round is not None and on_round(results[0][2] if results else None):
             raise lgb.callback.EarlyStopException(env.iteration, results)
 
-    callbacks: list[Any] = [each]
+    callbacks: list[Any] = [*_no_reset(objective), each]
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective

@@ -91,8 +91,8 @@ class Ranker:
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
-        given = ", ".join(f"{name}={value!r}" for name, value in settings_of(self).items())
-        return f"{type(self).__name__}({given})"
+        given = sorted(settings_of(self).items(), key=lambda setting: setting[0] != "objective")
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the objective: ``objective__weight=0.1``."""
@@ -138,6 +138,11 @@ class Ranker:
         if sample_weight is not None:
             q = Queries(q.relevance, q.sizes, weight=sample_weight, position=q.positions, **further(q))
         return float(measure(self.predict(X), q))
+
+    @staticmethod
+    def _checked(X: Any) -> Any:
+        """Features that the engine's ranker would check."""
+        return X
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
@@ -213,7 +218,7 @@ class Ranker:
         beside: Mapping[str, Any],
         categories: Categories | None,
     ) -> Rows:
-        features = with_categories(name, split.features, categories)
+        features = self._checked(with_categories(name, split.features, categories))
         check_features(name, features, self._title)
         grades, weight = grades_of(y), beside.get("weight")
         rows = getattr(features, "shape", (grades.size,))[0]

@@ -276,7 +276,7 @@ WRONG = {
         {"sources": ["price_rnk"]}, None, ValueError,
         r"X has no column 'price_rnk' \(did you mean 'price_rank'\?\), which sources= names",
     ),
-    "source of text": ({"objective": graded()}, as_text, TypeError, r"sources\['clicks'\] must be numbers"),
+    "source of text": ({"objective": graded()}, as_text, TypeError, "clicks must be numbers"),
     "a column twice": (
         {"sources": ["ctr", "ctr"]}, None, ValueError, "column 'ctr' is named twice by query=, sources= and position=:"
     ),

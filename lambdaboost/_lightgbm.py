@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -122,6 +122,11 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
+def own_metrics(booster: Any) -> Sequence[str]:
+    """The names of LightGBM's own metrics that the booster evaluates, as in its results."""
+    return getattr(booster, "_Booster__name_inner_eval", None) or ()
+
+
 def note_objective(booster: Any) -> None:
     """Keep the first `Booster.update` from resetting the booster's parameters.
 
@@ -143,7 +148,6 @@ def restart_dart(booster: Any) -> None:
 class Fit(NamedTuple):
     """The call of `LGBMRanker.fit` that is training."""
 
-    y: Any
     eval_metric: Any
     params: dict[str, Any]
     feval: Any
@@ -156,7 +160,7 @@ def ranker_in_training() -> Fit | None:
     if fit is None or train is None:
         return None
     callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
-    return Fit(fit.get("y"), fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
+    return Fit(fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
 
 
 def metrics_in_training() -> list[Any]:

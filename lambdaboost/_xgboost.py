@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lambdaboost._warn import waiting
@@ -89,6 +89,12 @@ def workers(params: Mapping[str, Any]) -> int:
 def params_of(booster: Any) -> Mapping[str, Any]:
     """The parameters that were given to the `xgboost.train` or `xgboost.cv` that waits."""
     return (_variables() or {}).get("params") or {}
+
+
+def own_metrics(booster: Any) -> Sequence[str]:
+    """The names of XGBoost's own metrics that the training evaluates."""
+    given = params_of(booster).get("eval_metric") or ()
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def metrics_in_training() -> list[Any]:

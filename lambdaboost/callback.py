@@ -29,6 +29,7 @@ from lambdaboost.traps import Case, check_first_gradient
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
+SECOND = "-lambdaboost"  # of a name that an engine's own metric has
 
 
 def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
@@ -72,12 +73,14 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
         if group is not None:
             q = queries_of_arrays(scores, weight, group)
             check_sources(measure, q, None)
-            return measure.name, measure.mean(queries, q), True
+            return _name(measure.name, booster), measure.mean(queries, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
             check_sources(measure, q, queries)
             value = measure.mean(scores, q)
-            return (xgboost_name(measure), value) if is_xgboost(queries) else (measure.name, value, True)
+            if is_xgboost(queries):
+                return _name(xgboost_name(measure), booster), value
+            return _name(measure.name, booster), value, True
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
@@ -92,6 +95,14 @@ def xgboost_name(measure: Any) -> str:
     ('ndcg@3', 'pre-err@10')
     """
     return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
+
+
+def _name(name: str, booster: Any) -> str:
+    """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
+    if booster is None:
+        return name
+    engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+    return f"{name}{SECOND}" if name in engine.own_metrics(booster) else name
 
 
 def check_sources(reader: Any, q: Queries, data: Any) -> None:

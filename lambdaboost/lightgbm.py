@@ -23,6 +23,7 @@ from sklearn.utils import check_array
 
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
+from lambdaboost.callback import SECOND
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.columns import row_weights
 from lambdaboost.datasets.named_columns import QID
@@ -308,7 +309,7 @@ def _feval(metric: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
     The names of its results are added to `names`.
     """
     if isinstance(metric, Measure):
-        names.add(metric.name)
+        names |= {metric.name, metric.name + SECOND}
         return metric
     n = len(inspect.signature(metric).parameters)
 

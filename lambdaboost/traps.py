@@ -66,6 +66,11 @@ class Case:
         """Whether other workers have other queries of the same training."""
         return bool(self.engine.workers(self.params) > 1)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the whole training has pairs, so that a tree without a split has another reason."""
+        return not self.on_cluster and bool(self.rule.has_pair(self.q))
+
     def number(self, concept: str) -> float:
         """The value of a parameter under any of its names, or the engine's default."""
         for name in self.engine.ALIASES[concept]:
@@ -134,13 +139,6 @@ def _stops_by_default_metric(case: Case) -> bool:
     return not chosen and any(hasattr(one, "stopping_rounds") for one in fit.callbacks)
 
 
-def _missing_grades(case: Case) -> bool:
-    """Whether `LGBMRanker.fit` was given missing grades; `lightgbm.train` has overwritten them by now."""
-    fit = _lightgbm.ranker_in_training()
-    labels = None if fit is None else np.asarray(fit.y)
-    return labels is not None and labels.dtype.kind == "f" and bool(np.isnan(labels).any())
-
-
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
     rows, parent = _lightgbm.rows_of_parent(case.booster.train_set)
@@ -154,7 +152,7 @@ def _cuts_queries(case: Case) -> bool:
 def _small_for_lightgbm(case: Case) -> Found:
     least, hessian = case.number("least leaf"), case.number("least hessian")
     n = case.q.n_documents
-    if not case.on_cluster and (n < 2 * least or case.hessian < 2 * hessian):
+    if case.has_pairs and (n < 2 * least or case.hessian < 2 * hessian):
         yield {"n": n, "sum": f"{case.hessian:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
 
 
@@ -174,11 +172,6 @@ LIGHTGBM = (
         "cv", WARNED,
         "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
         "objective but its own: give folds=query_folds(data, 5) of lambdaboost", _cuts_queries,
-    ),
-    Trap(
-        "NaN labels", WARNED,
-        "NaN labels: LightGBM turns them into grade 0; give the grades with attach(data, relevance=grades) to "
-        "lightgbm.train, or use lambdaboost.lightgbm.LambdaRanker, where they stay missing", _missing_grades,
     ),
     Trap(
         "label_gain", WARNED,
@@ -205,7 +198,7 @@ def _approximates(case: Case) -> Found:
 
 def _small_for_xgboost(case: Case) -> Found:
     least = case.number("least leaf")
-    if not case.on_cluster and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
+    if case.has_pairs and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
         yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
 
 

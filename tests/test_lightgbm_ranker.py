@@ -8,11 +8,14 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 from on_lightgbm import train
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from lambdaboost import CNDCG, MRR, NDCG, ClickTier, GradientStep, KendallTau, LambdaRank, Queries, graded
 from lambdaboost.lightgbm import LambdaRanker
@@ -371,3 +374,68 @@ def test_validation_data_as_lightgbm_4_7_takes_them():
 def test_validation_data_that_do_not_go_together(arguments, words):
     with pytest.raises(ValueError, match=words):
         LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, **arguments)
+
+
+def test_a_metric_of_lightgbms_under_an_alias_does_not_stop():
+    """LightGBM calls mae l1, and evaluates it before the measures."""
+    ranker, curves = stopped([NDCG(3), "mae"])
+    assert list(curves) == ["ndcg@3", "l1"]
+    assert len(curves["ndcg@3"]) == rounds_until(curves["ndcg@3"])
+    assert ranker.best_iteration_ == 1 + int(np.argmax(curves["ndcg@3"]))
+
+
+def test_own_validation_labels_of_the_training_rows_are_read():
+    """Sources, positions or weights of their own make the training rows another set."""
+    weight = np.repeat(np.linspace(0.1, 5, Q.n_queries), Q.sizes)
+    rows = {
+        "group": Q.sizes,
+        "sources": {"clicks": CLICKS},
+        "eval_set": (X, Q.relevance),
+        "eval_group": [Q.sizes],
+    }
+    flat = [{"clicks": np.zeros(len(X))}]
+    found = [
+        LambdaRanker(**SIZE).fit(X, Q.relevance, **rows, **more, eval_metric=[CNDCG(3), NDCG(3)])
+        for more in ({}, {"eval_sources": flat}, {"eval_sample_weight": [weight], "eval_sources": flat})
+    ]
+    assert [list(ranker.evals_result_) for ranker in found] == [["training"], ["valid_0"], ["valid_0"]]
+    assert found[1].evals_result_["valid_0"]["ndcg@3-clicks"] == [0.0] * 4
+    weighted = Queries(Q.relevance, Q.sizes, weight=weight)
+    expected = NDCG(3)(found[2].predict(X), weighted)
+    assert found[2].evals_result_["valid_0"]["ndcg@3"][-1] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_continued_model_reads_categories_as_the_first():
+    kind = np.array(list("abc"))[np.arange(len(X)) % 3]
+    first, other = (
+        pd.DataFrame(X[:, :3]).add_prefix("f").assign(c=pd.Categorical(kind, list(order)))
+        for order in ("abc", "cba")
+    )
+    half = LambdaRanker(**SIZE).fit(first, Q.relevance, group=Q.sizes)
+    whole, same = (
+        LambdaRanker(**SIZE).fit(X, Q.relevance, group=Q.sizes, init_model=half) for X in (other, first)
+    )
+    np.testing.assert_array_equal(whole.predict(other), same.predict(first))
+
+
+def test_a_pipeline_with_routed_weights_scores():
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = LambdaRanker(**SIZE).set_fit_request(qid=True, sample_weight=True)
+        ranker.set_score_request(qid=True, sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, ranker)
+        weight = np.linspace(0.5, 2, len(X))
+        pipeline.fit(X, Q.relevance, qid=Q.query_of_row, sample_weight=weight)
+        found = pipeline.score(X, Q.relevance, qid=Q.query_of_row, sample_weight=weight)
+    expected = NDCG(3)(pipeline.predict(X), Queries(Q.relevance, Q.sizes, weight=weight))
+    assert found == pytest.approx(expected)
+
+
+def test_arrow_types():
+    pa = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X).add_prefix("f").assign(qid=Q.query_of_row)
+    expected = LambdaRanker(**SIZE).fit(frame, Q.relevance).predict(frame)
+    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
+    batch = pa.RecordBatch.from_pandas(frame)
+    for table in (arrow, batch, pa.table(batch.to_pydict())):
+        np.testing.assert_array_equal(LambdaRanker(**SIZE).fit(table, Q.relevance).predict(table), expected)

@@ -22,6 +22,8 @@ from lambdaboost import (
     RankNet,
     graded,
     iteration_dependent,
+    load,
+    save,
 )
 from lambdaboost.datasets import web_search_log
 from lambdaboost.xgboost import LambdaRanker
@@ -213,3 +215,51 @@ VALID = {"eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
 def test_fits_that_are_refused(params, arguments, error, text):
     with pytest.raises(error, match=text):
         LambdaRanker(**SMALL, **params).fit(X, Q.relevance, **({"qid": QID} | arguments))
+
+
+@pytest.mark.parametrize("kind", [">f4", "longdouble"])
+def test_foreign_numbers_are_converted(kind, tmp_path):
+    """XGBoost misreads them: foreign byte orders, and long doubles by columns."""
+    foreign = np.asfortranarray(X.astype(kind))
+    expected = LambdaRanker(**SMALL).fit(X.astype(np.float64), Q.relevance, qid=QID)
+    ranker = LambdaRanker(**SMALL).fit(foreign, Q.relevance, qid=QID)
+    np.testing.assert_array_equal(ranker.predict(foreign), expected.predict(X.astype(np.float64)))
+    save(ranker, tmp_path / "model.ubj")
+    np.testing.assert_array_equal(load(tmp_path / "model.ubj").predict(foreign), ranker.predict(foreign))
+
+
+def test_early_stopping_and_one_validation_set_as_a_pair():
+    ranker = LambdaRanker(**SMALL).fit(
+        X, Q.relevance, qid=QID, eval_set=(X_VALID, Q_VALID.relevance), eval_qid=[Q_VALID.query_of_row]
+    )
+    assert list(ranker.evals_result()) == ["validation_0"]
+
+
+def test_own_validation_labels_of_the_training_rows_are_read():
+    """Its own sources make the training rows another set."""
+    flat = {"clicks": np.zeros(len(X))}
+    rows = {"qid": QID, "sources": {"clicks": CLICKS}, "eval_set": [(X, Q.relevance)], "eval_qid": [QID]}
+    curves = [
+        LambdaRanker(eval_metric=CNDCG(3), **SMALL)
+        .fit(X, Q.relevance, **rows, eval_sources=given)
+        .evals_result()
+        for given in (None, [{"clicks": CLICKS}], [flat])
+    ]
+    first, second, third = (of["validation_0"]["ndcg@3-clicks"] for of in curves)
+    assert first == second and third == [0.0] * 4
+
+
+def test_a_continued_model_reads_categories_as_the_first():
+    kind = np.array(list("abc"))[np.arange(len(X)) % 3]
+    first, other = (
+        pd.DataFrame(X[:, :3]).add_prefix("f").assign(c=pd.Categorical(kind, list(order)))
+        for order in ("abc", "cba")
+    )
+    small = {"n_estimators": 3, "n_jobs": 1, "max_depth": 3}
+    half = LambdaRanker(**small).fit(first, Q.relevance, qid=QID)
+    whole, same = (LambdaRanker(**small).fit(X, Q.relevance, qid=QID, xgb_model=half) for X in (other, first))
+    np.testing.assert_array_equal(whole.predict(other), same.predict(first))
+    with pytest.raises(ValueError, match="c"):
+        LambdaRanker(**small).fit(
+            first.assign(c=pd.Categorical(["d"] * len(X))), Q.relevance, qid=QID, xgb_model=half
+        )

@@ -402,9 +402,7 @@ def test_labels_of_many_digits(train):
 def test_labels_that_are_missing():
     grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
     assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
-    with pytest.warns(
-        UserWarning, match=r"NaN labels: LightGBM turns them into grade 0; .*attach\(data, relevance="
-    ):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
         lgb.LGBMRanker(objective=NATIVE, n_estimators=1, verbose=-1).fit(X, grades, group=Q.sizes)
     assert caught(lambda: lightgbm(data=attach(stock(label=grades)))) == []
     assert (

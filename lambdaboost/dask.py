@@ -38,6 +38,8 @@ from lambdaboost.objectives.base.objective import check_objective
 from lambdaboost.objectives.base.wrapper import Wrapper
 from lambdaboost.traps import NO_PAIR
 
+__all__ = ["train"]
+
 LOOK, GRACE = 0.1, 5.0  # seconds between two looks at the workers, and for them to end after one has failed
 WHOLE = "keep the rows of a query in one partition, as frame.shuffle('qid') does"
 # LightGBM's network parameters in the text of a model, as in one trained on a single machine.

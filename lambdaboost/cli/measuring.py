@@ -20,10 +20,8 @@ from lambdaboost.datasets.document_file import DocumentFile
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.evaluation.comparison.table import Table
-from lambdaboost.evaluation.measure import mean_of
 
 Figures = dict[str, float]  # by measure
-BLOCK = 1 << 20  # documents that are measured at once
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
@@ -71,25 +69,12 @@ def figures_of(
 ) -> Figures:
     """The mean of each measure, with ties in random order, so that a file sorted by grade has no advantage.
 
-    Large data are measured in blocks of queries, with the same figures as at once; `naming` names a wrong row.
+    `naming` names a wrong row.
     """
-    rng = np.random.default_rng(seed)
-    block = q.n_documents if any(measure.pooled for measure in measures) else BLOCK
-    values: dict[Measure, list[NDArray[np.float64]]] = {measure: [] for measure in measures}
-    weights, first = [], 0
-    while first < q.n_queries:
-        start = q.offsets[first]
-        stop = max(first + 1, int(np.searchsorted(q.offsets, start + block, side="right")) - 1)
-        part = q.take(np.arange(first, stop))
-        rows = part.shuffled_rows(rng)
-        shuffled, of_part = part.reordered(rows), scores[start : q.offsets[stop]][rows]
-        with naming(start + rows):
-            for measure, found in values.items():
-                found.append(measure.per_query(of_part, shuffled))
-        weights.append(shuffled.query_weight)
-        first = stop
-    weight = np.concatenate(weights)
-    return {repr(measure): mean_of(np.concatenate(found), weight) for measure, found in values.items()}
+    rows = q.shuffled_rows(seed)
+    shuffled = q.reordered(rows)
+    with naming(rows):
+        return {repr(measure): measure(scores[rows], shuffled) for measure in measures}
 
 
 def json_figures(figures: Mapping[str, float]) -> dict[str, float | None]:

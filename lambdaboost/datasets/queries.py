@@ -221,8 +221,8 @@ class Queries:
         starts = np.cumsum(sizes) - sizes
         return np.arange(sizes.sum()) + np.repeat(self.offsets[:-1][chosen] - starts, sizes)
 
-    def shuffled_rows(self, seed: int | np.random.Generator = 0) -> NDArray[np.int64]:
-        """A seeded random order of rows that shuffles the documents inside each query; a generator goes on.
+    def shuffled_rows(self, seed: int = 0) -> NDArray[np.int64]:
+        """A seeded random order of rows that shuffles the documents inside each query.
 
         Files are often sorted by grade: in round 0, where all scores tie, the row order is the ranking, and an
         unshuffled file would start from a perfect one.

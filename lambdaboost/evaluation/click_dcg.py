@@ -113,11 +113,6 @@ class ClickDCG(AtCutoff):
         """Whether propensities are given."""
         return self.propensities is not None
 
-    @property
-    def pooled(self) -> bool:
-        """Whether clicks are divided by their mean over all queries."""
-        return self.estimator == "snips"
-
     def _per_query(self, scores: Floats, q: Queries) -> Floats:
         gains, counted = self._gains(q)
         values = dcg(scores, retrieved(gains, scores, 0.0), q, self.k)

@@ -96,11 +96,6 @@ class Measure(Value, ABC, registered=False):
         return False
 
     @property
-    def pooled(self) -> bool:
-        """Whether the value of a query depends on the other queries."""
-        return False
-
-    @property
     def strict(self) -> Self:
         """The measure as a mean over the queries on which it is defined; others would dilute gains and losses."""
         return replace(self, empty=math.nan)

@@ -25,7 +25,7 @@ SUFFIX: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading; gzip, xz and bzip2 are recognised by their first bytes and decompressed."""
-    check_seekable(path)
+    check_file(path)
     with open(path, "rb") as raw:
         head = raw.read(6)
     if head.startswith(ZSTD):
@@ -84,15 +84,17 @@ def without_compression_suffix(path: Path) -> Path:
     return path.with_suffix("") if path.suffix in SUFFIX else path
 
 
-def check_seekable(path: Path) -> None:
-    """Raise for a pipe, socket or device: these can be read only once and may never end."""
+def check_file(path: Path) -> None:
+    """Raise for a folder, and for a pipe, socket or device: these can be read only once and may never end."""
     mode = os.stat(path).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if stat.S_ISDIR(mode):
+        raise ValueError(f"{path} is a folder: give a file")
+    if not stat.S_ISREG(mode):
         raise ValueError(f"{path} is a pipe or a device: save its output to a file, and read that file")
 
 
 def sha256(path: Path) -> str:
     """SHA-256 of a file's bytes on disk, in hex."""
-    check_seekable(path)
+    check_file(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

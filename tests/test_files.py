@@ -1,10 +1,11 @@
-"""Files are written whole or not at all, reach the disk."""
+"""Files are written whole or not at all, and reach the disk; what is no file is refused."""
 
 import os
 
 import pytest
 
 from lambdaboost._files import check_place, replacing
+from lambdaboost.datasets import read_letor, read_table
 
 
 def test_a_file_is_on_the_disk_before_it_is_named_and_its_name_after(tmp_path, monkeypatch):
@@ -43,3 +44,11 @@ def test_pipes_are_refused_before_anything_waits_for_them(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match=r"checkpoint .*pipe is a device or pipe: give a file name"):
         check_place("checkpoint", tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("name", ["train.txt", "train.csv", "train.parquet"])
+def test_a_folder_in_place_of_a_file_is_named(tmp_path, name):
+    path = tmp_path / name
+    path.mkdir()
+    with pytest.raises(ValueError, match=rf"{name} is a folder: give a file$"):
+        read_letor(path) if name == "train.txt" else read_table(path, query="qid", relevance="label")

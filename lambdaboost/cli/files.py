@@ -98,11 +98,6 @@ def check_places(places: Iterable[Place], overwrite: bool) -> None:
         elif file.is_dir():
             raise ValueError(f"{place.named(file)} is a folder: give another name")
         for other in (other for other in places if other is not place):
-            reads = isinstance(other.kind, Reads) and other.path.is_dir()
-            if reads and _is_same(file.parent, other.path):
-                raise ValueError(
-                    f"{place.named(file)} is in {other.option} {other.path}, whose files are read: give another folder"
-                )
             if theirs := next((theirs for theirs in other.files() if _is_same(file, theirs)), None):
                 role = "written too" if isinstance(other.kind, Writes) else "read"
                 raise ValueError(

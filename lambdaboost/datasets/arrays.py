@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -113,15 +113,13 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
     return a
 
 
-def query_starts(
-    name: str, ids: NDArray[Any], place: Callable[[int], str] = "row {}".format
-) -> NDArray[np.int64]:
-    """The first row of each query; raises if the rows of a query are not adjacent, with the words for a `place`."""
+def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
+    """The first row of each query; raises if the rows of a query are not adjacent."""
     if split := split_query(ids):
-        query, *rows = split
+        query, first, again = split
         raise ValueError(
             f"{name} has query {shown(query) if isinstance(query, str) else query} in two places, "
-            f"{' and '.join(map(place, rows))}: sort the rows by query so that each is whole"
+            f"row {first} and row {again}: sort the rows by query so that each is whole"
         )
     return _first_rows(ids)
 

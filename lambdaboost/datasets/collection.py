@@ -233,7 +233,7 @@ class Collection:
                 raise ValueError(f"part {i} and part 0 differ in categories: read both with the same ones")
         documents = [part.documents for part in parts if part.documents is not None]
         return Collection(
-            stacked([part.features for part in parts]),
+            _stacked([part.features for part in parts]),
             Queries.concat([part.queries for part in parts]),
             np.concatenate(documents) if len(documents) == len(parts) else None,
             parts[0].feature_names,
@@ -276,7 +276,7 @@ def _shape(features: Any) -> tuple[int, int]:
     return features.shape
 
 
-def stacked(features: list[Any]) -> Any:
+def _stacked(features: list[Any]) -> Any:
     """Feature matrices stacked by row; sparse if any is sparse."""
     if all(isinstance(part, np.ndarray) for part in features):
         return np.concatenate(features)

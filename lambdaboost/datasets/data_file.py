@@ -82,8 +82,6 @@ def open_data(path: Path, text: Sequence[str | None] = ()) -> LetorFile | Table:
         If it does not exist.
 
     """
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: give a file, LETOR text, CSV or Parquet")
     return Table.read(path, text) if is_table(path) else LetorFile(path, read_letor(path))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +12,9 @@ from numpy.typing import NDArray
 
 from lambdaboost._checks import check_whole
 from lambdaboost._files import SUFFIX, reading, replacing, without_compression_suffix
-from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse, rows_of
+from lambdaboost.datasets._letor_text import EXPECTED, Parsed, parse
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.queries import Queries
-
-ROW = re.compile(rb"\S+\s+(qid|\d+):")
 
 
 def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -> Collection:
@@ -46,8 +42,8 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     Raises
     ------
     ValueError
-        If a line does not parse or a query's lines are not adjacent (names file and line); if the file is empty or
-        damaged or has more features than `n_features`; if query sizes are missing or wrong.
+        If a line does not parse or a query's lines are not adjacent (names file and line); if the file is empty,
+        damaged or a folder, or has more features than `n_features`; if query sizes are missing or wrong.
     FileNotFoundError
         If `path` does not exist.
 
@@ -71,13 +67,6 @@ def read_letor(path: str | os.PathLike[str], *, n_features: int | None = None) -
     parsed = parse(path, n_features)
     q = Queries(parsed.relevance, ids=parsed.ids) if parsed.ids.size else _in_sizes(parsed, path)
     return Collection(parsed.features, q, parsed.documents)
-
-
-def is_letor(path: Path) -> bool:
-    """Whether one of the first rows of a file has a query or a feature after the grade, or there is no row."""
-    with reading(path) as file:
-        first = list(islice(rows_of(file), 10))
-    return not first or any(ROW.match(row) for row in first)
 
 
 def _in_sizes(parsed: Parsed, path: Path) -> Queries:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_new_source, naming_rows
-from lambdaboost._files import reading
+from lambdaboost._files import check_file, reading
 from lambdaboost._installed import remedy
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.arrays import codes_of, is_missing, query_ids, query_starts
@@ -35,6 +35,7 @@ from lambdaboost.datasets.queries import Queries
 FEATURES = "name it in categorical=, or exclude it with features="
 PARQUET = (".parquet", ".pq")
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+CSV: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
 # Words for a missing number in CSV, ignoring case; ids and positions are missing only where the field is empty.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>")
 
@@ -189,7 +190,7 @@ class Table(DocumentFile):
     def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
         frame = as_frame(str(path), _read(path, text).rename(columns=str))
-        table = cls(frame, path, None, not is_parquet(path))
+        table = cls(frame, path, None, not _is_parquet(path))
         if not len(table):
             raise ValueError(f"{path} has no rows")
         return table
@@ -494,7 +495,7 @@ def is_table(path: Path) -> bool:
     return bool(suffixes) and suffixes[-1] in (".csv", *PARQUET)
 
 
-def is_parquet(path: Path) -> bool:
+def _is_parquet(path: Path) -> bool:
     """Whether the suffix is one of Parquet."""
     return path.suffix.lower() in PARQUET
 
@@ -506,62 +507,44 @@ def _from_words(given: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _read(path: Path, text: Iterable[str | None]) -> Any:
-    import pandas as pd
-
-    with readable(path):
-        if is_parquet(path):
-            with open(path, "rb") as file:
-                frame = pd.read_parquet(file)
-            check_names(list(map(str, frame.columns)))
-            return indexed(frame)
-        return read_csv(path, text)
-
-
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Name a file of a table in errors about its format."""
+    """A file as a pandas frame; errors about its format name it."""
+    check_file(path)
     try:
-        yield
+        return _read_parquet(path) if _is_parquet(path) else _read_csv(path, text)
     except ImportError as error:
         missing = "zstandard" if path.suffix.lower() == ".zst" else "pyarrow"
         raise ValueError(f"{path}: {str(error).splitlines()[0]} {remedy(missing)}") from None
     except (ValueError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        what = "Parquet" if is_parquet(path) else "CSV with a header"
+        what = "Parquet" if _is_parquet(path) else "CSV with a header"
         raise ValueError(f"{path} cannot be read as {what}: {error}") from None
 
 
-def indexed(frame: Any) -> Any:
-    """A pandas frame of Parquet whose named index, such as a query, is among the columns.
-
-    A numbering of the rows is not: the file has no such column.
-    """
+def _read_parquet(path: Path) -> Any:
+    """A Parquet file, in which a named index, such as a query, is a column; a numbering of the rows is none."""
     import pandas as pd
 
+    with open(path, "rb") as file:
+        frame = pd.read_parquet(file)
+    _check_names(list(map(str, frame.columns)))
     named = [name for name in frame.index.names if name is not None]
     return frame if isinstance(frame.index, pd.RangeIndex) or not named else frame.reset_index(named)
 
 
-def read_csv(path: Path, text: Iterable[str | None], **given: Any) -> Any:
-    """A CSV file as a pandas frame; `given` are further arguments of `pandas.read_csv`."""
+def _read_csv(path: Path, text: Iterable[str | None]) -> Any:
+    """A CSV file; what pandas would mend without a word is an error."""
     import pandas as pd
 
-    if path.suffix.lower() == ".zst":
-        return _read_csv(lambda **more: pd.read_csv(path, **more), text, given)
-    with reading(path) as file:
-        return _read_csv(lambda **more: (file.seek(0), pd.read_csv(file, **more))[1], text, given)
-
-
-def _read_csv(read: Callable[..., Any], text: Iterable[str | None], more: Mapping[str, Any]) -> Any:
-    """The table; what pandas would mend without a word is an error."""
-    import pandas as pd
-
-    given: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
-    names = read(header=None, nrows=1, dtype=str, **given).iloc[0].tolist()
-    check_names(names)
-    kinds = {name: str for name in text if name in names}
-    frame = read(low_memory=False, na_values=[""], dtype=kinds, **given, **more)
+    zstd = path.suffix.lower() == ".zst"
+    opened: AbstractContextManager[Any] = nullcontext(path) if zstd else reading(path)
+    with opened as file:
+        names = pd.read_csv(file, header=None, nrows=1, dtype=str, **CSV).iloc[0].tolist()
+        _check_names(names)
+        kinds = {name: str for name in text if name in names}
+        if not zstd:
+            file.seek(0)
+        frame = pd.read_csv(file, low_memory=False, na_values=[""], dtype=kinds, **CSV)
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError("rows have more cells than the header; name every column")
     if len(names) == 1 and (found := [letter for letter in ";\t|" if letter in names[0]]):
@@ -569,7 +552,7 @@ def _read_csv(read: Callable[..., Any], text: Iterable[str | None], more: Mappin
     return frame
 
 
-def check_names(names: Sequence[str]) -> None:
+def _check_names(names: Sequence[str]) -> None:
     """Raise if two columns have the same name: pandas would rename the second."""
     if twice := [name for name in dict.fromkeys(names) if name and names.count(name) > 1]:
         raise ValueError(f"it has two columns {listed(twice)}; rename one")

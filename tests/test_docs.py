@@ -1,6 +1,7 @@
 """The documentation: every example on it runs, as a reader would, and every public name stands in the API."""
 
 import ast
+import gc
 import importlib
 import inspect
 import re
@@ -71,6 +72,8 @@ def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
     finally:
         for name in {"client", "cluster"} & names.keys():  # where an example of the Dask page failed
             names[name].close()
+        names.clear()
+        gc.collect()  # in this folder, where XGBoost looks for the files of the page to remove them
 
 
 def documented():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._warn import waiting
+from lambdaboost._warn import waiting, warn
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 OF_BOOSTERS = "rollback_one_iter"
@@ -126,8 +126,29 @@ def restart_dart(booster: Any) -> None:
     It does not initialise the variable that records whether trees were dropped in a round, so that the first round
     draws a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
     """
-    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING):
+    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING) and _has_usable_feature(booster):
         booster.reset_parameter({"objective": "none"})
+
+
+def train_without_features(env: Any) -> None:
+    """A callback: a model without a split where no feature is usable, as under LightGBM's own objectives.
+
+    The first `Booster.update` with another objective resets the parameters, which fails then. The booster has no
+    objective already, so the reset is not needed.
+    """
+    if env.iteration == env.begin_iteration and not _has_usable_feature(env.model):
+        warn(
+            "no tree can have a split: every feature is constant, or has too few documents for min_data_in_leaf"
+        )
+        env.model._Booster__set_objective_to_none = True
+
+
+train_without_features.before_iteration = True  # type: ignore[attr-defined]
+
+
+def _has_usable_feature(booster: Any) -> bool:
+    infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
+    return infos is None or set(infos[1].split()) != {"none"}
 
 
 class Fit(NamedTuple):

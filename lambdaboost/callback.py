@@ -65,7 +65,8 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
     if isinstance(queries, Queries):
         return measure.mean(scores, queries)
     if hasattr(scores, "predict"):
-        return measure.mean(scores.predict(queries), _queries_in(scores, queries, weight, measure))
+        q = _queries_in(scores, queries, weight, measure)
+        return measure.mean(scores.predict(queries), q)
     booster = calling_booster()
     with using(*UNSET if booster is None else caller(booster).threads):
         if group is not None:

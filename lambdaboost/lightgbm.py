@@ -18,20 +18,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.columns import row_weights
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.named_columns import QID
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import attach, rows_in
+from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import OWN, Ranker, Rows, further, read_metrics
+from lambdaboost.ranker import OWN, Beside, Ranker, attach_queries, read_metrics
 from lambdaboost.traps import least_leaf
 
 lgb = package("lightgbm")
@@ -46,6 +46,22 @@ RESERVED = frozenset({"metric"}).union(
 )
 UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
 LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
+
+
+def readable(X: Any) -> Any:
+    """Features in types that LightGBM reads: no lists, no numbers of pandas' Arrow types."""
+    if isinstance(X, pd.DataFrame):
+        arrow = [
+            name for name, kind in X.dtypes.items() if hasattr(kind, "pyarrow_dtype") and kind.kind in "biuf"
+        ]
+        return X.astype(dict.fromkeys(arrow, np.float64)) if arrow else X
+    if hasattr(X, "columns"):
+        return X
+    # scikit-learn 1.6 renamed the argument.
+    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
+    return check_array(
+        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
+    )
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -77,7 +93,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _unweighted = TITLE, PARAMETERS, False
+    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _lists = Beside(
+        "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
+    )
+    _inherited = ("sources", "position", "weight", "start")
 
     def __init__(
         self,
@@ -196,24 +216,27 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
         """
         objective = self._objective_to_fit()
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-        beside |= {"weight": sample_weight, "start": init_score}
-        lists = {"group": eval_group, "qid": eval_qid, "sources": eval_sources, "position": eval_position}
-        lists |= {"weight": eval_sample_weight, "start": eval_init_score}
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
+            )
+        given = Beside(group, qid, sources, position, sample_weight, init_score)
+        lists = Beside(eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score)
         first_model = getattr(init_model, "booster_", init_model)
-        rows = self._training_rows(X, y, beside, _continued(first_model))
-        sets = self._validation_rows(_eval_set(eval_set, eval_X, eval_y), X, y, beside, lists, rows)
+        sets = _eval_set(eval_set, eval_X, eval_y)
+        training, valid = self._read(X, y, given, sets, lists, _continued(first_model))
+        q, n_features = training.queries, training.features.shape[1]
         if isinstance(objective, NativeObjective):
-            objective.check_labels(rows.grades)
-        rows.warn_of_leaks()
+            objective.check_labels(q.relevance)
+        warn_of_leaks(training.features, q)
         # The base class turns these into parameters, here and in `predict`.
         self._objective, self._eval_at = objective, _cutoffs(eval_at)
         params = self._process_params("fit")
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
-        params = with_least_leaf(params, objective, rows.grades.size)
+        params = with_least_leaf(params, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _dataset(rows, **named)
+        data = _dataset(*training[1:], **named)
         if self._first_only() and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
             params["first_metric_only"] = True
         history: dict[str, Any] = {}
@@ -221,19 +244,22 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             params,
             data,
             self.n_estimators,
-            valid_sets=[data if one is None else _dataset(one, reference=data, **named) for one in sets],
+            valid_sets=[
+                data if one is training else _dataset(*one[1:], reference=data, **named) for one in valid
+            ],
             valid_names=eval_names,
             feval=feval,
             init_model=first_model,
             callbacks=[
+                _lightgbm.train_without_features,
                 *order,
                 *_by_first_metric(callbacks, self._first_only()),
                 lgb.record_evaluation(history),
             ],
         )
-        is_named = hasattr(rows.features, "columns") or feature_name != "auto"
-        _lightgbm.take_over(self, booster, history, rows.features.shape[1], is_named)
-        self._note(objective, rows.features)
+        is_named = hasattr(training.features, "columns") or feature_name != "auto"
+        _lightgbm.take_over(self, booster, history, n_features, is_named)
+        self._note(objective, training.features)
         return self
 
     def _first_only(self) -> bool:
@@ -266,25 +292,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
 
 
-def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
-    """The data set of the training data or of a validation set."""
-    features = _checked(rows.features)
-    weight = rows.weight
-    if weight is not None:
-        weight = row_weights(column_or_1d(weight), rows.sizes, rows.grades.size)
-    given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
-    return rows.attach_to(lgb.Dataset(features, rows.label, **given, **names))
-
-
-def _checked(X: Any) -> Any:
-    """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
-    if hasattr(X, "columns"):
-        return X
-    # scikit-learn 1.6 renamed the argument.
-    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
-    return check_array(
-        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
-    )
+def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
+    """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
+    grades = np.nan_to_num(q.relevance)
+    data = lgb.Dataset(features, grades, group=q.sizes, weight=q.weight, init_score=start, **more)
+    return attach_queries(data, q)
 
 
 def _cutoffs(eval_at: Any) -> list[int]:
@@ -368,12 +380,7 @@ def _continued(model: Any) -> dict[str, list[Any]] | None:
 
 def dataset(collection: Collection, reference: Any = None) -> Any:
     """The data set of a collection; validation data are binned as the training data `reference`."""
-    q = collection.queries
-    grades = q.labels[RELEVANCE]
-    missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
-    features = collection.table(UNNAMED)
-    data = lgb.Dataset(features, np.nan_to_num(grades), group=q.sizes, weight=q.weight, reference=reference)
-    return attach(data, position=q.positions, **further(q), **missing)
+    return _dataset(collection.table(UNNAMED), collection.queries, reference=reference)
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -400,7 +407,7 @@ def boost(
         if on_round is not None and on_round(results[0][2] if results else None):
             raise lgb.callback.EarlyStopException(env.iteration, results)
 
-    callbacks: list[Any] = [each]
+    callbacks: list[Any] = [_lightgbm.train_without_features, each]
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective

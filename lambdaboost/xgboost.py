@@ -15,20 +15,30 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
 from lambdaboost.callback import xgboost_name
-from lambdaboost.datasets import Collection
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.named_columns import QID
-from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import attach, rows_in
+from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import DEFAULT_MEASURE, OWN, Ranker, Rows, categories_of, further, read_metrics
+from lambdaboost.ranker import (
+    DEFAULT_MEASURE,
+    OWN,
+    Beside,
+    Documents,
+    Ranker,
+    attach_queries,
+    categories_of,
+    read_metrics,
+)
 from lambdaboost.traps import least_leaf
 
 xgb = package("xgboost")
@@ -43,6 +53,20 @@ RESERVED = frozenset({"disable_default_eval_metric"}).union(
 )
 UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
 (LEAST_LEAF,) = _xgboost.ALIASES["least leaf"]
+
+
+def readable(X: Any) -> Any:
+    """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
+    if isinstance(X, np.ndarray):
+        return X.astype(np.float64) if _misread(X.dtype) else X
+    if isinstance(X, pd.DataFrame):
+        wrong = [name for name, kind in X.dtypes.items() if _misread(kind)]
+        return X.astype(dict.fromkeys(wrong, np.float64)) if wrong else X
+    return X
+
+
+def _misread(kind: Any) -> bool:
+    return isinstance(kind, np.dtype) and kind.kind in "iuf" and (not kind.isnative or kind.itemsize > 8)
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
@@ -76,7 +100,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _unweighted = TITLE, PARAMETERS, True
+    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _lists = Beside(
+        *("eval_group", "eval_qid", "eval_sources", "eval_position"),
+        *("sample_weight_eval_set", "base_margin_eval_set"),
+    )
+    _inherited = ("sources", "position")
 
     def __init__(
         self,
@@ -146,7 +175,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             Weight of each query, or of each row, equal within a query.
         eval_set : (X, y) or list of them, optional
             Validation sets.
-        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists, optional
+        eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set : lists
             What belongs to them, one item for each set.
         base_margin, verbose, xgb_model, feature_weights
             As in `XGBRanker.fit`.
@@ -159,25 +188,24 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
         """
         objective = self._objective_to_fit()
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-        beside |= {"weight": sample_weight, "start": base_margin}
-        lists = {"group": eval_group, "qid": eval_qid, "sources": eval_sources, "position": eval_position}
-        lists |= {"weight": sample_weight_eval_set, "start": base_margin_eval_set}
+        given = Beside(group, qid, sources, position, sample_weight, base_margin)
+        lists = Beside(
+            eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
+        )
         first_model = xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model
-        rows = self._training_rows(X, y, beside, _continued(first_model))
-        sets = self._validation_rows(eval_set, X, y, beside, lists, rows)
+        training, valid = self._read(X, y, given, eval_set, lists, _continued(first_model))
         if isinstance(objective, NativeObjective):
-            objective.check_labels(rows.grades)
-        rows.warn_of_leaks()
+            objective.check_labels(training.queries.relevance)
+        warn_of_leaks(training.features, training.queries)
         metrics = read_metrics("eval_metric", self.eval_metric, _xgboost.METRICS) or [DEFAULT_MEASURE]
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
-        data = self._matrix(rows, feature_weights=of_features)
+        data = self._matrix(training, feature_weights=of_features)
         evals = [
-            (data if one is None else self._matrix(one, data), f"validation_{at}")
-            for at, one in enumerate(sets)
+            (data if one is training else self._matrix(one, data), f"validation_{at}")
+            for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_least_leaf(self.get_xgb_params(), objective, rows.grades.size)
+        params = with_least_leaf(self.get_xgb_params(), objective, training.queries.n_documents)
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
                 _settings(
@@ -194,29 +222,26 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 callbacks=self._callbacks(metrics[0]),
             )
         _xgboost.take_over(self, booster, history)
-        self._note(objective, rows.features)
+        self._note(objective, training.features)
         return self
 
-    def _matrix(self, rows: Rows, reference: Any = None, **more: Any) -> Any:
+    def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set."""
-        weight, n = rows.weight, rows.grades.size
-        if weight is not None:
-            name = "sample_weight" if rows.name == "X" else f"sample_weight_{rows.name}"
-            weight = query_weights(name, weight, rows.sizes, n)
+        name, features, q, start = documents
         data: Any = self._create_ltr_dmatrix(
             reference,
-            readable(rows.features),
+            features,
             None,
-            group=rows.sizes,
-            label=rows.label,
-            weight=weight,
-            base_margin=rows.start,
+            group=q.sizes,
+            label=np.nan_to_num(q.relevance),
+            weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
+            base_margin=readable(start),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(categories_of(rows.features)),
+            enable_categorical=self.enable_categorical or bool(categories_of(features)),
             feature_types=self.feature_types,
             **more,
         )
-        return rows.attach_to(data)
+        return attach_queries(data, q)
 
     def _callbacks(self, first: Any) -> list[Any]:
         """The user's callbacks, and early stopping by the first metric, unless it names another."""
@@ -232,17 +257,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
-        return super().apply(readable(self._features(X)), iteration_range)
-
-    def _features(self, X: Any) -> Any:
-        return readable(super()._features(X))
+        return super().apply(self._features(X), iteration_range)
 
 
-def readable(X: Any) -> Any:
-    """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
-    if isinstance(X, np.ndarray) and (not X.dtype.isnative or X.dtype.itemsize > 8) and X.dtype.kind in "iuf":
-        return X.astype(np.float64)
-    return X
+def _weights(name: str, q: Queries) -> Any:
+    """One weight for each query, as XGBoost takes them; None without any."""
+    return None if q.weight is None else query_weights(name, q.weight, q.sizes, q.n_documents)
 
 
 def _name_of(metric: Any) -> str:
@@ -291,18 +311,12 @@ def _continued(model: Any) -> dict[str, list[Any]] | None:
 
 def dataset(collection: Collection, reference: Any = None) -> Any:
     """The matrix of a collection."""
-    q = collection.queries
-    grades, weight = q.labels[RELEVANCE], q.weight
-    missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
-    if weight is not None:
-        weight = query_weights("weight", weight, q.sizes, q.n_documents)
-    features = collection.table(UNNAMED)
-    data = xgb.DMatrix(
-        readable(features), np.nan_to_num(grades), group=q.sizes, weight=weight, enable_categorical=True
-    )
+    q, features = collection.queries, collection.table(UNNAMED)
+    given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
+    data = xgb.DMatrix(readable(features), np.nan_to_num(q.relevance), **given)
     if features is not collection.features:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
-    return attach(data, position=q.positions, **further(q), **missing)
+    return attach_queries(data, q)
 
 
 OnRound = Callable[[float | None], bool | None]

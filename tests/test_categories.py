@@ -13,7 +13,7 @@ from lambdaboost import LambdaRank, load, save
 from lambdaboost.cli.run import run
 from lambdaboost.datasets import from_frame, read_table
 from lambdaboost.datasets.categories import categories_in, codes_in, values_of
-from lambdaboost.engines.engine import engine_named
+from lambdaboost._installed import engine_named
 
 RNG = np.random.default_rng(0)
 N = 400

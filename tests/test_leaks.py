@@ -14,7 +14,7 @@ from lambdaboost import Queries
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.datasets import click_rate, read_letor, web_search_log
-from lambdaboost.engines.leaks import leaks
+from lambdaboost.leaks import leaks
 
 X, Q = web_search_log(queries=40, documents=20, features=16, seed=5)
 X = X[:, :8]
@@ -68,7 +68,7 @@ def test_the_correlation_is_spearmans_within_queries():
         sides.append(np.concatenate([(part - part.mean()) / part.size for part in parts]))
     differ = np.repeat([np.ptp(p) > 0 for p in np.split(few.labels["clicks"], few.offsets[1:-1])], few.sizes)
     a, b = (side[differ] for side in sides)
-    import lambdaboost.engines.leaks as module
+    import lambdaboost.leaks as module
 
     query = few.query_of_row[differ]
     mine = [module._centred_ranks(v[differ][:, None], query)[:, 0] for v in (noisy, few.labels["clicks"])]

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, graded
 from lambdaboost.datasets import web_search_log
-from lambdaboost.engines.saving import load, save
+from lambdaboost.saving import load, save
 
 LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries

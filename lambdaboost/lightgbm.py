@@ -200,8 +200,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score : lists, optional
             What belongs to them, one item for each set.
         eval_metric : measure, callable, str or list of them, optional
-            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
-            metrics, and of measures, such as ``"mrr@10"``. By default NDCG at each of `eval_at`. Early stopping uses
+            Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
+            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
             the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
@@ -279,16 +279,15 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
         given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
-        requested = [
-            *read_metrics("eval_metric", eval_metric, _lightgbm.METRICS),
-            *read_metrics("metric", given, _lightgbm.METRICS),
-        ]
-        others: set[str] = set()
-        feval = [_feval(metric, others) for metric in requested if callable(metric)]
+        requested: list[Any] = []
+        for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
+            requested += read_metrics(name, metrics, _lightgbm.METRICS.__contains__)
         names = [metric for metric in requested if isinstance(metric, str)]
         params["metric"] = names or "None"
-        if not names:
-            return feval or [NDCG(k=k) for k in self._eval_at], []
+        if not requested:
+            return [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
+        others: set[str] = set()
+        feval = [_feval(metric, others) for metric in requested if callable(metric)]
         return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
 
 

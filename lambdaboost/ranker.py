@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, NamedTuple, Self
@@ -193,22 +193,29 @@ class Ranker:
         self._fitted_categories = categories_of(X)
 
 
-def read_metrics(name: str, metrics: Any, own: Iterable[str]) -> list[Any]:
-    """Metrics as measures, callables and names of the engine's own; a TypeError for anything else.
+def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
+    """Metrics as measures, callables and names of the engine's own; a text is a measure, unless it `is_own`.
 
-    A text is one of the engine's `own` if its name without a cutoff is; any other is a measure.
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else, and for two metrics of the same name, whose results would be mixed up.
+
     """
-    given = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
     found: list[Any] = []
-    for metric in given:
+    for metric in metrics if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]:
         if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
             raise TypeError(
                 f"{name} has {metric!r}, expected measures such as NDCG(k=3), names, or callables"
             )
-        texts = metric.split(",") if isinstance(metric, str) and "(" not in metric else [metric]
-        for text in texts:
-            is_own = isinstance(text, str) and text.strip().partition("@")[0] in set(own)
-            found.append(text.strip() if is_own else parse(text.strip()) if isinstance(text, str) else text)
+        if isinstance(metric, str):
+            texts = [metric] if "(" in metric else map(str.strip, metric.split(","))
+            found += [text if is_own(text) else parse(text) for text in texts]
+        else:
+            found.append(metric)
+    named = [getattr(metric, "name", metric) for metric in found]
+    if twice := [one for one in named if named.count(one) > 1]:
+        raise ValueError(f"{name} gives two metrics called {twice[0]!r}: leave one out")
     return found
 
 

@@ -197,7 +197,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         if isinstance(objective, NativeObjective):
             objective.check_labels(training.queries.relevance)
         warn_of_leaks(training.features, training.queries)
-        metrics = read_metrics("eval_metric", self.eval_metric, _xgboost.METRICS) or [DEFAULT_MEASURE]
+        metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(training, feature_weights=of_features)
         evals = [
@@ -263,6 +263,10 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 def _weights(name: str, q: Queries) -> Any:
     """One weight for each query, as XGBoost takes them; None without any."""
     return None if q.weight is None else query_weights(name, q.weight, q.sizes, q.n_documents)
+
+
+def _is_own(metric: str) -> bool:
+    return metric.partition("@")[0] in _xgboost.METRICS
 
 
 def _name_of(metric: Any) -> str:

@@ -317,7 +317,7 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     """The matrix of a collection."""
     q, features = collection.queries, collection.table(UNNAMED)
     given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
-    data = xgb.DMatrix(readable(features), np.nan_to_num(q.relevance), **given)
+    data = xgb.DMatrix(features, np.nan_to_num(q.relevance), **given)
     if features is not collection.features:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
     return attach_queries(data, q)

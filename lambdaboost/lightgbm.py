@@ -222,9 +222,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             )
         given = Beside(group, qid, sources, position, sample_weight, init_score)
         lists = Beside(eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score)
-        first_model = getattr(init_model, "booster_", init_model)
         sets = _eval_set(eval_set, eval_X, eval_y)
-        training, valid = self._read(X, y, given, sets, lists, _continued(first_model))
+        training, valid = self._read(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
         if isinstance(objective, NativeObjective):
             objective.check_labels(q.relevance)
@@ -249,7 +248,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             ],
             valid_names=eval_names,
             feval=feval,
-            init_model=first_model,
+            init_model=None if init_model is None else booster_of(init_model),
             callbacks=[
                 _lightgbm.train_without_features,
                 *order,
@@ -366,14 +365,6 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
     return list(zip(rows, grades, strict=True))
 
 
-def _continued(model: Any) -> dict[str, list[Any]] | None:
-    """The categories of the model that a training continues: its codes must mean the same again."""
-    if model is None:
-        return None
-    booster = model if isinstance(model, lgb.Booster) else lgb.Booster(model_file=model)
-    return categories(booster) or None
-
-
 # What `tune`, the command line and saved models need.
 
 
@@ -423,6 +414,12 @@ def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -
         return dict(params)
     # A data set constructed now must not drop features that a later training with smaller leaves can use.
     return {**params, LEAST_LEAF[0]: least, "feature_pre_filter": False}
+
+
+def booster_of(model: Any) -> Any:
+    """The booster of a ranker, of a booster, or of a model file."""
+    booster = getattr(model, "booster_", model)
+    return booster if isinstance(booster, lgb.Booster) else lgb.Booster(model_file=booster)
 
 
 def best_round(booster: Any) -> int | None:

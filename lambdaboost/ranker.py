@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from lambdaboost._installed import engine_named
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.categories import Categories, categories_in
@@ -22,7 +23,7 @@ from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.base.objective import Objective, check_objective
-from lambdaboost.saving import settings_of
+from lambdaboost.saving import columns_named, settings_of
 from lambdaboost.traps import remedy
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -141,14 +142,15 @@ class Ranker:
         return checked
 
     def _read(
-        self, X: Any, y: Any, given: Beside, eval_set: Any, lists: Beside, categories: Categories | None
+        self, X: Any, y: Any, given: Beside, eval_set: Any, lists: Beside, first_model: Any
     ) -> tuple[Documents, list[Documents]]:
         """The training data, and the validation sets, among which the training data are the same object.
 
-        `categories` are those of the model that the training continues: its codes must mean the same again.
+        Features and codes are those of the model that the training continues, which has them by place.
         """
         columns = NamedColumns.of(self)
-        split = columns.split_training(X, *given[:4])
+        order, categories = self._features_of(first_model, names_in(X))
+        split = columns.split_training(X, *given[:4], order=order)
         training = self._documents("X", split, y, given, categories)
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
         for name, items in zip(self._lists, lists, strict=True):
@@ -172,6 +174,17 @@ class Ranker:
                 training if again and np.array_equal(one.queries.sizes, training.queries.sizes) else one
             )
         return training, found
+
+    def _features_of(self, model: Any, columns: Any) -> tuple[Sequence[Any] | None, Categories | None]:
+        """The columns of a table that are features of another model, in its order, and their categories."""
+        if model is None or columns is None:
+            return None, None
+        engine = engine_named(self._title.lower())
+        booster = engine.booster_of(model)
+        order = columns_named(engine, engine.feature_names(booster) or (), columns)
+        stored = getattr(model, "_fitted_categories", None) or engine.categories(booster)
+        named = columns_named(engine, stored, columns)
+        return order or None, dict(zip(named, stored.values(), strict=True)) or None
 
     def _documents(
         self, name: str, split: Any, y: Any, own: Beside, categories: Categories | None

@@ -192,8 +192,8 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         lists = Beside(
             eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
         )
-        first_model = xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model
-        training, valid = self._read(X, y, given, eval_set, lists, _continued(first_model))
+        first_model = None if xgb_model is None else booster_of(xgb_model)
+        training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
         if isinstance(objective, NativeObjective):
             objective.check_labels(training.queries.relevance)
         warn_of_leaks(training.features, training.queries)
@@ -302,14 +302,6 @@ def _settings(
     return {**own, **params, **start, "objective": NATIVE}
 
 
-def _continued(model: Any) -> dict[str, list[Any]] | None:
-    """The categories of the model that a training continues: its codes must mean the same again."""
-    if model is None:
-        return None
-    booster = model if isinstance(model, xgb.Booster) else xgb.Booster(model_file=model)
-    return categories(booster) or None
-
-
 # What `tune`, the command line and saved models need.
 
 
@@ -373,6 +365,12 @@ def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -
     if least is None or params.get(LEAST_LEAF) is not None:
         return dict(params)
     return {**params, LEAST_LEAF: least}
+
+
+def booster_of(model: Any) -> Any:
+    """The booster of a ranker, of a booster, or of a model file."""
+    booster = model.get_booster() if isinstance(model, xgb.XGBModel) else model
+    return booster if isinstance(booster, xgb.Booster) else xgb.Booster(model_file=booster)
 
 
 def best_round(booster: Any) -> int | None:

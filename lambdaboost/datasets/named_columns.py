@@ -183,9 +183,9 @@ class NamedColumns:
         )
         return Rows(features, sizes, given or None, position)
 
-    def split_training(self, X: Any, *beside: Any) -> Rows:
+    def split_training(self, X: Any, *beside: Any, order: Sequence[Any] | None = None) -> Rows:
         """Split training data, in which every named column must be there; as `split`."""
-        return self.split("X", X, *beside, needed=self._labels)
+        return self.split("X", X, *beside, needed=self._labels, order=order)
 
     def collection(
         self, name: str, X: Any, y: Any, *beside: Any, weight: Any = None, like: Collection | None = None

@@ -444,6 +444,7 @@ def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np
 
 def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
     """The predictions of a `LambdaRanker`, bit for bit."""
+    X = readable(X)
     # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.
     polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
     return booster.predict(X.to_numpy() if polars else X)

@@ -36,6 +36,8 @@ from lambdaboost import (
     Queries,
     attach,
     graded,
+    load,
+    save,
 )
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
@@ -220,7 +222,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", MAKE)
-def test_frames_are_arrays(engine, kind):
+def test_frames_are_arrays(engine, kind, tmp_path):
     """Features, grades, queries and sources of each kind: the model of plain arrays, by the columns' names."""
     columns = dict(zip(NAMES, X.T, strict=True))
     rows, y = MAKE[kind](columns), LABELS[kind](Q.relevance)
@@ -240,6 +242,8 @@ def test_frames_are_arrays(engine, kind):
     expected = ranker(engine, objective=graded())
     scores = expected.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
     np.testing.assert_array_equal(got.predict(rows), scores)
+    save(got, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), scores)
     assert list(got.feature_names_in_) == NAMES and got.n_features_in_ == 16
     (curve,) = curves_of(got)[0].values()
     assert curve[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)

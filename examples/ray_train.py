@@ -13,7 +13,7 @@ import ray.train
 from pyarrow.dataset import dataset
 from ray.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig
 
-from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, Linear, attach
 from lambdaboost.datasets import rows_of_worker, web_search_log
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
@@ -41,8 +41,9 @@ def share(folder, worker, workers):
 
 
 def columns(rows):
-    """Features, grades, queries and clicks."""
-    return rows.drop(columns=["qid", "grade", "clicks"]), rows["grade"], rows["qid"], rows[["clicks"]]
+    """Features, grades, the number of documents of each query, and clicks; the rows of a query are adjacent."""
+    sizes = rows.groupby("qid", sort=False).size()
+    return rows.drop(columns=["qid", "grade", "clicks"]), rows["grade"], sizes.to_numpy(), rows["clicks"]
 
 
 def write(log, folder, files):
@@ -61,11 +62,10 @@ def on_lightgbm(config, train, valid, path):
     import lightgbm as lgb
     from ray.train.lightgbm import get_network_params
 
-    import lambdaboost.lightgbm
-
-    X, y, qid, sources = train
-    data = lambdaboost.lightgbm.Dataset(X, y, qid=qid, sources=sources)
-    X, y, qid, sources = valid
+    X, y, sizes, clicks = train
+    data = attach(lgb.Dataset(X, y, group=sizes), clicks=clicks)
+    X, y, sizes, clicks = valid
+    held_out = attach(data.create_valid(X, y, group=sizes), clicks=clicks)
     before = lgb.Booster(model_file=path) if path.exists() else None
     done = 0 if before is None else before.current_iteration()
 
@@ -73,13 +73,12 @@ def on_lightgbm(config, train, valid, path):
         if (env.iteration + 1) % config["every"] == 0:
             report(env.model, path, {"rounds": env.iteration + 1})
 
-    booster = lambdaboost.lightgbm.train(
-        config["params"] | {"tree_learner": "data", "pre_partition": True} | get_network_params(),
+    own = {"objective": config["objective"], "metric": "None", "tree_learner": "data", "pre_partition": True}
+    booster = lgb.train(
+        config["params"] | own | get_network_params(),
         data,
         config["rounds"] - done,
-        objective=config["objective"],
-        leaves=config["leaves"],
-        valid_sets=[data.create_valid(X, y, qid=qid, sources=sources)],
+        valid_sets=[held_out],
         feval=NDCG(10),
         init_model=before,
         callbacks=[each_round, lgb.early_stopping(config["early_stopping"], verbose=False)],
@@ -91,10 +90,8 @@ def on_xgboost(config, train, valid, path):
     """Train a share of the rows on XGBoost, whose network is Ray Train's already."""
     import xgboost as xgb
 
-    import lambdaboost.xgboost
-
     data, held_out = (
-        lambdaboost.xgboost.DMatrix(X, y, qid=qid, sources=sources) for X, y, qid, sources in (train, valid)
+        attach(xgb.DMatrix(X, y, group=sizes), clicks=clicks) for X, y, sizes, clicks in (train, valid)
     )
     before = xgb.Booster(model_file=path) if path.exists() else None
     done = 0 if before is None else before.num_boosted_rounds()
@@ -105,12 +102,12 @@ def on_xgboost(config, train, valid, path):
                 report(model, path, {"rounds": model.num_boosted_rounds()})
             return False
 
-    booster = lambdaboost.xgboost.train(
-        config["params"],
+    own = {"objective": "rank:ndcg", "base_score": 0, "disable_default_eval_metric": True}
+    booster = xgb.train(
+        config["params"] | own,
         data,
         config["rounds"] - done,
-        objective=config["objective"],
-        leaves=config["leaves"],
+        obj=config["objective"],
         evals=[(held_out, "valid")],
         custom_metric=NDCG(10),
         early_stopping_rounds=config["early_stopping"],
@@ -158,7 +155,6 @@ def config(engine, train, valid):
         "train": train,
         "valid": valid,
         "objective": OBJECTIVE,
-        "leaves": "engine",
         "rounds": 40,
         "early_stopping": 10,
         "every": 5,

@@ -14,7 +14,7 @@ import pandas as pd
 from pyspark import BarrierTaskContext
 from pyspark.sql import SparkSession
 
-from lambdaboost import Blend, ClickTier, LambdaRank, Linear
+from lambdaboost import Blend, ClickTier, LambdaRank, Linear, attach
 from lambdaboost.datasets import web_search_log
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
@@ -37,18 +37,18 @@ def fit(frame, engine, params=None, objective=OBJECTIVE, rounds=40, workers=2):
 def train(batches, engine, params, objective, rounds):
     """What each worker does with its rows; the first one returns the model, which all have."""
     task = BarrierTaskContext.get()
-    rows = pd.concat(batches)
-    features = rows.drop(columns=["qid", "grade", "clicks"])
-    labels = {"label": rows["grade"], "qid": rows["qid"], "sources": {"clicks": rows["clicks"]}}
+    table = pd.concat(batches)
+    features = table.drop(columns=["qid", "grade", "clicks"])
+    labels = {"label": table["grade"], "group": table.groupby("qid", sort=False).size().to_numpy()}
     train_on = {"lightgbm": on_lightgbm, "xgboost": on_xgboost}[engine]
-    model = train_on(task, params, features, labels, rounds, objective)
+    model = train_on(task, params, features, labels, table["clicks"], rounds, objective)
     if task.partitionId() == 0:
         yield pd.DataFrame({"model": [model]})
 
 
-def on_lightgbm(task, params, features, labels, rounds, objective):
+def on_lightgbm(task, params, features, labels, clicks, rounds, objective):
     """LightGBM's workers need the addresses of all."""
-    import lambdaboost.lightgbm
+    import lightgbm as lgb
 
     with socket.socket() as probe:
         probe.bind(("", 0))
@@ -62,18 +62,17 @@ def on_lightgbm(task, params, features, labels, rounds, objective):
         "num_machines": len(machines),
         "local_listen_port": port,
     }
-    data = lambdaboost.lightgbm.Dataset(features, **labels)
-    booster = lambdaboost.lightgbm.train(params | network, data, rounds, objective=objective)
+    data = attach(lgb.Dataset(features, **labels), clicks=clicks)
+    booster = lgb.train(params | network | {"objective": objective, "metric": "None"}, data, rounds)
     booster.free_network()
     return booster.model_to_string().encode()
 
 
-def on_xgboost(task, params, features, labels, rounds, objective):
+def on_xgboost(task, params, features, labels, clicks, rounds, objective):
     """XGBoost's workers find one another by a tracker, which the first one starts."""
+    import xgboost as xgb
     from xgboost.collective import CommunicatorContext
     from xgboost.tracker import RabitTracker
-
-    import lambdaboost.xgboost
 
     address = ""
     if task.partitionId() == 0:
@@ -84,8 +83,9 @@ def on_xgboost(task, params, features, labels, rounds, objective):
         address = json.dumps(tracker.worker_args())
     shared = json.loads(task.allGather(address)[0])
     with CommunicatorContext(**shared, DMLC_TASK_ID=f"{task.partitionId():06d}"):
-        data = lambdaboost.xgboost.DMatrix(features, **labels)
-        booster = lambdaboost.xgboost.train(params, data, rounds, objective=objective, verbose_eval=False)
+        data = attach(xgb.DMatrix(features, **labels), clicks=clicks)
+        own = {"objective": "rank:ndcg", "base_score": 0, "disable_default_eval_metric": True}
+        booster = xgb.train(params | own, data, rounds, obj=objective)
     return bytes(booster.save_raw())
 
 

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaboost._warn import waiting, warn
+from lambdaboost._warn import waiting
 
 # A method of LightGBM's boosters that XGBoost's do not have.
 OF_BOOSTERS = "rollback_one_iter"
 # Parameters: the main name, then its aliases in LightGBM's order of preference.
 BOOSTING = ("boosting", "boosting_type", "boost")
+# The attribute in which `Booster.update` records that it has removed the booster's own objective.
+OBJECTIVE_NOTED = "_Booster__set_objective_to_none"
 METRIC = ("metric", "metrics", "metric_types")
 ALIASES = {
     "objective": ("objective", "objective_type", "app", "application", "loss"),
@@ -120,6 +122,19 @@ def params_of(booster: Any) -> Mapping[str, Any]:
     return booster.params or {}
 
 
+def own_metrics(booster: Any) -> Sequence[str]:
+    """The names of LightGBM's own metrics that the booster evaluates, as in its results."""
+    return getattr(booster, "_Booster__name_inner_eval", None) or ()
+
+
+def note_objective(booster: Any) -> None:
+    """Keep the first `Booster.update` from resetting the booster's parameters.
+
+    The reset would change the random features of `feature_fraction`, and fail if no feature is usable.
+    """
+    setattr(booster, OBJECTIVE_NOTED, True)
+
+
 def restart_dart(booster: Any) -> None:
     """Let DART drop the same trees in every run, once the scores of its first round are computed.
 
@@ -130,22 +145,6 @@ def restart_dart(booster: Any) -> None:
         booster.reset_parameter({"objective": "none"})
 
 
-def train_without_features(env: Any) -> None:
-    """A callback: a model without a split where no feature is usable, as under LightGBM's own objectives.
-
-    The first `Booster.update` with another objective resets the parameters, which fails then. The booster has no
-    objective already, so the reset is not needed.
-    """
-    if env.iteration == env.begin_iteration and not _has_usable_feature(env.model):
-        warn(
-            "no tree can have a split: every feature is constant, or has too few documents for min_data_in_leaf"
-        )
-        env.model._Booster__set_objective_to_none = True
-
-
-train_without_features.before_iteration = True  # type: ignore[attr-defined]
-
-
 def _has_usable_feature(booster: Any) -> bool:
     infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
     return infos is None or set(infos[1].split()) != {"none"}
@@ -154,7 +153,6 @@ def _has_usable_feature(booster: Any) -> bool:
 class Fit(NamedTuple):
     """The call of `LGBMRanker.fit` that is training."""
 
-    y: Any
     eval_metric: Any
     params: dict[str, Any]
     feval: Any
@@ -167,7 +165,7 @@ def ranker_in_training() -> Fit | None:
     if fit is None or train is None:
         return None
     callbacks = train.get("callbacks_set") or train.get("callbacks") or ()
-    return Fit(fit.get("y"), fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
+    return Fit(fit.get("eval_metric"), fit["self"].get_params(), train.get("feval"), callbacks)
 
 
 def metrics_in_training() -> list[Any]:

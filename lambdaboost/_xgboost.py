@@ -1,4 +1,4 @@
-"""Everything undocumented that lambdaboost uses of XGBoost, as in XGBoost 2.1 to 3.2; the engine is not imported.
+"""Everything undocumented that lambdaboost uses of XGBoost, as in XGBoost 2.1 to 3.4; the engine is not imported.
 
 If a later version changes a name, `tests/test_private.py` reports which one.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lambdaboost._warn import waiting
@@ -15,11 +15,11 @@ from lambdaboost._warn import waiting
 # A method of XGBoost's boosters that LightGBM's do not have.
 OF_BOOSTERS = "num_boosted_rounds"
 
-# The parameters of XGBoost 2.1 to 3.2, which has no list of them in Python: general ones, those of trees, of DART and
+# The parameters of XGBoost 2.1 to 3.4, which has no list of them in Python: general ones, those of trees, of DART and
 # gblinear, of objectives, and of its estimators.
 _PARAMETERS = """
 booster device verbosity verbose silent validate_parameters nthread n_jobs disable_default_eval_metric use_rmm seed
-random_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
+random_state rng_state seed_per_iteration debug_synchronize fail_on_invalid_gpu_id gpu_id n_gpus predictor num_feature
 
 eta learning_rate gamma min_split_loss max_depth min_child_weight max_delta_step subsample sampling_method
 colsample_bytree colsample_bylevel colsample_bynode lambda reg_lambda alpha reg_alpha tree_method scale_pos_weight
@@ -57,7 +57,7 @@ ONLY_NATIVE = {
     "ndcg_exp_gain": "give LambdaRank(NDCG(gain='linear'))",
 }
 
-# The metrics of XGBoost 2.1 to 3.2; Python has no list of them.
+# The metrics of XGBoost 2.1 to 3.4; Python has no list of them.
 _METRICS = """
 rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik gamma-nloglik
 cox-nloglik gamma-deviance tweedie-nloglik aft-nloglik interval-regression-accuracy quantile expectile
@@ -89,6 +89,12 @@ def workers(params: Mapping[str, Any]) -> int:
 def params_of(booster: Any) -> Mapping[str, Any]:
     """The parameters that were given to the `xgboost.train` or `xgboost.cv` that waits."""
     return (_variables() or {}).get("params") or {}
+
+
+def own_metrics(booster: Any) -> Sequence[str]:
+    """The names of XGBoost's own metrics that the training evaluates."""
+    given = params_of(booster).get("eval_metric") or ()
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def metrics_in_training() -> list[Any]:

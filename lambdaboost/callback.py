@@ -20,43 +20,45 @@ from numpy.typing import NDArray
 from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, using
-from lambdaboost._warn import waiting
+from lambdaboost._warn import owner_waiting
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
 from lambdaboost.engine_data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
 from lambdaboost.traps import Case, check_first_gradient
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
+MARKS = (_lightgbm.OF_BOOSTERS, _xgboost.OF_BOOSTERS)
 # XGBoost's early stopping maximises metrics whose name begins so, and minimises all others.
 MAXIMISED = ("ndcg", "map", "pre", "auc")
+SECOND = "-lambdaboost"  # of a name that an engine's own metric has
 
 
 def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> Gradient:
     """Gradient and hessian for ``(preds, data)`` or ``(y_true, y_pred, weight, group)``, in the booster's round."""
     booster = calling_booster("update")
-    with using(*UNSET if booster is None else caller(booster).threads):
+    known = None if booster is None else caller(booster)
+    with using(*UNSET if known is None else known.threads):
         if hasattr(y_pred, "get_label"):
             scores, data = y_true, y_pred
             q = queries_of(data)
         else:
             scores, data = y_pred, None
             q = queries_of_arrays(y_true, weight, group)
-        check_sources(rule, q, data)
-        if booster is None:
-            rule.check_training(q)
-            derivatives: Gradient = rule.gradient(scores, q)
-            return derivatives
-        known, number = caller(booster), round_of(booster)
-        if known.has_checked(rule, q):
+        number = 0 if booster is None else round_of(booster)
+        derivatives: Gradient
+        if known is not None and known.has_checked(rule, q):
             derivatives = rule.gradient(scores, q, number)
             return derivatives
+        check_sources(rule, q, data)
         rule.check_training(q)
         derivatives = rule.gradient(scores, q, number)
-        case = Case.of(booster, rule, data, q, number, float(derivatives[1].sum(dtype=np.float64)))
-        check_first_gradient(case)
+        if known is None:
+            return derivatives
+        hessian = float(derivatives[1].sum(dtype=np.float64))
+        check_first_gradient(Case.of(booster, rule, data, q, number, hessian))
         if not known.checked and _lightgbm.is_booster(booster):
             _lightgbm.restart_dart(booster)
-        known.checked[rule] = weakref.ref(q)
+        known.checked.append((rule, weakref.ref(q)))
         return derivatives
 
 
@@ -72,12 +74,14 @@ def value_of(measure: Any, scores: Any, queries: Any, weight: Any = None, group:
         if group is not None:
             q = queries_of_arrays(scores, weight, group)
             check_sources(measure, q, None)
-            return measure.name, measure.mean(queries, q), True
+            return _name(measure.name, booster), measure.mean(queries, q), True
         if is_lightgbm(queries) or is_xgboost(queries):
             q = queries_of(queries)
             check_sources(measure, q, queries)
             value = measure.mean(scores, q)
-            return (xgboost_name(measure), value) if is_xgboost(queries) else (measure.name, value, True)
+            if is_xgboost(queries):
+                return _name(xgboost_name(measure), booster), value
+            return _name(measure.name, booster), value, True
     raise TypeError(
         f"a measure cannot be called with scores and a {type(queries).__name__}: give (scores, Queries), "
         "(preds, lightgbm.Dataset), (preds, xgboost.DMatrix), (y_true, y_pred, weight, group) or (ranker, X, y)"
@@ -92,6 +96,14 @@ def xgboost_name(measure: Any) -> str:
     ('ndcg@3', 'pre-err@10')
     """
     return measure.name if measure.name.startswith(MAXIMISED) else f"pre-{measure.name}"
+
+
+def _name(name: str, booster: Any) -> str:
+    """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
+    if booster is None:
+        return name
+    engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+    return f"{name}{SECOND}" if name in engine.own_metrics(booster) else name
 
 
 def check_sources(reader: Any, q: Queries, data: Any) -> None:
@@ -142,12 +154,14 @@ class Caller:
             given = 0
         number = given if given > 0 else None
         self.threads = Threads(number, team_of(engine.library(), number))
-        self.checked: dict[Any, weakref.ref[Queries]] = {}
+        self.checked: list[tuple[Any, weakref.ref[Queries]]] = []
 
     def has_checked(self, rule: Any, q: Queries) -> bool:
-        """Whether this objective was checked on these queries."""
-        seen = self.checked.get(rule)
-        return seen is not None and seen() is q
+        """Whether this objective, or an equal one, was checked on these queries."""
+        for one, queries in self.checked:  # noqa: SIM110  # a generator is a call more in every round
+            if queries() is q and (one is rule or one == rule):
+                return True
+        return False
 
 
 _callers: weakref.WeakKeyDictionary[Any, Caller] = weakref.WeakKeyDictionary()
@@ -172,10 +186,4 @@ def round_of(booster: Any) -> int:
 
 def calling_booster(method: str = "") -> Any:
     """The booster whose method is waiting for this call, or that method alone; None if there is none."""
-    for frame in waiting():
-        code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
-            owner = frame.f_locals.get("self")
-            if _lightgbm.is_booster(owner) or _xgboost.is_booster(owner):
-                return owner
-    return None
+    return owner_waiting(MARKS, method)

@@ -165,23 +165,35 @@ def queries_of(data: Any) -> Queries:
 
     Of a stock Dataset whose ``position`` field is set, the positions are the numbers that LightGBM gave to them.
     """
+    attached, position = getattr(data, ATTRIBUTE, None), None
     if is_lightgbm(data):
         offsets, labels, weight = data.get_field("group"), data.get_field("label"), data.get_field("weight")
         name, way = "lightgbm.Dataset", "group=[documents of each query]"
+        if attached is None and data.used_indices is not None:
+            attached = attached_to(data)
+        if attached is None or attached.positions is None:
+            position = (
+                positions_in_field(data) if data.used_indices is not None else data.get_field("position")
+            )
     elif is_xgboost(data):
         offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
         name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"
     else:
         raise TypeError(f"expected a lightgbm.Dataset or an xgboost.DMatrix, got {type(data).__name__}")
-    attached = attached_to(data)
+    attached = attached or NOTHING
     if offsets is None or offsets.size == 0:
         raise ValueError(f"the {name} has no groups: give {way}")
     if (labels is None or labels.size == 0) and RELEVANCE not in attached.sources:
         raise ValueError(f"the {name} has no labels: give label=grades")
     if labels is not None and labels.ndim == 2:
         labels = labels[:, 0]
-    own = positions_in_field(data) if attached.positions is None else None
-    parts = {RELEVANCE: labels, "offsets": offsets, "weight": weight, "attached": attached, "position": own}
+    parts = {
+        RELEVANCE: labels,
+        "offsets": offsets,
+        "weight": weight,
+        "attached": attached,
+        "position": position,
+    }
     return _cached(data, parts)
 
 

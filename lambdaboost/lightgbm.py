@@ -225,14 +225,15 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         sets = _eval_set(eval_set, eval_X, eval_y)
         training, valid = self._read(X, y, given, sets, lists, init_model)
         q, n_features = training.queries, training.features.shape[1]
-        if isinstance(objective, NativeObjective):
-            objective.check_labels(q.relevance)
+        training.check("sources", [objective])
         warn_of_leaks(training.features, q)
         # The base class turns these into parameters, here and in `predict`.
         self._objective, self._eval_at = objective, _cutoffs(eval_at)
         params = self._process_params("fit")
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
+        for one in valid:
+            one.check("eval_sources", feval or ())
         params = with_least_leaf(params, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _dataset(*training[1:], **named)
@@ -250,7 +251,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             feval=feval,
             init_model=None if init_model is None else booster_of(init_model),
             callbacks=[
-                _lightgbm.train_without_features,
+                *_no_reset(objective),
                 *order,
                 *_by_first_metric(callbacks, self._first_only()),
                 lgb.record_evaluation(history),
@@ -285,15 +286,15 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         params["metric"] = names or "None"
         if not requested:
             return [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
-        others: set[str] = set()
-        feval = [_feval(metric, others) for metric in requested if callable(metric)]
-        return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
+        feval = [_feval(metric) for metric in requested if callable(metric)]
+        return feval or None, [_own_last] if feval and not isinstance(requested[0], str) else []
 
 
 def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
     """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
-    grades = np.nan_to_num(q.relevance)
-    data = lgb.Dataset(features, grades, group=q.sizes, weight=q.weight, init_score=start, **more)
+    # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
+    own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
+    data = lgb.Dataset(features, np.nan_to_num(q.relevance), group=q.sizes, init_score=start, **own, **more)
     return attach_queries(data, q)
 
 
@@ -304,38 +305,35 @@ def _cutoffs(eval_at: Any) -> list[int]:
     )
 
 
-def _feval(metric: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
-    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`.
-
-    The names of its results are added to `names`.
-    """
+def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
+    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`."""
     if isinstance(metric, Measure):
-        names.add(metric.name)
         return metric
     n = len(inspect.signature(metric).parameters)
-
-    def evaluate(scores: Any, data: Any) -> Any:
-        results = metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
-        names.update(name for name, *_ in (results if isinstance(results, list) else [results]))
-        return results
-
-    return evaluate
+    return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
 
 
-class _OwnLast:
-    """A callback that puts LightGBM's own metrics after the others, so that early stopping uses the first of these.
+def _own_last(env: Any) -> None:
+    """A callback that puts LightGBM's own metrics, which it evaluates first, after the others.
 
-    LightGBM evaluates its own first, under names of its own, such as ``l1`` for ``"mae"``.
+    Early stopping then uses the first of the others.
     """
+    own = _lightgbm.own_metrics(env.model)
+    env.evaluation_result_list.sort(key=lambda result: result[1] in own)
 
-    before_iteration, order = False, -1e305  # before all other callbacks
 
-    def __init__(self, others: set[str]) -> None:
-        self.others = others
+_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
 
-    def __call__(self, env: Any) -> None:
-        """Sort the results of a round."""
-        env.evaluation_result_list.sort(key=lambda result: result[1] not in self.others)
+
+def _no_reset(objective: Any) -> list[Any]:
+    """A callback with which LightGBM draws as for its own objectives: see `note_objective`."""
+
+    def note(env: Any) -> None:
+        if env.iteration == env.begin_iteration:
+            _lightgbm.note_objective(env.model)
+
+    note.before_iteration = True  # type: ignore[attr-defined]
+    return [] if isinstance(objective, NativeObjective) else [note]
 
 
 def _by_first_metric(callbacks: Sequence[Any] | None, first_only: bool) -> list[Any]:
@@ -354,14 +352,9 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
         return eval_set
     if eval_set is not None:
         raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
-    if eval_X is None or eval_y is None:
-        missing = "eval_X" if eval_X is None else "eval_y"
-        raise ValueError(f"{missing} is missing: give both eval_X and eval_y")
     rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
-    if isinstance(eval_X, tuple) != isinstance(eval_y, tuple) or len(rows) != len(grades):
-        raise ValueError(
-            f"eval_X has {len(rows)} sets, eval_y {len(grades)}: give both as tuples of the same length, or as one set"
-        )
+    if eval_X is None or eval_y is None or len(rows) != len(grades):
+        raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
     return list(zip(rows, grades, strict=True))
 
 
@@ -371,6 +364,14 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
 def dataset(collection: Collection, reference: Any = None) -> Any:
     """The data set of a collection; validation data are binned as the training data `reference`."""
     return _dataset(collection.table(UNNAMED), collection.queries, reference=reference)
+
+
+def named(data: Any, names: Sequence[str]) -> Any:
+    """The data set with these names of its features."""
+    if hasattr(data.data, "columns"):  # by which LightGBM knows the categories
+        data.data.columns = list(names)
+        return data
+    return data.set_feature_name(list(names))
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -397,13 +398,13 @@ def boost(
         if on_round is not None and on_round(results[0][2] if results else None):
             raise lgb.callback.EarlyStopException(env.iteration, results)
 
-    callbacks: list[Any] = [_lightgbm.train_without_features, each]
+    callbacks: list[Any] = [*_no_reset(objective), each]
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective
     settings = with_least_leaf({"verbosity": -1, **params}, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
-    settings |= {"objective": rule, "metric": "None"}
+    settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
 
 
@@ -412,8 +413,13 @@ def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -
     least = least_leaf(objective, documents)
     if least is None or any(params.get(name) is not None for name in LEAST_LEAF):
         return dict(params)
-    # A data set constructed now must not drop features that a later training with smaller leaves can use.
-    return {**params, LEAST_LEAF[0]: least, "feature_pre_filter": False}
+    return {**params, LEAST_LEAF[0]: least}
+
+
+def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
+    """A parameter for data that a training with smaller leaves may use later: LightGBM would drop features for all."""
+    known = _lightgbm.is_constructed(data) or "feature_pre_filter" in params
+    return {} if known else {"feature_pre_filter": False}
 
 
 def booster_of(model: Any) -> Any:
@@ -430,11 +436,6 @@ def best_round(booster: Any) -> int | None:
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(best_round(booster) or booster.current_iteration())
-
-
-def has_splits(booster: Any) -> bool:
-    """Whether any tree has a split."""
-    return bool(booster.feature_importance("split").any())
 
 
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from lambdaboost._checks import saying
 from lambdaboost._installed import engine_named
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
@@ -50,6 +51,24 @@ class Documents(NamedTuple):
     queries: Queries
     start: Any  # initial scores
 
+    def check(self, argument: str, readers: Sequence[Any]) -> None:
+        """Raise before the training if the objective or a measure does not take the documents.
+
+        `argument` is that of `fit` which gives their sources.
+        """
+        q = self.queries
+        for reader in readers:
+            if lost := [name for name in getattr(reader, "sources", ()) if name not in q.labels]:
+                raise ValueError(
+                    f"{self.name} has no label source {lost[0]!r}, which {reader!r} reads: name its column in sources= "
+                    f"of the ranker, or give {argument}= to fit"
+                )
+            with saying(self.name):
+                if isinstance(reader, Measure):
+                    reader.per_query(np.zeros(q.n_documents), q)
+                elif isinstance(reader, NativeObjective):
+                    reader.check_labels(q.relevance)
+
 
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
@@ -71,8 +90,8 @@ class Ranker:
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
-        given = ", ".join(f"{name}={value!r}" for name, value in settings_of(self).items())
-        return f"{type(self).__name__}({given})"
+        given = sorted(settings_of(self).items(), key=lambda setting: setting[0] != "objective")
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the objective: ``objective__weight=0.1``."""
@@ -212,7 +231,7 @@ def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list
     Raises
     ------
     TypeError, ValueError
-        For anything else, and for two metrics of the same name, whose results would be mixed up.
+        For anything else, and for two measures of the same name, whose results would be mixed up.
 
     """
     found: list[Any] = []
@@ -226,9 +245,9 @@ def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list
             found += [text if is_own(text) else parse(text) for text in texts]
         else:
             found.append(metric)
-    named = [getattr(metric, "name", metric) for metric in found]
-    if twice := [one for one in named if named.count(one) > 1]:
-        raise ValueError(f"{name} gives two metrics called {twice[0]!r}: leave one out")
+    measures = [metric.name for metric in found if isinstance(metric, Measure)]
+    if twice := [one for one in measures if measures.count(one) > 1]:
+        raise ValueError(f"{name} gives two measures called {twice[0]!r}: leave one out")
     return found
 
 

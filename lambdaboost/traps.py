@@ -66,12 +66,24 @@ class Case:
         """Whether other workers have other queries of the same training."""
         return bool(self.engine.workers(self.params) > 1)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the whole training has pairs, so that a tree without a split has another reason."""
+        return not self.on_cluster and bool(self.rule.has_pair(self.q))
+
     def number(self, concept: str) -> float:
         """The value of a parameter under any of its names, or the engine's default."""
         for name in self.engine.ALIASES[concept]:
             if self.params.get(name) is not None:
                 return float(self.params[name])
         return float(self.engine.DEFAULTS[concept])
+
+    def is_default(self, concept: str) -> bool:
+        """Whether nobody chose a parameter; LGBMRanker passes its defaults like choices."""
+        if self.number(concept) != self.engine.DEFAULTS[concept]:
+            return False
+        passed = any(self.params.get(name) is not None for name in self.engine.ALIASES[concept])
+        return not passed or (self.engine is _lightgbm and _lightgbm.ranker_in_training() is not None)
 
 
 def check_first_gradient(case: Case) -> None:
@@ -127,13 +139,6 @@ def _stops_by_default_metric(case: Case) -> bool:
     return not chosen and any(hasattr(one, "stopping_rounds") for one in fit.callbacks)
 
 
-def _missing_grades(case: Case) -> bool:
-    """Whether `LGBMRanker.fit` was given missing grades; `lightgbm.train` has overwritten them by now."""
-    fit = _lightgbm.ranker_in_training()
-    labels = None if fit is None else np.asarray(fit.y)
-    return labels is not None and labels.dtype.kind == "f" and bool(np.isnan(labels).any())
-
-
 def _cuts_queries(case: Case) -> bool:
     """Whether the training set is a subset with some rows of a query, but not all."""
     rows, parent = _lightgbm.rows_of_parent(case.booster.train_set)
@@ -147,7 +152,7 @@ def _cuts_queries(case: Case) -> bool:
 def _small_for_lightgbm(case: Case) -> Found:
     least, hessian = case.number("least leaf"), case.number("least hessian")
     n = case.q.n_documents
-    if not case.on_cluster and (n < 2 * least or case.hessian < 2 * hessian):
+    if case.has_pairs and (n < 2 * least or case.hessian < 2 * hessian):
         yield {"n": n, "sum": f"{case.hessian:.3g}", "least": f"{least:g}", "hessian": f"{hessian:g}"}
 
 
@@ -167,11 +172,6 @@ LIGHTGBM = (
         "cv", WARNED,
         "folds: this training set holds only some rows of a query; lightgbm.cv splits queries row by row under any "
         "objective but its own: give folds=query_folds(data, 5) of lambdaboost", _cuts_queries,
-    ),
-    Trap(
-        "NaN labels", WARNED,
-        "NaN labels: LightGBM turns them into grade 0; give the grades with attach(data, relevance=grades) to "
-        "lightgbm.train, or use lambdaboost.lightgbm.LambdaRanker, where they stay missing", _missing_grades,
     ),
     Trap(
         "label_gain", WARNED,
@@ -198,7 +198,7 @@ def _approximates(case: Case) -> Found:
 
 def _small_for_xgboost(case: Case) -> Found:
     least = case.number("least leaf")
-    if not case.on_cluster and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
+    if case.has_pairs and case.hessian < 2 * least and case.params.get("booster") != "gblinear":
         yield {"sum": f"{case.hessian:.3g}", "least": f"{least:g}"}
 
 
@@ -246,13 +246,13 @@ def _unknown(case: Case) -> Found:
 def _slow_steps(case: Case) -> Found:
     rule = case.rule
     bare = getattr(rule, "counts_documents", False) and getattr(rule, "normalize", "") == "none"
-    if bare and case.number("rate") == case.engine.DEFAULTS["rate"]:
+    if bare and case.is_default("rate"):
         yield {"rule": rule}
 
 
 def _small_leaves(case: Case) -> Found:
     least, now = least_leaf(case.rule, case.q.n_documents), case.number("least leaf")
-    if least is not None and now == case.engine.DEFAULTS["least leaf"] and now < least:
+    if least is not None and case.is_default("least leaf") and now < least:
         yield {"name": case.engine.ALIASES["least leaf"][0], "least": least, "now": f"{now:g}"}
 
 

@@ -39,6 +39,7 @@ from lambdaboost.ranker import (
     categories_of,
     read_metrics,
 )
+from lambdaboost.saving import in_use
 from lambdaboost.traps import least_leaf
 
 xgb = package("xgboost")
@@ -194,10 +195,11 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         )
         first_model = None if xgb_model is None else booster_of(xgb_model)
         training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
-        if isinstance(objective, NativeObjective):
-            objective.check_labels(training.queries.relevance)
+        training.check("sources", [objective])
         warn_of_leaks(training.features, training.queries)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
+        for one in valid:
+            one.check("eval_sources", metrics)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(training, feature_weights=of_features)
         evals = [
@@ -255,6 +257,13 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds, metric_name=name))
         return found
 
+    def predict(self, X: Any, **arguments: Any) -> Any:
+        """Scores as by `XGBRanker.predict`, or what ``pred_contribs=`` or ``pred_leaf=`` of `xgboost.Booster` ask."""
+        if not any(name.startswith(("pred_", "approx_")) for name in arguments):
+            return super().predict(X, **arguments)
+        data = xgb.DMatrix(self._features(X), missing=self.missing, enable_categorical=True)
+        return in_use(self).predict(data, **arguments)
+
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
         return super().apply(self._features(X), iteration_range)
@@ -265,8 +274,9 @@ def _weights(name: str, q: Queries) -> Any:
     return None if q.weight is None else query_weights(name, q.weight, q.sizes, q.n_documents)
 
 
-def _is_own(metric: str) -> bool:
-    return metric.partition("@")[0] in _xgboost.METRICS
+def _is_own(text: str) -> bool:
+    """Whether a text names one of XGBoost's own metrics, such as ``"ndcg@3"``."""
+    return text.partition("@")[0] in _xgboost.METRICS
 
 
 def _name_of(metric: Any) -> str:
@@ -313,6 +323,12 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     if features is not collection.features:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
     return attach_queries(data, q)
+
+
+def named(data: Any, names: Sequence[str]) -> Any:
+    """The data set with these names of its features."""
+    data.feature_names = list(names)
+    return data
 
 
 OnRound = Callable[[float | None], bool | None]
@@ -382,11 +398,6 @@ def best_round(booster: Any) -> int | None:
 def n_rounds(booster: Any) -> int:
     """The number of rounds of a booster that is saved."""
     return int(booster.num_boosted_rounds())
-
-
-def has_splits(booster: Any) -> bool:
-    """Whether any tree has a split; True for models without trees."""
-    return "gblinear" in booster.save_config() or bool(booster.get_score(importance_type="weight"))
 
 
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:

@@ -1,7 +1,8 @@
 """A small search log as LightGBM data, for the tests of the front door."""
 
+import on_lightgbm
+
 from lambdaboost.datasets import web_search_log
-from lambdaboost.lightgbm import Dataset
 
 X, Q = web_search_log(queries=30, documents=20, features=16, seed=5)
 X_VALID, Q_VALID = web_search_log(queries=20, documents=20, features=16, seed=6)
@@ -9,10 +10,16 @@ PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 5, "min_data_in_leaf": 
 
 
 def dataset(**more):
-    return Dataset(X, Q.relevance, **{"group": Q.sizes, "sources": {"clicks": Q.labels["clicks"]}} | more)
+    return on_lightgbm.dataset(
+        X, Q.relevance, **{"group": Q.sizes, "sources": {"clicks": Q.labels["clicks"]}} | more
+    )
 
 
 def valid(train):
-    return train.create_valid(
-        X_VALID, Q_VALID.relevance, group=Q_VALID.sizes, sources={"clicks": Q_VALID.labels["clicks"]}
+    return on_lightgbm.dataset(
+        X_VALID,
+        Q_VALID.relevance,
+        reference=train,
+        group=Q_VALID.sizes,
+        sources={"clicks": Q_VALID.labels["clicks"]},
     )

@@ -3,13 +3,11 @@
 Features have few values, all of them on each worker: engines find their bins from the rows of single workers.
 """
 
-import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 
 from lambdaboost import Blend, ClickTier, LambdaRank, Linear, Queries
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
+from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.02))
@@ -35,34 +33,12 @@ def log(queries, seed):
     return Collection(X, Queries(grades, sizes=[20] * queries, clicks=clicks))
 
 
-def booster_of(
-    engine, params, train, rounds, objective, valid=None, measure=None, early_stopping=None, **more
-):
-    """The booster that lambdaboost's `train` returns."""
-    more |= {"objective": objective}
-    if engine == "lightgbm":
-        data = dataset(train)
-        if valid is not None:
-            stop = lgb.early_stopping(early_stopping, verbose=False)
-            more |= {"valid_sets": [dataset(valid, data)], "feval": measure, "callbacks": [stop]}
-        return lb_lightgbm.train(params, data, rounds, **more)
-    if valid is not None:
-        more |= {"evals": [(matrix(valid), "valid")], "custom_metric": measure}
-        more |= {"early_stopping_rounds": early_stopping}
-    return lb_xgboost.train(params, matrix(train), rounds, verbose_eval=False, **more)
-
-
-def dataset(data, reference=None):
-    return lb_lightgbm.Dataset(data.features, reference=reference, **labels(data.queries))
-
-
-def matrix(data):
-    return lb_xgboost.DMatrix(data.features, **labels(data.queries))
-
-
-def labels(q):
-    beside = {"weight": q.weight, "position": q.positions}
-    return {"label": q.relevance, "qid": q.query_of_row, "sources": {"clicks": q.labels["clicks"]}, **beside}
+def booster_of(engine, params, train, rounds, objective, valid=None, measure=None, early_stopping=None):
+    """The booster of the stock engine; after early stopping up to its best round."""
+    stock = engine_named(engine)
+    data = stock.dataset(train)
+    held_out = None if valid is None else stock.dataset(valid, data)
+    return stock.boost(objective, params, rounds, data, held_out, measure, early_stopping)
 
 
 def scores(engine, booster, X):

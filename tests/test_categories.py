@@ -292,7 +292,18 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
 
 
 def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):
-    few = ["--rounds", "3", "--drop", "name,market,site", "--source", "clicks=ctr", "--query", "q", "--label", "y"]
+    few = [
+        "--rounds",
+        "3",
+        "--drop",
+        "name,market,site",
+        "--source",
+        "clicks=ctr",
+        "--query",
+        "q",
+        "--label",
+        "y",
+    ]
     figures = []
     for more in (("--weight", "w"), ("--drop", "w")):
         out = tmp_path / f"m{len(figures)}"

@@ -113,13 +113,6 @@ def test_model_is_the_engines_own(capsys, folder, tmp_path, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_gradient_leaves(capsys, folder, tmp_path, engine):
-    trained(capsys, folder, tmp_path / "m", engine, "--leaves", "gradient", "--valid", folder / "valid.txt")
-    about = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
-    assert about["leaves"] == "gradient" and about["rounds_kept"] == 5
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
     model = tmp_path / "model"
     options = (
@@ -253,7 +246,6 @@ TRAIN = [
     (["--objective", "SigmoidLocal()"], "train with GradientStep(SigmoidLocal())"),
     (["--objective", "graded"], "needs the label source 'clicks', but there is only relevance"),
     (["--objective", "rank:ndcg"], "'rank:ndcg', which is XGBoost's own: on LightGBM give 'lambdarank' or"),
-    (["--objective", "lambdarank", "--leaves", "gradient"], "--leaves gradient with --objective lambdarank"),
     (["--objective", "lambdarnk"], "'lambdarnk', which is unknown: did you mean 'lambdarank'?"),
     (["--measure", "NDGC"], "--measure 'NDGC': cannot read"),
     (["--measure", "wta@10"], "WTA has no cutoff; write WTA, without @10"),
@@ -275,7 +267,6 @@ TRAIN = [
     (["--param", "num_trees=9"], "num_trees has its own option"),
     (["--param", "num_leaves=9", "--param", "num_leaves=8"], "num_leaves is given twice"),
     (["--early-stopping", "5"], "--early-stopping needs --valid"),
-    (["--leaves", "newton"], "See lambdaboost train --help"),
     (["--rounds", "0"], "See lambdaboost train --help"),
     (["--rouns", "7"], "See lambdaboost train --help"),
     (["--engine", "catboost"], "See lambdaboost train --help"),
@@ -479,7 +470,6 @@ def test_help_is_a_table_of_contents(capsys):
     ("words", "completed"),
     [
         ("lambdaboost ev", {"evaluate"}),
-        ("lambdaboost train x --leaves g", {"gradient"}),
     ],
 )
 def test_shells_complete(capsys, monkeypatch, words, completed):

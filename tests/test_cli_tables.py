@@ -237,7 +237,7 @@ def test_files_that_are_no_tables(capsys, folder, tmp_path, monkeypatch):
     assert "text.parquet" in refused(capsys, "train", tmp_path / "text.parquet", *given)
     monkeypatch.chdir(tmp_path)
     elsewhere = (*given[:-1], folder / "m")
-    assert ". is a folder of CSV (cut.csv.gz) and Parquet" in refused(capsys, "train", ".", *elsewhere)
+    assert ". is a folder: give a file" in refused(capsys, "train", ".", *elsewhere)
     assert ". is a folder: give a model file" in refused(capsys, "predict", ".", folder / "log.txt")
 
 

@@ -6,6 +6,8 @@ import naive
 import numpy as np
 import pytest
 import xgboost as xgb
+from on_lightgbm import dataset as Dataset
+from on_xgboost import dataset as DMatrix
 
 from experiments.clicks import position_gam, unbiased_lambdarank
 from experiments.clicks.by_document import curve_by_document
@@ -16,8 +18,6 @@ from experiments.clicks.swaps import simulate_swaps, swap_experiment
 from experiments.clicks.unbiased_lambdarank import UnbiasedLambdaRank
 from lambdaboost import CNDCG, NDCG, Blend, LambdaRank, Queries, RankNet
 from lambdaboost.clicks import Cascade, ClickLog, PositionBased, Propensities, simulate
-from lambdaboost.lightgbm import Dataset
-from lambdaboost.xgboost import DMatrix
 
 RNG = np.random.default_rng(7)
 K = 6

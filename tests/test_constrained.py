@@ -1,11 +1,11 @@
 """`Constrained`: one measure is kept near that of its own model, others rise."""
 
-import warnings
-
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pytest
-from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
+from lightgbm_data import PARAMS, Q, X, dataset
 
 from lambdaboost import (
     CNDCG,
@@ -26,10 +26,9 @@ from lambdaboost import (
 from lambdaboost import lightgbm as lb_lightgbm
 from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.cli.run import run
+from lambdaboost.dask import check_distributed
 from lambdaboost.datasets import Collection, web_search_log, write_letor
-from lambdaboost.engines.plan import check_distributed
 from lambdaboost.objectives import parse
-from lambdaboost.objectives.constrained import constraint_in
 
 GRADES, CLICKS = LambdaRank(NDCG(5)), LambdaRank(CNDCG(5))
 KEPT = Constrained(GRADES, CLICKS, keep=0.02, reference=(0.5,) * 40)
@@ -37,7 +36,7 @@ XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
 
 
 def matrix(X, q):
-    return lb_xgboost.DMatrix(X, q.relevance, qid=q.query_of_row, sources={"clicks": q.labels["clicks"]})
+    return on_xgboost.dataset(X, q.relevance, qid=q.query_of_row, sources={"clicks": q.labels["clicks"]})
 
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -45,8 +44,8 @@ ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
 def train(engine, objective, rounds=12, **more):
     if engine == "lightgbm":
-        return lb_lightgbm.train(PARAMS, dataset(), rounds, objective=objective, **more)
-    return lb_xgboost.train(XGB_PARAMS, matrix(X, Q), rounds, objective=objective, **more)
+        return on_lightgbm.train(PARAMS, dataset(), rounds, objective=objective, **more)
+    return on_xgboost.train(XGB_PARAMS, matrix(X, Q), rounds, objective=objective, **more)
 
 
 def own_curve(engine, rounds=12, **more):
@@ -54,12 +53,12 @@ def own_curve(engine, rounds=12, **more):
     history, kept = {}, NDCG(5, empty=float("nan"))
     if engine == "lightgbm":
         data, record = dataset(), [lgb.record_evaluation(history)]
-        lb_lightgbm.train(
+        on_lightgbm.train(
             PARAMS, data, rounds, objective=GRADES, valid_sets=[data], feval=kept, callbacks=record, **more
         )
     else:
         data = matrix(X, Q)
-        lb_xgboost.train(
+        on_xgboost.train(
             XGB_PARAMS, data, rounds, objective=GRADES, evals=[(data, "training")], custom_metric=kept,
             evals_result=history, verbose_eval=False, **more,
         )  # fmt: skip
@@ -115,7 +114,6 @@ def test_what_parts_are_flows_through():
     assert Constrained(GRADES, SigmoidLocal(), reference=(0.5,)).curvature_changes_sign
     assert KEPT.sources == ("relevance", "clicks") and KEPT.measure == NDCG(5)
     assert not KEPT.allows_negative and Constrained(RankNet(), RankNet(), reference=(0.5,)).allows_negative
-    assert constraint_in(GradientStep(KEPT)) == KEPT and constraint_in(GRADES) is None
     assert KEPT.kept == NDCG(5, empty=float("nan"))
 
 
@@ -145,8 +143,7 @@ def test_the_command_line_trains_it(tmp_path, engine):
 
 
 def test_stock_engines_take_a_reference():
-    data = lgb.Dataset(X, Q.relevance, group=Q.sizes)
-    data.sources = {"clicks": Q.labels["clicks"]}
+    data = dataset()
     params = {"metric": "None", "verbose": -1}
     params["objective"] = Constrained(GRADES, CLICKS, reference=own_curve("lightgbm"))
     assert lgb.train(params, data, 3).num_trees() == 3
@@ -169,89 +166,18 @@ def test_the_primary_measure_stays_and_the_other_rises():
         if constrained:
             (reference,) = history["training"].values()
             objective = Constrained(objective, LambdaRank(clicks), keep=0.01, reference=reference)
-        data = lb_lightgbm.Dataset(
+        data = on_lightgbm.dataset(
             log.features, q.relevance, group=q.sizes, sources={"clicks": q.labels["clicks"]}
         )
-        params = {"num_leaves": 15, "verbose": -1, "num_threads": 1}
-        booster = lb_lightgbm.train(
-            params, data, 60, objective=objective, leaves="gradient", valid_sets=[data],
+        params = {"num_leaves": 15, "verbose": -1, "num_threads": 1, "min_data_in_leaf": 100}
+        booster = on_lightgbm.train(
+            params, data, 60, objective=GradientStep(objective), valid_sets=[data],
             feval=NDCG(10, empty=float("nan")), callbacks=[lgb.record_evaluation(history)],
         )  # fmt: skip
         scores = booster.predict(held_out.features)
         found[type(objective)] = [measure(scores, held_out.queries) for measure in (grades, clicks)]
     (ndcg, cndcg), (kept, raised) = found.values()
     assert kept >= ndcg - 0.01 and raised >= cndcg + 0.005, found
-
-
-@ENGINE
-def test_a_broken_constraint_is_warned_of(engine):
-    with pytest.warns(UserWarning, match=r"keep: NDCG\(k=5\) on the training data is .* below .* keep=1e-06"):
-        train(engine, Constrained(GRADES, CLICKS, keep=1e-6, reference=(0.99,) * 9), 9)
-
-
-def after(rounds, keep=0.01):
-    """A constraint that a model meets before its last round, and not after it."""
-    return Constrained(GRADES, CLICKS, keep=keep, reference=(0.0,) * (rounds - 1) + (1.0,))
-
-
-@ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-def test_the_last_tree_is_checked(engine, leaves):
-    with pytest.warns(UserWarning, match=r"keep: .* is (0\.\d+) after 6 rounds, .* below the 1.0000") as seen:
-        booster = train(engine, after(6), 6, leaves=leaves)
-    scores = booster.predict(X) if engine == "lightgbm" else booster.predict(matrix(X, Q))
-    assert f" is {NDCG(5)(scores, Q):.4f} after" in str(seen[0].message)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        train(engine, after(7), 6, leaves=leaves)
-
-
-@ENGINE
-def test_after_early_stopping_the_best_round_is_checked(engine):
-    """LightGBM's booster holds it alone; with `keep_training_booster` all rounds count."""
-    broken = Constrained(GRADES, CLICKS, keep=0.01, reference=(1.0,) * 12)
-    order = iter(range(100))
-
-    def worse(_, __):  # best in the third round
-        at = next(order)
-        return ("own", float(-abs(at - 2)), True) if engine == "lightgbm" else ("own", float(-abs(at - 2)))
-
-    message = r"after 3 rounds"
-    if engine == "lightgbm":
-        data = dataset()
-        valid = data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes)
-        with pytest.warns(UserWarning, match=message) as seen:
-            booster = lb_lightgbm.train(
-                PARAMS, data, 12, objective=broken, valid_sets=[valid], feval=worse,
-                callbacks=[lgb.early_stopping(3, verbose=False)],
-            )  # fmt: skip
-        scores = booster.predict(X)
-        assert booster.num_trees() == 3
-    else:
-        with pytest.warns(UserWarning, match=message) as seen:
-            booster = lb_xgboost.train(
-                XGB_PARAMS, matrix(X, Q), 12, objective=broken, evals=[(matrix(X_VALID, Q_VALID), "valid")],
-                custom_metric=worse, early_stopping_rounds=3, maximize=True, verbose_eval=False,
-            )  # fmt: skip
-        scores = booster.predict(matrix(X, Q), iteration_range=(0, 3))
-    assert f" is {NDCG(5)(scores, Q):.4f} after" in str(seen[0].message)
-
-
-@ENGINE
-def test_the_folds_of_cv_are_checked(engine):
-    rounds = {"nfold": 3}
-    for objective, count in (
-        (after(4), 3),
-        (Constrained(GRADES, CLICKS, keep=0.99, reference=(0.9,) * 4), 0),
-    ):
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            if engine == "lightgbm":
-                found = lb_lightgbm.cv(PARAMS, dataset(), 4, objective=objective, **rounds)
-                assert "cvbooster" not in found
-            else:
-                lb_xgboost.cv(XGB_PARAMS, matrix(X, Q), 4, objective=objective, **rounds)
-        assert sum("keep: " in str(one.message) for one in seen) == count
 
 
 # Newton steps and queries without labels.
@@ -264,16 +190,16 @@ def test_steps_towards_the_others_do_not_undo_the_primary():
     features = rng.normal(size=(rows, 6))
     grades = np.clip(np.round(1 + features[:, 0] + 0.6 * features[:, 1] + 0.7 * rng.normal(size=rows)), 0, 4)
     clicks = 1 / (1 + np.exp(-(1.5 * features[:, 2] - 0.4 * features[:, 0] + 0.5 * rng.normal(size=rows))))
-    data = lb_xgboost.DMatrix(features, grades, group=sizes, sources={"clicks": clicks})
+    data = on_xgboost.dataset(features, grades, group=sizes, sources={"clicks": clicks})
     curves = []
     for objective in (GRADES, None):
         objective = objective or Constrained(GRADES, CLICKS, keep=0.005, reference=curves[0])
         history = {}
-        lb_xgboost.train(
+        on_xgboost.train(
             {"max_depth": 4, "eta": 0.3, "nthread": 1}, data, 60, objective=objective,
             evals=[(data, "training")], custom_metric=NDCG(5), evals_result=history, verbose_eval=False,
         )  # fmt: skip
-        curves.append(np.array(history["training"]["ndcg(k=5)"]))
+        curves.append(np.array(history["training"]["ndcg@5"]))
     shortfall = (curves[0] - curves[1])[20:]
     assert shortfall.max() < 0.02, shortfall
 
@@ -341,13 +267,13 @@ def test_a_primary_without_labels_is_refused_before_the_training(engine):
     with pytest.raises(ValueError, match=message):
         if engine == "lightgbm":
             sources = {"clicks": zeros.labels["clicks"]}
-            data = lb_lightgbm.Dataset(X, zeros.relevance, group=zeros.sizes, sources=sources)
-            lb_lightgbm.train(PARAMS, data, 3, objective=KEPT)
+            data = on_lightgbm.dataset(X, zeros.relevance, group=zeros.sizes, sources=sources)
+            on_lightgbm.train(PARAMS, data, 3, objective=KEPT)
         else:
-            lb_xgboost.train(XGB_PARAMS, matrix(X, zeros), 3, objective=KEPT)
+            on_xgboost.train(XGB_PARAMS, matrix(X, zeros), 3, objective=KEPT)
 
 
 @pytest.mark.parametrize("objective", [KEPT, GradientStep(KEPT), Blend(GRADES, CLICKS, Scaled((1, 1)))])
 def test_clusters_refuse_weights_from_all_queries(objective):
     with pytest.raises(ValueError, match="no worker has all of them: give fixed weights"):
-        check_distributed(objective)
+        check_distributed(objective, {"min_data_in_leaf": 20}, "lightgbm")

@@ -16,7 +16,7 @@ PRELUDE = """
 import ctypes, json, os, sys, threading
 import numpy as np
 from lambdaboost import NDCG, LambdaRank, _jit
-from lambdaboost.calls.callback import called_by, calling_booster
+from lambdaboost.callback import caller, calling_booster
 from lambdaboost._threads import using
 
 rng = np.random.default_rng(0)
@@ -111,7 +111,7 @@ def threads_of_a_region(scores, data):
             both.set()
         both.wait(60)  # a thread cannot take all blocks before the other has come
 
-    with called_by(calling_booster()):
+    with using(*caller(calling_booster()).threads):
         _jit.over_queries(block, np.arange(0, 6001, 100))
     helpers.append(sorted(names))
     return LambdaRank()(scores, data)
@@ -176,7 +176,7 @@ def stopped_by(expected, act):
         def block(first, last, offsets):
             act(last == offsets.size - 1)
 
-        with called_by(calling_booster()):
+        with using(*caller(calling_booster()).threads):
             _jit.over_queries(block, np.arange(0, 6001, 100))
 
     try:
@@ -265,7 +265,7 @@ def block(first, last, offsets):
 
 
 def child(queue):
-    with called_by(boosters[-1]):
+    with using(*caller(boosters[-1]).threads):
         _jit.over_queries(block, np.arange(0, 6001, 100))
     queue.put(sorted(_jit._pools))
 

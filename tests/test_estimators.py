@@ -133,7 +133,10 @@ def stock_training(engine, objective, params, clicks=CLICKS, weight=None, positi
 
 
 SAMPLED = {
-    "lightgbm": {"bagging_fraction": 0.6, "bagging_freq": 1, "feature_fraction": 0.5},
+    "lightgbm": {
+        "bagging_fraction": 0.6,
+        "bagging_freq": 1,
+    },  # features are drawn as for LightGBM's own objectives
     "xgboost": {"subsample": 0.6, "colsample_bytree": 0.5},
 }
 OBJECTIVES = {
@@ -416,7 +419,6 @@ def test_the_repr_shows_what_differs_from_the_defaults(engine):
 
 
 VALID = {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
-LOST = r"reads the label source 'clicks', which the data set does not have"
 WRONG = {
     "a text that is no objective": ({"objective": "lambdarnk"}, {}, ValueError, "did you mean 'lambdarank'"),
     "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
@@ -425,9 +427,10 @@ WRONG = {
     "leaves": ({"leaves": "gradient"}, {}, ValueError, "leaves='gradient' is no parameter of a ranker"),
     "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
-    "a lost source": ({"objective": "graded"}, {}, ValueError, LOST),
+    "a lost source": ({"objective": "graded"}, {}, ValueError, "^X has no label source 'clicks', which Blend.* reads: name its column .* give sources= to fit"),
     "a lost source of a set": (
-        {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError, LOST
+        {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError,
+        r"^eval_set\[0\] has no label source 'clicks', which CNDCG\(\) reads: .* give eval_sources= to fit"
     ),
     "a short source": ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"clicks has \d+ "),
     "sources without names": ({}, {"sources": CLICKS}, TypeError, "sources is a ndarray"),

@@ -20,10 +20,10 @@ import numpy as np
 import lightgbm, xgboost
 from lambdaboost import LambdaRank, Queries, load, save
 from lambdaboost.cli import main
-from lambdaboost.lightgbm import Dataset
-from lambdaboost.lightgbm import train as train_lightgbm
-from lambdaboost.xgboost import DMatrix
-from lambdaboost.xgboost import train as train_xgboost
+from on_lightgbm import dataset as Dataset
+from on_lightgbm import train as train_lightgbm
+from on_xgboost import dataset as DMatrix
+from on_xgboost import train as train_xgboost
 
 DISK = Path("disk")
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", DISK], check=True)
@@ -143,33 +143,3 @@ print(json.dumps([codes, same]))
 """)
     codes, same = found
     assert codes[0] in (0, None) and all(codes[1:]) and same == [True, True, True]
-
-
-@pytest.mark.parametrize("kind", ["DMatrix", "ExtMemQuantileDMatrix"])
-def test_a_disk_too_small_for_the_cache_is_named_before_xgboost_ends_the_process(ran, kind):
-    found = ran(f"""
-import lambdaboost.xgboost
-
-
-class Batches(xgboost.DataIter):
-    def reset(self):
-        self.at = 0
-
-    def next(self, input_data):
-        if self.at == 60:
-            return False
-        input_data(data=X, label=Y, group=SIZES)
-        self.at += 1
-        return True
-
-
-try:
-    lambdaboost.xgboost.{kind}(Batches(cache_prefix=str(DISK / "cache")))
-    print(json.dumps("made"))
-except ValueError as error:
-    assert held() == {{}}
-    print(json.dumps(str(error)))
-""")
-    assert (
-        "cache_prefix is '/" in found and "where 0.4 MB are free" in found and "give a folder on a" in found
-    )

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from lambdaboost import GradientStep, LambdaRank, iteration_dependent, lightgbm, xgboost
-from lambdaboost.datasets import web_search_log
-from lambdaboost.engines.leaves import GRADIENT_LEAF, least_documents
+from lambdaboost import GradientStep, LambdaRank, Queries, iteration_dependent, lightgbm, xgboost
+from lambdaboost.datasets import Collection, web_search_log
+from lambdaboost.traps import GRADIENT_LEAF, least_leaf
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +18,10 @@ def log():
 def test_the_figure():
     step = GradientStep(LambdaRank())
     assert GRADIENT_LEAF == 100
-    assert least_documents(step, 1_000_000) == 100
-    assert least_documents(step, 1_000) == 50
-    assert least_documents(step, 3) == 20
-    assert least_documents(LambdaRank(), 1_000_000) is None
+    assert least_leaf(step, 1_000_000) == 100
+    assert least_leaf(step, 1_000) == 50
+    assert least_leaf(step, 3) == 20
+    assert least_leaf(LambdaRank(), 1_000_000) is None
 
 
 def lightgbm_leaf_counts(booster):
@@ -29,14 +29,10 @@ def lightgbm_leaf_counts(booster):
     return nodes.loc[nodes.left_child.isna(), "count"]
 
 
-@pytest.mark.parametrize("objective", [LambdaRank(), iteration_dependent()], ids=["leaves=", "recipe"])
+@pytest.mark.parametrize("objective", [GradientStep(LambdaRank()), iteration_dependent()], ids=repr)
 def test_lightgbm(log, objective):
-    X, q = log
-    leaves = "gradient" if objective == LambdaRank() else "engine"
-
     def least(**params):
-        data = lightgbm.Dataset(X, q.relevance, group=q.sizes)
-        booster = lightgbm.train({"verbose": -1, **params}, data, 5, objective=objective, leaves=leaves)
+        booster = lightgbm.boost(objective, params, 5, lightgbm.dataset(log))
         return lightgbm_leaf_counts(booster).min()
 
     assert least() >= 100
@@ -44,43 +40,40 @@ def test_lightgbm(log, objective):
     assert 10 <= least(min_child_samples=10) < 100
 
 
-def test_lightgbm_engine_leaves_keep_the_engines_default(log):
-    X, q = log
-    data = lightgbm.Dataset(X, q.relevance, group=q.sizes)
-    lightgbm.train({"verbose": -1}, data, 2, leaves="gradient")
-    booster = lightgbm.train({"verbose": -1}, data, 2)  # on the same data, after larger leaves
+def test_a_data_set_serves_smaller_leaves_later(log):
+    data = lightgbm.dataset(log)
+    lightgbm.boost(GradientStep(LambdaRank()), {}, 2, data)
+    booster = lightgbm.boost(LambdaRank(), {}, 2, data)
     assert booster.params.get("min_data_in_leaf", 20) == 20
 
 
 def test_lightgbm_ranker(log):
     X, q = log
-    step = lightgbm.LambdaRanker(leaves="gradient", n_estimators=3, verbose=-1).fit(
+    step = lightgbm.LambdaRanker(objective=GradientStep(LambdaRank()), n_estimators=3, verbose=-1).fit(
         X, q.relevance, group=q.sizes
     )
     assert lightgbm_leaf_counts(step.booster_).min() >= 100
-    own = lightgbm.LambdaRanker(leaves="gradient", n_estimators=3, min_child_samples=20, verbose=-1)
+    own = lightgbm.LambdaRanker(
+        objective=GradientStep(LambdaRank()), n_estimators=3, min_child_samples=20, verbose=-1
+    )
     assert lightgbm_leaf_counts(own.fit(X, q.relevance, group=q.sizes).booster_).min() < 100
 
 
 def test_xgboost(log):
-    X, q = log
-
-    def least(leaves, **params):
-        data = xgboost.DMatrix(X, q.relevance, group=q.sizes)
-        booster = xgboost.train(params, data, 3, leaves=leaves)
+    def least(objective, **params):
+        booster = xgboost.boost(objective, params, 3, xgboost.dataset(log))
         config = json.loads(booster.save_config())
         return float(config["learner"]["gradient_booster"]["tree_train_param"]["min_child_weight"])
 
-    assert least("gradient") == 100
-    assert least("gradient", min_child_weight=7) == 7
-    assert least("engine") == 1
+    assert least(GradientStep(LambdaRank())) == 100
+    assert least(GradientStep(LambdaRank()), min_child_weight=7) == 7
+    assert least(LambdaRank()) == 1
 
 
 def test_small_data_still_grow_trees():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    y = (X[:, 0] > 0).astype(float)
-    data = lightgbm.Dataset(X, y, group=[20] * 10)
-    booster = lightgbm.train({"verbose": -1}, data, 2, leaves="gradient")
+    data = Collection(X, Queries((X[:, 0] > 0).astype(float), sizes=[20] * 10))
+    booster = lightgbm.boost(GradientStep(LambdaRank()), {}, 2, lightgbm.dataset(data))
     assert lightgbm_leaf_counts(booster).min() >= 20
     assert booster.num_trees() == 2

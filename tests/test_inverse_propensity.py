@@ -7,6 +7,8 @@ import re
 import drawn
 import numpy as np
 import pytest
+from on_lightgbm import dataset as Dataset
+from on_lightgbm import train
 
 from lambdaboost import (
     NDCG,
@@ -25,7 +27,6 @@ from lambdaboost import (
 from lambdaboost._threads import using
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import web_search_log
-from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import parse
 
 SIZES = [1, 2, 5, 10, 40, 41, 100, 300]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from lambdaboost import AUC, CNDCG, NDCG, GradientStep, LambdaRank, Scorecard, tune
+from lambdaboost._installed import engine_named
 from lambdaboost.cli.run import BAD_INPUT, OK, run
 from lambdaboost.datasets import Collection, Queries, web_search_log, write_letor
-from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.native import NativeObjective
+from lambdaboost.native import NativeObjective
 from lambdaboost.tuning import Stopped
 from lambdaboost.tuning import run as of_run
 from lambdaboost.tuning.keep import WEIGHTS

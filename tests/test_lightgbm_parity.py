@@ -4,10 +4,10 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 from engine_rules import LightGBMRule
+from on_lightgbm import train
 
 from lambdaboost import XENDCG, LambdaRank
 from lambdaboost.datasets import cubic_polynomial, read_letor, web_search_log
-from lambdaboost.lightgbm import train
 
 PARAMS = {"verbose": -1, "num_leaves": 15, "min_data_in_leaf": 5, "num_threads": 1, "deterministic": True}
 ROUNDS = 30
@@ -76,7 +76,6 @@ def test_same_trees_with_weights(log, norm):
         {"bagging_fraction": 0.5, "bagging_freq": 1},
         {"data_sample_strategy": "goss"},
         {"extra_trees": True},
-        {"feature_fraction": 0.5},
     ],
     ids=str,
 )

@@ -4,6 +4,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+from engine_rules import LightGBMRule
 from sklearn.base import clone
 
 from lambdaboost import CNDCG, MRR, NDCG, GradientStep, LambdaRank
@@ -66,16 +67,19 @@ def test_scores_of_a_continued_fit():
     assert not np.allclose(whole.predict(X), fitted()[0].predict(X))
 
 
-def test_data_without_a_usable_feature():
-    """LightGBM's own objectives train a constant; its reset of parameters would fail under another objective."""
-    for boosting in ("gbdt", "dart"):
-        with pytest.warns(
-            UserWarning, match="no tree can have a split: every feature is constant, or has too few"
-        ):
-            ranker = LambdaRanker(boosting_type=boosting, **SMALL).fit(
-                np.zeros((40, 2)), [0, 1] * 20, group=[40]
-            )
-        assert np.ptp(ranker.predict(np.ones((3, 2)))) == 0
+@pytest.mark.filterwarnings("ignore:no tree can have a split")
+@pytest.mark.parametrize("boosting", ["gbdt", "dart"])
+def test_data_without_a_usable_feature(boosting):
+    """A constant, as under LightGBM's own objectives; its reset of parameters would fail under others."""
+    ranker = LambdaRanker(boosting_type=boosting, **SMALL)
+    assert np.ptp(ranker.fit(np.zeros((40, 2)), [0, 1] * 20, group=[40]).predict(np.ones((3, 2)))) == 0
+
+
+def test_features_are_drawn_as_for_the_native_objective():
+    few = {"colsample_bytree": 0.4, "random_state": 3, **SMALL}
+    ours = LambdaRanker(objective=LightGBMRule(), **few).fit(X, Q.relevance, group=Q.sizes)
+    native = lgb.LGBMRanker(objective="lambdarank", **few).fit(X, Q.relevance, group=Q.sizes)
+    np.testing.assert_allclose(ours.predict(X), native.predict(X), atol=1e-5)
 
 
 def test_gradient_steps_have_large_leaves():
@@ -147,8 +151,13 @@ def test_native_metrics_and_callables():
 
 def test_metrics_of_the_same_name_are_refused():
     for metrics in ([NDCG(3), "ndcg@3"], [NDCG(3), NDCG(3)]):
-        with pytest.raises(ValueError, match="eval_metric gives two metrics called 'ndcg@3': leave one out"):
+        with pytest.raises(ValueError, match="eval_metric gives two measures called 'ndcg@3': leave one out"):
             fitted(**EVAL, eval_metric=metrics)
+
+
+def test_a_measure_has_another_name_than_the_engines_own_metric():
+    names = list(fitted(**EVAL, eval_metric=[NDCG(3), "ndcg"])[1])
+    assert names == ["ndcg@3-lambdaboost", *(f"ndcg@{k}" for k in range(1, 6))]
 
 
 def test_a_cutoff_of_a_metric_without_one():
@@ -236,10 +245,12 @@ def test_validation_data_as_lightgbm_4_7_takes_them():
     assert fitted(eval_X=X_VALID, eval_y=y, eval_group=group)[1] == expected
     assert fitted(eval_X=(X_VALID,), eval_y=(y,), eval_group=group)[1] == expected
     for arguments, words in (
-        ({"eval_X": X_VALID}, "eval_y is missing: give both"),
-        ({"eval_y": y}, "eval_X is missing: give both"),
-        ({"eval_X": (X_VALID,), "eval_y": y}, "give both as tuples"),
-        ({"eval_X": (X_VALID,), "eval_y": (y, y)}, "eval_X has 1 sets, eval_y 2"),
+        ({"eval_X": X_VALID}, "eval_X and eval_y differ: give both"),
+        ({"eval_y": y}, "eval_X and eval_y differ: give both"),
+        (
+            {"eval_X": (X_VALID,), "eval_y": (y, y)},
+            "eval_X and eval_y differ: give both, .* of the same length",
+        ),
         ({**EVAL, "eval_X": X_VALID, "eval_y": y}, "eval_set is given beside eval_X"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -6,11 +6,11 @@ import weakref
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pytest
 
-import lambdaboost.lightgbm
-import lambdaboost.xgboost
-from lambdaboost import MAP, NDCG, LambdaRank, Queries
+from lambdaboost import MAP, NDCG, GradientStep, LambdaRank, Queries
 
 LENGTH, DOCUMENTS = 25, 400_000
 
@@ -58,22 +58,21 @@ def test_a_training_holds_little_of_each_document(trained):
     assert highest - 8 < 36
 
 
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-@pytest.mark.parametrize(
-    ("package", "kind", "evaluated"),
-    [
-        (lambdaboost.lightgbm, "Dataset", lambda data: {"valid_sets": [data]}),
-        (lambdaboost.xgboost, "DMatrix", lambda data: {"evals": [(data, "valid")], "verbose_eval": False}),
-    ],
-)
-def test_data_are_freed_with_their_last_name(package, kind, evaluated, leaves):
-    rng, matrix = np.random.default_rng(0), getattr(package, kind)
+@pytest.mark.parametrize("engine", [on_lightgbm, on_xgboost], ids=["lightgbm", "xgboost"])
+@pytest.mark.parametrize("objective", [LambdaRank(), GradientStep(LambdaRank())], ids=repr)
+def test_data_are_freed_with_their_last_name(engine, objective):
+    rng = np.random.default_rng(0)
     gc.collect()
     gc.disable()  # which frees cycles, but late
     try:
-        data, valid = (matrix(rng.random((40, 2)), rng.integers(0, 3, 40), group=[20, 20]) for _ in range(2))
-        params = {"verbose": -1, "min_data_in_leaf": 1} if kind == "Dataset" else {}
-        package.train(params, data, 2, leaves=leaves, **evaluated(valid))
+        data, valid = (
+            engine.dataset(rng.random((40, 2)), rng.integers(0, 3, 40), group=[20, 20]) for _ in range(2)
+        )
+        if engine is on_lightgbm:
+            params = {"verbose": -1, "min_data_in_leaf": 1}
+            engine.train(params, data, 2, objective=objective, valid_sets=[valid], feval=NDCG(3))
+        else:
+            engine.train({"min_child_weight": 1}, data, 2, objective=objective, evals=[(valid, "valid")])
         alive = weakref.ref(data), weakref.ref(valid)
         del data, valid
         assert [one() for one in alive] == [None, None]

@@ -5,9 +5,10 @@ import warnings
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pandas as pd
 import pytest
-import xgboost as xgb
 from command import call
 from rules import RULES
 from sklearn.model_selection import GroupKFold
@@ -138,35 +139,13 @@ def frame(clicks=ONES):
 
 
 def stock_lightgbm(objective, clicks, y):
-    data = lgb.Dataset(X, y, group=SIZES)
-    data.sources = {"clicks": clicks}
-    lgb.train({**LGB, "objective": objective}, data, 3)
+    data = on_lightgbm.dataset(X, y, group=SIZES, sources={"clicks": clicks})
+    on_lightgbm.train(LGB, data, 3, objective=objective)
 
 
 def stock_xgboost(objective, clicks, y):
-    data = xgb.DMatrix(X, y, qid=QID)
-    data.sources = {"clicks": clicks}
-    xgb.train(XGB, data, 3, obj=objective)
-
-
-def own_lightgbm(objective, clicks, y):
-    data = ours_lgb.Dataset(X, y, group=SIZES, sources={"clicks": clicks})
-    ours_lgb.train(LGB, data, 3, objective=objective)
-
-
-def own_xgboost(objective, clicks, y):
-    data = ours_xgb.DMatrix(X, y, qid=QID, sources={"clicks": clicks})
-    ours_xgb.train(XGB, data, 3, objective=objective)
-
-
-def folds_of_lightgbm(objective, clicks, y):
-    data = ours_lgb.Dataset(X, y, group=SIZES, sources={"clicks": clicks})
-    ours_lgb.cv(LGB, data, 3, objective=objective, nfold=3)
-
-
-def folds_of_xgboost(objective, clicks, y):
-    data = ours_xgb.DMatrix(X, y, qid=QID, sources={"clicks": clicks})
-    ours_xgb.cv(XGB, data, 3, objective=objective, nfold=3)
+    data = on_xgboost.dataset(X, y, qid=QID, sources={"clicks": clicks})
+    on_xgboost.train(XGB, data, 3, objective=objective)
 
 
 def ranker_of_lightgbm(objective, clicks, y):
@@ -191,10 +170,6 @@ def tuned(objective, clicks, y):
 DOORS = [
     stock_lightgbm,
     stock_xgboost,
-    own_lightgbm,
-    own_xgboost,
-    folds_of_lightgbm,
-    folds_of_xgboost,
     ranker_of_lightgbm,
     ranker_of_xgboost,
     tuned,
@@ -243,11 +218,3 @@ def test_the_command_line(tmp_path, capsys):
     lines = [line for line in error.splitlines() if "warning" in line]
     assert len(lines) == 1 and "ClickTier() has no pair of documents to order" in lines[0]
     assert json.loads((tmp_path / "model.txt.json").read_text())["objective"].startswith("Blend(")
-
-
-@pytest.mark.parametrize("objective", [PAPER, LambdaRank()], ids=repr)
-def test_only_the_objective_is_said_to_order_nothing(objective):
-    """Small leaves are another reason for trees without a split, and still said."""
-    data = ours_lgb.Dataset(X, GRADES, group=SIZES, sources={"clicks": RATES})
-    (said,) = heard(lambda: ours_lgb.train({**LGB, "min_data_in_leaf": N}, data, 2, objective=objective))
-    assert said.startswith("no tree has a split") and "min_data_in_leaf" in said

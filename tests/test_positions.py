@@ -6,6 +6,8 @@ import warnings
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pandas as pd
 import polars as pl
 import pytest
@@ -19,12 +21,11 @@ from lambdaboost import (
     LambdaRank,
     Queries,
     Scorecard,
+    query_folds,
 )
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
-from lambdaboost.calls.data import queries_of
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Collection, from_frame, web_search_log
+from lambdaboost.engine_data import queries_of
 from lambdaboost.evaluation import NDCG, System, compare
 from lambdaboost.objectives.base.objective import Objective
 
@@ -59,7 +60,7 @@ def package(engine):
 
 
 def dataset(engine, position=RANKS, X=X, **more):
-    make = lb_lightgbm.Dataset if engine == "lightgbm" else lb_xgboost.DMatrix
+    make = on_lightgbm.dataset if engine == "lightgbm" else on_xgboost.dataset
     return make(X, Q0.relevance, group=Q0.sizes, position=position, **more)
 
 
@@ -70,7 +71,8 @@ def train(engine, data, objective=BY_POSITION, **more):
     params = LGB if engine == "lightgbm" else XGB
     if engine == "xgboost":
         more = {"verbose_eval": False, **more}
-    return package(engine).train(params, data, 4, objective=objective, **more)
+    module = on_lightgbm if engine == "lightgbm" else on_xgboost
+    return module.train(params, data, 4, objective=objective, **more)
 
 
 def scores(engine, booster):
@@ -209,35 +211,19 @@ def test_data_sets_carry_positions(engine):
     data = data.construct() if engine == "lightgbm" else data
     assert queries_of(data) is queries_of(data)
     assert np.array_equal(queries_of(data).position, CODES)
-    rows = np.flatnonzero(np.isin(QID, [3, 4, 9]))
-    part = data.subset(rows) if engine == "lightgbm" else data.slice(rows)
-    part = part.construct() if engine == "lightgbm" else part
-    assert np.array_equal(queries_of(part).position, CODES[rows])
     named = dataset(engine, position=np.where(CODES % 2, "odd", "even").tolist())
     named = named.construct() if engine == "lightgbm" else named
     assert queries_of(named).position_names == ("even", "odd")
     with pytest.raises(ValueError, match=r"position\[3\] is 0: give the rank"):
         dataset(engine, position=np.where(np.arange(N) == 3, 0, 1))
-    with pytest.raises(ValueError, match=f"position has 3 rows, data has {N}"):
+    with pytest.raises(ValueError, match=f"position has 3 rows, the data set has {N}"):
         dataset(engine, position=[1, 2, 3])
 
 
-def test_positions_are_set_later_and_reach_lightgbms_own_objective():
-    data = lb_lightgbm.Dataset(X, Q0.relevance, group=Q0.sizes, params=LGB)
-    data.set_position(RANKS)
-    assert np.array_equal(queries_of(data.construct()).position, CODES)
-    stock = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=CODES)
-    params = {**LGB, "objective": "lambdarank"}
-    own = lgb.train(params, stock, 4).predict(X)
-    assert np.array_equal(lgb.train(params, data, 4).predict(X), own)
-    assert np.array_equal(
-        lb_lightgbm.train(LGB, dataset("lightgbm"), 4, objective="lambdarank").predict(X), own
-    )
-    assert not np.array_equal(lgb.train(params, dataset("lightgbm", None), 4).predict(X), own)
-    data.set_position(None)
-    assert queries_of(data).position is None and data.get_field("position") is None
-    valid = data.create_valid(X, Q0.relevance, group=Q0.sizes, position=RANKS)
-    assert np.array_equal(queries_of(valid.construct()).position, CODES)
+def test_a_subset_keeps_positions():
+    rows = np.flatnonzero(np.isin(QID, [3, 4, 9]))
+    part = dataset("lightgbm").construct().subset(rows).construct()
+    assert np.array_equal(queries_of(part).position, CODES[rows])
 
 
 @BOTH
@@ -245,9 +231,7 @@ def test_an_objective_reads_positions_in_training(engine):
     booster = train(engine, dataset(engine))
     assert np.corrcoef(scores(engine, booster), np.nan_to_num(1 / RANKS))[0, 1] > 0.1
     assert not np.array_equal(scores(engine, booster), expected(engine, RANKS[::-1].copy()))
-    with pytest.raises(
-        ValueError, match="no positions here: give the rank of each row, from 1, as position="
-    ):
+    with pytest.raises(ValueError, match=r"reads positions, .*give it by attach\(data, position=…\)"):
         train(engine, dataset(engine, position=None))
     with pytest.raises(ValueError, match="no positions here"):
         ByPosition().gradient(np.zeros(N), Q0)
@@ -263,7 +247,7 @@ def test_containers_read_what_their_parts_read(engine):
     ]
     for objective in parts:
         assert objective.reads_positions
-        with pytest.raises(ValueError, match="no positions here"):
+        with pytest.raises(ValueError, match="reads positions, which the data set does not have"):
             train(engine, dataset(engine, position=None), objective)
     for objective in (LambdaRank(), GumbelRanks(LambdaRank())):
         assert not objective.reads_positions
@@ -274,69 +258,39 @@ def test_positions_that_nothing_reads_are_reported(engine):
     with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
         train(engine, dataset(engine), LambdaRank())
     assert len(seen) == 1
-    with pytest.warns(UserWarning, match="position: this objective does not read") as seen:
-        stock(engine, dataset(engine), LambdaRank())
-    assert len(seen) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         train(engine, dataset(engine))
-        stock(engine, dataset(engine), ByPosition())
-
-
-def stock(engine, data, objective):
-    """Trained by the engine's own `train`."""
-    if engine == "lightgbm":
-        return lgb.train({**LGB, "objective": objective}, data, 4)
-    return xgb.train({**XGB, "objective": "rank:ndcg", "base_score": 0.0}, data, 4, obj=objective)
-
-
-@BOTH
-def test_the_engines_own_train_reads_the_same_positions(engine):
-    model = stock(engine, dataset(engine), ByPosition())
-    np.testing.assert_array_equal(scores(engine, model), expected(engine))
 
 
 def test_a_long_curve_does_not_hide_what_is_wrong():
-    data = lb_lightgbm.Dataset(X, Q0.relevance, group=Q0.sizes)
+    data = on_lightgbm.dataset(X, Q0.relevance, group=Q0.sizes)
     objective = InversePropensity(LambdaRank(), Propensities(tuple(1 / np.arange(1, 51))))
-    with pytest.raises(ValueError, match="no positions here") as raised:
-        lb_lightgbm.train(LGB, data, 1, objective=objective)
-    assert str(raised.value).startswith("the training data, for InversePropensity(")
+    with pytest.raises(ValueError, match="reads positions") as raised:
+        on_lightgbm.train(LGB, data, 1, objective=objective)
     assert len(str(raised.value)) < 250
 
 
 def test_lightgbms_own_field_is_read():
-    """The ranks of a stock Dataset are known until it is constructed; then LightGBM has numbered them anew."""
+    """LightGBM has numbered its positions anew, in the order in which they first occur."""
     shown = np.where(CODES == 0, 99, CODES)
-    fresh = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        booster = train("lightgbm", fresh)
-    np.testing.assert_array_equal(booster.predict(X), expected("lightgbm", shown))
-    late = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown, free_raw_data=False).construct()
-    q = queries_of(late)
+    data = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown, free_raw_data=False).construct()
+    q = queries_of(data)
     _, first, code = np.unique(shown, return_index=True, return_inverse=True)
     assert np.array_equal(q.position, np.argsort(np.argsort(first))[code] + 1)
     assert q.position_names[:2] == ("LightGBM's id 0", "LightGBM's id 1")
-    for run in (lambda: train("lightgbm", late), lambda: stock("lightgbm", late, ByPosition())):
-        with pytest.warns(UserWarning, match="position: a stock lightgbm.Dataset numbers positions anew"):
-            run()
-    part = late.subset(np.arange(Q0.offsets[5])).construct()
+    with pytest.warns(UserWarning, match="position: a stock lightgbm.Dataset numbers positions anew"):
+        train("lightgbm", data)
+    part = data.subset(np.arange(Q0.offsets[5])).construct()
     assert np.array_equal(queries_of(part).position, q.position[: Q0.offsets[5]])
-    from_zero = lgb.Dataset(X, Q0.relevance, group=Q0.sizes, position=shown - 1)
-    with pytest.warns(UserWarning, match="give them to lambdaboost.lightgbm.Dataset"):
-        train("lightgbm", from_zero)
 
 
-@BOTH
-def test_folds_keep_positions(engine):
-    params = LGB if engine == "lightgbm" else XGB
-    curves = [
-        pd.DataFrame(package(engine).cv(params, dataset(engine, p), 3, objective=ByPosition(), nfold=3))
-        for p in (RANKS, RANKS, RANKS[::-1].copy())
-    ]
-    assert curves[0].equals(curves[1])
-    assert not curves[0].equals(curves[2])
+def test_folds_keep_positions():
+    def curve(position):
+        params = {**LGB, "objective": ByPosition(), "metric": "None"}
+        return lgb.cv(params, dataset("lightgbm", position), 3, folds=query_folds(Q0, 3), feval=NDCG(3))
+
+    assert curve(RANKS) == curve(RANKS) != curve(RANKS[::-1].copy())
 
 
 @pytest.mark.parametrize("frame", ["pandas", "polars"])

@@ -57,7 +57,7 @@ def on_one_machine(engine, config):
     """The scores of the training without a cluster, and its number of rounds."""
     stop = {"valid": VALID, "measure": NDCG(10), "early_stopping": config["early_stopping"]}
     booster = booster_of(engine, config["params"], TRAIN, config["rounds"], OBJECTIVE, **stop)
-    best = booster.best_iteration + (engine == "xgboost")
+    best = booster.current_iteration() if engine == "lightgbm" else booster.num_boosted_rounds()
     return scores(engine, booster, VALID.features), best
 
 

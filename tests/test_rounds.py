@@ -1,6 +1,7 @@
 """The boosting round that an objective sees: right however often an engine or a wrapper asks for the gradient."""
 
 import copy
+import importlib
 import pickle
 
 import lightgbm as lgb
@@ -10,12 +11,9 @@ import xgboost as xgb
 from lightgbm_data import PARAMS, Q, X, dataset
 from noted import scheduled
 
-import lambdaboost.lightgbm as by_lightgbm
-import lambdaboost.xgboost as by_xgboost
-from lambdaboost import NDCG, Blend, LambdaRank, RankNet
+from lambdaboost import NDCG, Blend, ClickTier, LambdaRank, RankNet, SigmoidLocal, attach
 
 XGB = {"nthread": 1, "max_depth": 3, "verbosity": 0, "objective": "rank:ndcg", "base_score": 0}
-FLAT = {"min_gain_to_split": 1e9, "gamma": 1e9}  # no tree has a split
 TIMES = (1, 0, 2, 5, 0, 0, 1)  # calls of the objective in each round
 ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 
@@ -73,12 +71,15 @@ def test_wrappers_may_ask_any_number_of_times(engine):
     assert seen == expected(TIMES, first=len(TIMES))
 
 
-@ENGINES
 @pytest.mark.filterwarnings("ignore:Stopped training")
-def test_rounds_without_a_split_count_once(engine):
+def test_rounds_without_a_split():
+    """XGBoost counts them; LightGBM drops the tree, and so the next round has the same number."""
     seen, objective = scheduled()
-    stock_train(engine, Wrapped(objective, (1, 2, 5, 1)), 4, FLAT)
+    stock_train("xgboost", Wrapped(objective, (1, 2, 5, 1)), 4, {"gamma": 1e9})
     assert seen == expected((1, 2, 5, 1))
+    seen.clear()
+    stock_train("lightgbm", Wrapped(objective, (1, 2, 5, 1)), 4, {"min_gain_to_split": 1e9})
+    assert seen == [0] + [1] * 8  # the first tree stays
 
 
 @ENGINES
@@ -124,19 +125,6 @@ def test_rounds_rolled_back_are_computed_again():
     assert seen[-2:] == [0, 0]
 
 
-def test_a_round_without_a_split_is_told_from_one_rolled_back():
-    seen, objective = scheduled()
-    booster, update = updates("lightgbm")
-    update(objective)
-    for least in (1e9, 0.0, 1e9, 1e9):  # no split, split, none, none
-        booster.reset_parameter({"min_gain_to_split": least})
-        update(objective)
-    booster.rollback_one_iter()  # the tree of round 2 goes
-    booster.reset_parameter({"min_gain_to_split": 0.0})
-    update(objective)
-    assert seen == [0, 1, 2, 3, 4, 4]
-
-
 @ENGINES
 def test_a_round_that_failed_is_computed_again(engine):
     seen = []
@@ -172,11 +160,7 @@ def test_boosters_stay_free_of_marks():
     assert alive() is None
 
 
-# `lambdaboost`'s own.
-
-
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-def test_rounds_rolled_back_in_a_callback(leaves):
+def test_rounds_rolled_back_in_a_callback():
     """Wherever a callback stands, before a round or after it."""
     seen, objective = scheduled()
 
@@ -189,48 +173,42 @@ def test_rounds_rolled_back_in_a_callback(leaves):
             env.model.rollback_one_iter()
 
     roll_back_before.before_iteration = True
-    by_lightgbm.train(
-        PARAMS,
-        dataset(),
-        6,
-        objective=objective,
-        leaves=leaves,
-        callbacks=[roll_back_after, roll_back_before],
-    )
+    stock_train("lightgbm", objective, 6, callbacks=[roll_back_after, roll_back_before])
     assert seen == [0, 1, 2, 2, 2, 3]
 
 
 @ENGINES
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-@pytest.mark.filterwarnings("ignore:no tree has a split")
-def test_own_training_counts_rounds_without_a_split(engine, leaves):
+def test_trainings_count_from_the_model_that_they_continue(engine):
     seen, objective = scheduled()
-    more = {"objective": objective, "leaves": leaves}
-    if engine == "lightgbm":
-        by_lightgbm.train({**PARAMS, "min_gain_to_split": 1e9}, dataset(), 4, **more)
-    else:
-        data = by_xgboost.DMatrix(X, Q.relevance, group=Q.sizes)
-        by_xgboost.train({"nthread": 1, "gamma": 1e9}, data, 4, verbose_eval=False, **more)
-    assert seen == [0, 1, 2, 3]
+    booster = stock_train(engine, objective, 3)
+    stock_train(engine, objective, 2, model=booster)
+    ranker = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker
+    ranker(objective=objective, n_estimators=2, n_jobs=1, min_child_weight=0).fit(
+        X, Q.relevance, group=Q.sizes
+    )
+    assert seen == [0, 1, 2, 3, 4, 0, 1]
 
 
 @ENGINES
-def test_own_trainings_count_from_the_model_that_they_continue(engine):
-    seen, objective = scheduled()
-    own = by_lightgbm if engine == "lightgbm" else by_xgboost
-    params = PARAMS if engine == "lightgbm" else {"nthread": 1}
+def test_a_second_objective_of_a_booster_is_checked_too(engine):
+    """Its curvature would go into Newton steps."""
+    _, update = updates(engine)
+    update(LambdaRank())
+    with pytest.raises(ValueError, match=r"changes sign.*GradientStep\(SigmoidLocal\(\)\)"):
+        update(SigmoidLocal())
+    update(LambdaRank())
 
-    def data():
-        return dataset() if engine == "lightgbm" else by_xgboost.DMatrix(X, Q.relevance, group=Q.sizes)
 
-    booster = own.train(params, data(), 3, objective=objective)
-    model = {"init_model" if own is by_lightgbm else "xgb_model": booster}
-    own.train(params, data(), 2, objective=objective, **model)
-    own.cv(params, data(), 2, nfold=2, objective=objective)
-    own.LambdaRanker(objective=objective, n_estimators=2, n_jobs=1, min_child_weight=0).fit(
-        X, Q.relevance, group=Q.sizes
-    )
-    assert seen == [0, 1, 2, 3, 4, 0, 0, 1, 1, 0, 1]
+@ENGINES
+def test_warnings_come_once_a_training(engine):
+    clicks = np.where(np.arange(len(X)) % 12, np.nan, np.arange(len(X)) / len(X))
+    data = attach(dataset() if engine == "lightgbm" else matrix(), clicks=clicks)
+    with pytest.warns(UserWarning, match="clicks: more than nine in ten") as seen:
+        if engine == "lightgbm":
+            lgb.train({**PARAMS, "min_sum_hessian_in_leaf": 0, "objective": ClickTier()}, data, 5)
+        else:
+            xgb.train(XGB | {"min_child_weight": 0}, data, 5, obj=ClickTier())
+    assert len(seen) == 1
 
 
 def test_models_of_wrapped_and_bare_objectives_are_the_same():

@@ -15,11 +15,15 @@ import polars as pl
 import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
+from on_lightgbm import train as train_lightgbm
+from on_xgboost import dataset as DMatrix
+from on_xgboost import train as train_xgboost
 
 from lambdaboost import (
     NDCG,
     Blend,
     ClickTier,
+    GradientStep,
     LambdaRank,
     Linear,
     Propensities,
@@ -29,10 +33,7 @@ from lambdaboost import (
     save,
 )
 from lambdaboost.lightgbm import LambdaRanker
-from lambdaboost.lightgbm import train as train_lightgbm
-from lambdaboost.xgboost import DMatrix
 from lambdaboost.xgboost import LambdaRanker as XGBLambdaRanker
-from lambdaboost.xgboost import train as train_xgboost
 
 OBJECTIVE = Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.01))
 XGB_PARAMS = {"max_depth": 3, "nthread": 1, "min_child_weight": 0}
@@ -42,10 +43,10 @@ def matrix():
     return DMatrix(X, Q.relevance, qid=Q.query_of_row, sources={"clicks": Q.labels["clicks"]})
 
 
-def trained(engine, leaves="engine", rounds=5):
+def trained(engine, rounds=5):
     if engine == "lightgbm":
-        return train_lightgbm(PARAMS, dataset(), rounds, objective=OBJECTIVE, leaves=leaves)
-    return train_xgboost(XGB_PARAMS, matrix(), rounds, objective=OBJECTIVE, leaves=leaves)
+        return train_lightgbm(PARAMS, dataset(), rounds, objective=OBJECTIVE)
+    return train_xgboost(XGB_PARAMS, matrix(), rounds, objective=OBJECTIVE)
 
 
 def scores(engine, booster):
@@ -69,7 +70,7 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
     back = load(str(tmp_path / name))
     np.testing.assert_array_equal(scores(engine, back.booster), scores(engine, booster))
     assert back.objective == OBJECTIVE
-    assert back.about["leaves"] == "engine" and back.about["params"] == params
+    assert back.about["params"] == params
     assert set(back.about["versions"]) == {"lambdaboost", engine, "numpy", "numba"}
     assert back.about["versions"][engine] == module.__version__
     assert back.about["data"] == {"queries": 30}
@@ -77,7 +78,7 @@ def test_the_file_is_the_engines_and_the_description_says_what_made_it(tmp_path,
 
 @ENGINE
 def test_the_file_needs_no_lambdaboost(tmp_path, engine):
-    booster = trained(engine, leaves="gradient")
+    booster = trained(engine)
     save(booster, tmp_path / "m.json", objective=OBJECTIVE)
     np.save(tmp_path / "X.npy", X[:7])
     wrapped = "X" if engine == "lightgbm" else "E.DMatrix(X)"
@@ -97,11 +98,11 @@ def test_the_file_needs_no_lambdaboost(tmp_path, engine):
 def test_a_ranker_knows_what_made_it(tmp_path, engine):
     ranker = LambdaRanker if engine == "lightgbm" else XGBLambdaRanker
     silence = {"verbose": -1} if engine == "lightgbm" else {}
-    model = ranker(objective=RankNet(), leaves="gradient", n_estimators=3, n_jobs=1, **silence)
+    model = ranker(objective=GradientStep(RankNet()), n_estimators=3, n_jobs=1, **silence)
     model.fit(X, Q.relevance, group=Q.sizes)
     save(model, tmp_path / "m")
     back = load(tmp_path / "m")
-    assert back.objective == RankNet() and back.about["leaves"] == "gradient"
+    assert back.objective == GradientStep(RankNet())
     assert back.about["params"] == {"n_estimators": 3, "n_jobs": 1, **silence}
     np.testing.assert_allclose(scores(engine, back.booster), model.predict(X))
 
@@ -116,16 +117,16 @@ STOPS = {
     "linear, early": {"early": 3, "xgboost": {"booster": "gblinear"}},
 }
 CASES = [
-    (engine, objective, leaves, stop)
+    (engine, objective, stop)
     for engine in ("lightgbm", "xgboost")
-    for objective, leaves in ((LambdaRank(), "engine"), (LambdaRank(), "gradient"))
+    for objective in (LambdaRank(), GradientStep(LambdaRank()))
     for stop in STOPS
-    if leaves == "engine" or stop in ("all rounds", "early")
+    if objective == LambdaRank() or stop in ("all rounds", "early")
     if engine == "xgboost" or stop in ("all rounds", "early", "dart")
 ]
 
 
-def fitted(engine, objective, leaves, stop):
+def fitted(engine, objective, stop):
     """A ranker; where it stops early, it does so before its rounds are over."""
     early, more = STOPS[stop].get("early"), dict(STOPS[stop].get(engine, {}))
     size = {"n_estimators": 40 if early else 6, "learning_rate": 1.0 if early else 0.3, "n_jobs": 1}
@@ -136,12 +137,12 @@ def fitted(engine, objective, leaves, stop):
         size |= {"num_leaves": 7, "verbose": -1}
         if early:
             fit["callbacks"] = [lgb.early_stopping(early, first_metric_only=True, verbose=False)]
-        model = LambdaRanker(objective=objective, leaves=leaves, **size, **more)
+        model = LambdaRanker(objective=objective, **size, **more)
     else:
         size |= {"early_stopping_rounds": early}
         if more.get("booster") != "gblinear":
             size["max_depth"] = 3
-        model = XGBLambdaRanker(objective=objective, leaves=leaves, **size, **more)
+        model = XGBLambdaRanker(objective=objective, **size, **more)
     model.fit(X, Q.relevance, **fit)
     if early:
         best = model.best_iteration_ - 1 if engine == "lightgbm" else model.best_iteration
@@ -151,16 +152,16 @@ def fitted(engine, objective, leaves, stop):
     return model
 
 
-@pytest.mark.parametrize(("engine", "objective", "leaves", "stop"), CASES, ids=str)
-def test_saved_models_predict_as_the_trained(tmp_path, engine, objective, leaves, stop):
-    model = fitted(engine, objective, leaves, stop)
+@pytest.mark.parametrize(("engine", "objective", "stop"), CASES, ids=str)
+def test_saved_models_predict_as_the_trained(tmp_path, engine, objective, stop):
+    model = fitted(engine, objective, stop)
     expected = model.predict(X)
     assert np.unique(expected).size > 4
     save(model, tmp_path / "m")
     joblib.dump(model, tmp_path / "joblib")
     back = load(tmp_path / "m")
     np.testing.assert_array_equal(back.predict(X), expected)
-    assert back.objective == objective and back.about["leaves"] == leaves
+    assert back.objective == objective
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "joblib")):
         np.testing.assert_array_equal(copy.predict(X), expected)
         save(copy, tmp_path / "again")
@@ -205,16 +206,16 @@ def test_saved_models_predict_as_the_trained_where_there_is_no_lambdaboost(tmp_p
     ("objective", "other"), [(LambdaRank(), RankNet()), (RankNet(), LambdaRank())], ids=repr
 )
 def test_parameters_set_after_fitting_are_those_of_the_next_fit(tmp_path, engine, objective, other):
-    model = fitted(engine, objective, "engine", "all rounds")
+    model = fitted(engine, objective, "all rounds")
     expected = model.predict(X)
-    model.set_params(objective=other, leaves="gradient")
+    model.set_params(objective=other)
     with pytest.raises(ValueError, match="label"):
         model.fit(X, Q.relevance + np.inf, group=Q.sizes)
     save(model, tmp_path / "m")
     back = load(tmp_path / "m")
     for copy in (model, pickle.loads(pickle.dumps(model)), back):
         np.testing.assert_array_equal(copy.predict(X), expected)
-    assert model.objective_ == back.objective == objective and back.about["leaves"] == "engine"
+    assert model.objective_ == back.objective == objective
 
 
 def test_frames_and_missing_values_predict_as_the_trained(tmp_path):
@@ -274,8 +275,8 @@ def test_rounds_after_the_best_are_not_written(tmp_path):
     data = dataset()
     stop = lgb.early_stopping(2, verbose=False)
     booster = train_lightgbm(
-        PARAMS, data, 60, objective=graded(), valid_sets=[data.create_valid(X[:80], Q.relevance[:80], group=[80],
-        sources={"clicks": Q.labels["clicks"][:80]})], callbacks=[stop], keep_training_booster=True
+        PARAMS, data, 60, objective=graded(), callbacks=[stop],
+        valid_sets=[data.create_valid(X[:80], Q.relevance[:80], group=[80])], keep_training_booster=True
     )  # fmt: skip
     assert booster.best_iteration < booster.current_iteration()
     save(booster, tmp_path / "m", objective=graded())
@@ -343,11 +344,10 @@ def test_a_full_disk_leaves_the_last_good_model(tmp_path):
 
 
 @ENGINE
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-def test_served_by_treelite(tmp_path, engine, leaves):
+def test_served_by_treelite(tmp_path, engine):
     treelite = pytest.importorskip("treelite")
-    booster, path = trained(engine, leaves), tmp_path / "model.json"
-    save(booster, path, objective=OBJECTIVE, leaves=leaves)
+    booster, path = trained(engine), tmp_path / "model.json"
+    save(booster, path, objective=OBJECTIVE)
     read = (
         treelite.frontend.load_lightgbm_model
         if engine == "lightgbm"

@@ -6,6 +6,8 @@ import drawn
 import lightgbm as lgb
 import naive
 import numpy as np
+import on_lightgbm
+import on_xgboost
 import pytest
 import rules
 import xgboost as xgb
@@ -24,8 +26,6 @@ from experiments.several_goals.combiners import (
     towards_balance,
 )
 from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, RankNet, Scaled, Scorecard
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
 from lambdaboost.datasets import web_search_log
 from lambdaboost.objectives.scaled import Gradients
 
@@ -241,10 +241,10 @@ def test_both_engines_train_by_the_callback(combiner):
     share = np.repeat(np.random.default_rng(0).random(q.n_queries), q.sizes)
     sources = {"clicks": q.labels["clicks"], "fresh": share, "stale": 1 - share}
     objective = Combined((LambdaRank(), LambdaRank(CNDCG())), combiner)
-    data = lb_lightgbm.Dataset(X, q.relevance, group=q.sizes, sources=sources)
+    data = on_lightgbm.dataset(X, q.relevance, group=q.sizes, sources=sources)
     params = {"objective": objective, "metric": "None", "num_leaves": 7, "verbose": -1, "num_threads": 1}
     by_lightgbm = lgb.train(params, data, 15).predict(X)
-    matrix = lb_xgboost.DMatrix(X, q.relevance, group=q.sizes, sources=sources)
+    matrix = on_xgboost.dataset(X, q.relevance, group=q.sizes, sources=sources)
     params = {"max_depth": 3, "min_child_weight": 0, "nthread": 1, "disable_default_eval_metric": True}
     by_xgboost = xgb.train(params, matrix, 15, obj=objective).predict(matrix)
     for measure in (NDCG(), CNDCG()):
@@ -257,7 +257,7 @@ def test_one_booster_spans_the_front():
     log, valid = (web_search_log(n, documents=30, seed=seed).shuffled(0) for n, seed in ((200, 3), (100, 77)))
     sizes = np.tile(log.queries.sizes, 4)
     preferences = draw_preferences(sizes, k=2, concentration=0.3, seed=1)
-    data = lb_lightgbm.Dataset(
+    data = on_lightgbm.dataset(
         np.hstack([np.tile(log.features, (4, 1)), preferences[:, 1:]]),
         np.tile(log.queries.relevance, 4),
         group=sizes,
@@ -268,7 +268,7 @@ def test_one_booster_spans_the_front():
         },
     )
     objective = Combined((LambdaRank(), LambdaRank(CNDCG())), FromSources(("grades_p", "clicks_p")))
-    booster = lb_lightgbm.train({"verbose": -1, "num_threads": 1}, data, 60, objective=objective)
+    booster = on_lightgbm.train({"verbose": -1, "num_threads": 1}, data, 60, objective=objective)
     found = []
     for p in (0.0, 0.5, 1.0):
         scores = booster.predict(np.column_stack([valid.features, np.full(len(valid.features), p)]))

@@ -4,13 +4,13 @@ import re
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm as ours_lgb
 import pytest
 import xgboost as xgb
 from lightgbm_data import PARAMS, Q_VALID, X_VALID, Q, X, dataset
 
 from experiments.yue2007.slopes import SPSA, FiniteDifference
 from lambdaboost import MAP, NDCG, GradientStep, GumbelRanks, LambdaRank, SigmoidLocal
-from lambdaboost import lightgbm as ours_lgb
 
 ROUNDS = 25
 

@@ -1,6 +1,7 @@
 """`Objective.ranks_ties_by_row` against the gradient itself: all scores tie, and rows inside queries are permuted."""
 
 import numpy as np
+import on_lightgbm
 import pytest
 from rules import COMBINED, RULES
 
@@ -79,14 +80,17 @@ def test_every_objective_is_asked():
 
 def test_rank_free_objectives_warn_of_no_row_order():
     """The warning's own test is `test_traps.py::test_row_order`."""
-    from lambdaboost.calls.traps import Case, look_for
-    from lambdaboost.engines.traps import COMMON, DATA
+    params, X = {"verbose": -1, "min_data_in_leaf": 10}, np.random.default_rng(0).random((120, 2))
 
-    def warn_of_sorted_rows(q, objective):
-        look_for([trap for trap in COMMON if trap.name == "row order"], DATA, Case(rule=objective, q=q))
+    def train(objective):
+        on_lightgbm.train(
+            params,
+            on_lightgbm.dataset(X, np.tile([3, 2, 1, 0, 0, 0], 20), group=[6] * 20),
+            1,
+            objective=objective,
+        )
 
-    q = Queries(np.tile([3, 2, 1, 0, 0, 0], 20), [6] * 20)
     for objective in (RankNet(), GradientStep(RankNet())):
-        warn_of_sorted_rows(q, objective)  # warnings are errors here
+        train(objective)  # warnings are errors here
     with pytest.warns(UserWarning, match="row order"):
-        warn_of_sorted_rows(q, GradientStep(LambdaRank()))
+        train(GradientStep(LambdaRank()))

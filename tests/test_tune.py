@@ -15,10 +15,10 @@ from naive import naive_query_contents, naive_shrunken, naive_simplest
 from scipy import stats
 
 from lambdaboost import CNDCG, MAP, NDCG, ClickDCG, LambdaRank, Propensities, Queries, Tuned, load, tune
+from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, read_letor, web_search_log
 from lambdaboost.datasets.digest import digest_of
-from lambdaboost.engines.engine import engine_named
-from lambdaboost.engines.native import read_objective
+from lambdaboost.native import read_objective
 from lambdaboost.tuning import Choice, Front, Stopped
 from lambdaboost.tuning import tuned as of_tuned
 from lambdaboost.tuning.candidates import given, native
@@ -167,7 +167,7 @@ def test_positions_that_only_a_measure_reads_are_kept_from_trainings_also_in_out
     given = QUICK | {"settings": 1, "objectives": ["lambdarank"]}
     found = tune(shown(TRAIN), shown(VALID), measure=measures, nested=2, **given)
     assert np.isfinite([found.held_out.mean(at) for at in (0, 1)]).all()
-    assert "position" not in found.script()
+    assert "without_positions()" in found.script()
 
 
 def test_a_saved_model_is_read_with_its_verdict(tuned, tmp_path):
@@ -248,7 +248,7 @@ def test_all_folds_of_a_setting_have_the_rounds_that_are_best_for_all_queries_to
     engine, trial = engine_named(found.engine), found.chosen
     values = np.empty((20, 50))
     for fold in found.request.parts:
-        model = train_alone(found.engine, found.objective, found.leaves, found.params, 20, fold.train)
+        model = train_alone(found.engine, found.objective, found.params, 20, fold.train)
         for rounds in range(20):
             scored = engine.scores(model, fold.valid.features, rounds + 1)
             values[rounds, fold.queries] = NDCG(10).per_query(scored, fold.valid.queries)
@@ -768,7 +768,7 @@ def test_every_standard_candidate_reads_back_and_has_its_own_name(engines, measu
         space = Space(1000)
         start = space.values(candidate, space.start(candidate))
         assert all(knob.low <= knob.start <= knob.high for knob in space.knobs(candidate).values())
-        assert set(space.params(candidate, start)) <= engine_named(candidate.engine).parameters()
+        assert set(space.params(candidate, start)) <= engine_named(candidate.engine).PARAMETERS
         assert candidate.objective_with(start) == candidate.objective
         low = {knob.name: knob.low for knob in candidate.knobs}
         rule = candidate.objective_with(low)
@@ -897,7 +897,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
 )
 def test_parameters_that_an_engine_refuses_are_named_before_the_search(engine, params, said, monkeypatch):
     monkeypatch.setattr(Trainings, "run", lambda *_: pytest.fail("trained"))
-    own = engine_named(engine).native
+    own = engine_named(engine).NATIVE
     refused(said, engine=engine, params=params, objectives=[own, "LambdaRank"])
 
 
@@ -1060,7 +1060,7 @@ def test_weights_of_queries_count_in_training_and_in_means():
         np.average(values, weights=heavy.queries.query_weight)
     )
     for name in ("lightgbm", "xgboost"):
-        data = engine_named(name).data(heavy)
+        data = engine_named(name).dataset(heavy)
         kept = data.construct().get_weight() if name == "lightgbm" else np.repeat(data.get_weight(), q.sizes)
         assert np.allclose(kept, weight)
 

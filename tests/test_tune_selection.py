@@ -7,8 +7,8 @@ import pytest
 from naive import naive_shrunken
 
 from lambdaboost import CNDCG, MAP, NDCG, Queries, tune
+from lambdaboost._installed import engine_named
 from lambdaboost.datasets import Collection, web_search_log
-from lambdaboost.engines.engine import engine_named
 from lambdaboost.evaluation import parse
 from lambdaboost.tuning import Choice
 from lambdaboost.tuning.candidates import given
@@ -182,7 +182,7 @@ def test_every_setting_of_the_portfolio_fits_the_space(engines, documents):
     names, found, candidates = first(engines=engines, documents=documents)
     keys = {candidate.key for candidate in candidates}
     assert {setting.candidate for setting in PORTFOLIO if setting.candidate in keys} <= set(names)
-    assert found[0].own and names[0] == engine_named(engines[0]).native
+    assert found[0].own and names[0] == engine_named(engines[0]).NATIVE
     for one in found:
         knobs = Space(documents).knobs(candidates[one.candidate])
         assert one.asked.keys() == knobs.keys()

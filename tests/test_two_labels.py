@@ -2,11 +2,11 @@
 
 import lightgbm as lgb
 import numpy as np
+import on_lightgbm as ours_lgb
+import on_xgboost as ours_xgb
 import pytest
 import xgboost as xgb
 
-import lambdaboost.lightgbm as ours_lgb
-import lambdaboost.xgboost as ours_xgb
 from lambdaboost import CNDCG, NDCG, LambdaRank, Queries, graded
 from lambdaboost.datasets import Collection
 
@@ -27,7 +27,7 @@ SOURCES = {"clicks": TRAIN.queries.labels["clicks"]}
 
 
 def on_lightgbm(objective):
-    data = ours_lgb.Dataset(
+    data = ours_lgb.dataset(
         TRAIN.features, TRAIN.queries.relevance, group=TRAIN.queries.sizes, sources=SOURCES
     )
     params = {"objective": objective, "num_leaves": 15, "verbose": -1, "num_threads": 1}
@@ -35,7 +35,7 @@ def on_lightgbm(objective):
 
 
 def on_xgboost(objective):
-    data = ours_xgb.DMatrix(
+    data = ours_xgb.dataset(
         TRAIN.features, TRAIN.queries.relevance, group=TRAIN.queries.sizes, sources=SOURCES
     )
     params = {"max_depth": 4, "base_score": 0, "nthread": 1}

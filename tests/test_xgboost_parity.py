@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 from engine_rules import XGBoostRule
+from on_xgboost import dataset as DMatrix
+from on_xgboost import train
 
 from lambdaboost import NDCG
 from lambdaboost.datasets import read_letor, web_search_log
-from lambdaboost.xgboost import DMatrix, train
 
 xgb = pytest.importorskip("xgboost")
 

@@ -93,9 +93,11 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
     assert pickle.loads(pickle.dumps(ours)).predict(X).tolist() == ours.predict(X).tolist()
 
 
-def test_metrics_of_the_same_name_are_refused():
-    with pytest.raises(ValueError, match="eval_metric gives two metrics called 'ndcg@3': leave one out"):
-        fitted(eval_metric=[NDCG(3), "ndcg@3"])
+def test_metrics_of_the_same_name():
+    _, curves = fitted(eval_metric=[NDCG(3), "ndcg@3"])
+    assert list(curves) == ["ndcg@3", "ndcg@3-lambdaboost"]
+    with pytest.raises(ValueError, match="eval_metric gives two measures called 'ndcg@3': leave one out"):
+        fitted(eval_metric=[NDCG(3), "NDCG(k=3)"])
 
 
 def test_early_stopping_without_a_validation_set():
@@ -107,10 +109,12 @@ def test_early_stopping_without_a_validation_set():
 
 
 @pytest.mark.parametrize("size", [SMALL, LONG], ids=["all rounds", "stopped"])
-def test_leaves_and_names(size):
+def test_contributions_leaves_and_names(size):
     """Up to the best round after early stopping, and by the names of features."""
     ranker, _ = fitted(size)
-    leaves = ranker.apply(FRAME[FRAME.columns[::-1]])
+    other = FRAME[FRAME.columns[::-1]]
+    leaves, parts = ranker.apply(other), ranker.predict(other, pred_contribs=True)
+    np.testing.assert_allclose(parts.sum(axis=1), ranker.predict(other), atol=1e-4)
     np.testing.assert_array_equal(leaves, ranker.apply(FRAME))
     assert leaves.shape == (len(X), ranker.best_iteration + 1 if size is LONG else 4)
     assert ranker.feature_names_in_.tolist() == list(LOG.feature_names)

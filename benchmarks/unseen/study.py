@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.unseen.sets import Split, split_of
 from experiments.common.workers import Outcome
 from lambdaboost import NDCG, tune
-from lambdaboost.engines.engine import engine_named
+from lambdaboost._installed import engine_named
 from lambdaboost.tuning import Tuned
 
 SETTINGS = (10, 20)

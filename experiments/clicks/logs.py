@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.clicks.rankers import LIGHTGBM, session_data
 from experiments.clicks.swaps import simulate_swaps
-from lambdaboost import LambdaRank
+from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.clicks import (
     Cascade,
     ClickLog,
@@ -22,7 +23,6 @@ from lambdaboost.clicks import (
 )
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.click_models import UserModel
-from lambdaboost.lightgbm import train
 
 USERS: Mapping[str, UserModel] = MappingProxyType(
     {
@@ -62,7 +62,7 @@ def production(training: Collection, *others: Collection, seed: int) -> list[NDA
     for _ in range(PRODUCTION_RANKERS):
         few = rng.permutation(training.queries.n_queries)[:GRADED_FOR_EACH]
         data = session_data(training.take(np.sort(few)))
-        booster = train(LIGHTGBM | WEAK, data, 10, objective=LambdaRank(), leaves="gradient")
+        booster = lgb.train(LIGHTGBM | WEAK | {"objective": GradientStep(LambdaRank())}, data, 10)
         found.append([booster.predict(part.features, raw_score=True) for part in (training, *others)])
     return [np.array(scores) for scores in zip(*found, strict=True)]
 

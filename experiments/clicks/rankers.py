@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from experiments.clicks.position_gam import PositionGAM
 from experiments.clicks.unbiased_lambdarank import UnbiasedLambdaRank
-from lambdaboost import CNDCG, InversePropensity, LambdaRank, Queries
+from lambdaboost import CNDCG, InversePropensity, LambdaRank, Queries, attach
 from lambdaboost.clicks import ClickLog, Propensities
 from lambdaboost.datasets import Collection
-from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import Objective
 
 RATE, LEAVES = 0.1, 15
@@ -96,28 +95,22 @@ def by_rates(log: ClickLog, curve: Propensities | None, training: Collection, X:
     return predicted(LambdaRank(CNDCG(source="clicks")), data, X, rounds)
 
 
-def session_data(collection: Collection, positions: bool = True) -> Dataset:
+def session_data(collection: Collection, positions: bool = True) -> lgb.Dataset:
     """LightGBM's training data with every label source, and with positions where there are any."""
     q = collection.queries
     sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
-    position = q.position if positions else None
-    return Dataset(
-        collection.features,
-        q.relevance,
-        group=q.sizes,
-        position=position,
-        sources=sources or None,
-        params=LIGHTGBM,
-        free_raw_data=False,
-    )
+    # LightGBM's own lambdarank reads its own field.
+    own = {"params": LIGHTGBM, "free_raw_data": False, "position": q.position if positions else None}
+    data = lgb.Dataset(collection.features, q.relevance, group=q.sizes, **own)
+    return attach(data, position=q.positions if positions else None, **sources)
 
 
-def predicted(objective: Objective, data: Dataset, X: Any, rounds: int) -> Scores:
+def predicted(objective: Objective, data: lgb.Dataset, X: Any, rounds: int) -> Scores:
     """Scores of test documents by a ranker trained with an objective."""
     with warnings.catch_warnings():
         for text in FEW_GRADES:
             warnings.filterwarnings("ignore", text)
-        booster = train(LIGHTGBM, data, rounds, objective=objective)
+        booster = lgb.train({**LIGHTGBM, "objective": objective}, data, rounds)
     return np.asarray(booster.predict(X, raw_score=True, num_threads=1))
 
 

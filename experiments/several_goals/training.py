@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
-from lightgbm import record_evaluation
 from numpy.typing import NDArray
 
 from experiments.several_goals.sets import Goals, Parts
-from lambdaboost import Constrained
+from lambdaboost import Constrained, attach
 from lambdaboost.datasets import Collection
-from lambdaboost.engines.engine import carried
-from lambdaboost.lightgbm import Dataset, train
 from lambdaboost.objectives import Objective
 
 ROUNDS = 50
@@ -34,37 +32,30 @@ REPEATS = 3  # of a timed gradient; the fastest counts
 Scores = NDArray[np.float64]
 
 
-def data_of(collection: Collection) -> Dataset:
+def data_of(collection: Collection) -> lgb.Dataset:
     """LightGBM's training data with every label source."""
     q = collection.queries
-    return Dataset(
-        collection.features,
-        q.relevance,
-        group=q.sizes,
-        sources=carried(collection)["sources"],
-        params=PARAMS,
-        free_raw_data=False,
-    )
+    data = lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=PARAMS, free_raw_data=False)
+    return attach(data, **{name: labels for name, labels in q.labels.items() if name != "relevance"})
 
 
-def booster_of(objective: Objective, data: Dataset, rounds: int) -> tuple[Any, float]:
+def booster_of(objective: Objective, data: lgb.Dataset, rounds: int) -> tuple[Any, float]:
     """A booster, and the processor seconds of its training, those of a reference model included."""
     with warnings.catch_warnings():  # a promise that is broken on the training data is in the tables
         warnings.simplefilter("ignore", UserWarning)
         began = process_time()
         if isinstance(objective, Constrained):
             objective = replace(objective, reference=reference_of(objective, data, rounds))
-        booster = train(PARAMS, data, rounds, objective=objective)
+        booster = lgb.train({**PARAMS, "objective": objective}, data, rounds)
     return booster, process_time() - began
 
 
-def reference_of(objective: Constrained, data: Dataset, rounds: int) -> tuple[float, ...]:
+def reference_of(objective: Constrained, data: lgb.Dataset, rounds: int) -> tuple[float, ...]:
     """What is kept, after each round of a training of the primary objective alone."""
     history: dict[str, dict[str, list[float]]] = {}
-    train(
-        PARAMS, data, rounds, objective=objective.primary, valid_sets=[data], feval=objective.kept,
-        callbacks=[record_evaluation(history)],
-    )  # fmt: skip
+    params = {**PARAMS, "objective": objective.primary}
+    record = [lgb.record_evaluation(history)]
+    lgb.train(params, data, rounds, valid_sets=[data], feval=objective.kept, callbacks=record)
     (curve,) = history["training"].values()
     return tuple(curve)
 
@@ -111,7 +102,7 @@ def gradient_seconds(
 
 
 def run(
-    systems: Mapping[str, Objective], goals: Goals, parts: Parts, data: Dataset, rounds: int
+    systems: Mapping[str, Objective], goals: Goals, parts: Parts, data: lgb.Dataset, rounds: int
 ) -> dict[str, Scores]:
     """Train and measure each system."""
     kept: dict[str, Scores] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -15,11 +15,8 @@ from experiments.common.data import Data, Fold
 from experiments.svore2011 import mart
 from experiments.svore2011.recorder import rounds_of
 from experiments.svore2011.settings import SELECTED_BY, Setting, Trial
+from lambdaboost import GradientStep, attach
 from lambdaboost.datasets import Collection
-from lambdaboost.lightgbm import Dataset
-from lambdaboost.lightgbm import train as train_lightgbm
-from lambdaboost.xgboost import DMatrix
-from lambdaboost.xgboost import train as train_xgboost
 
 # XGBoost limits the curvature of a leaf; LambdaRank's is about 1/20 per document at first.
 CURVATURE = 1 / 20
@@ -28,12 +25,12 @@ CURVATURE = 1 / 20
 def training_data(engine: str, collection: Collection) -> Any:
     """The engine's training data with all click labels, for one thread."""
     q = collection.queries
-    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"} or None
+    sources = {name: labels for name, labels in q.labels.items() if name != "relevance"}
     if engine == "xgboost":
-        return DMatrix(collection.features, q.relevance, group=q.sizes, sources=sources, nthread=1)
+        return attach(xgb.DMatrix(collection.features, q.relevance, group=q.sizes, nthread=1), **sources)
     # Runs of all leaf sizes share the data, so features must not be filtered by leaf size.
     params = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1, "force_row_wise": True}
-    return Dataset(collection.features, q.relevance, group=q.sizes, sources=sources, params=params)
+    return attach(lgb.Dataset(collection.features, q.relevance, group=q.sizes, params=params), **sources)
 
 
 def train(trial: Trial, setting: Setting, data: Any, collection: Collection) -> Any:
@@ -61,8 +58,7 @@ def _lightgbm(trial: Trial, setting: Setting, data: Any, collection: Collection)
     params["learning_rate"] = trial.rate
     if objective is None:
         return lgb.train(params | {"objective": "lambdarank"}, data, rounds)
-    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
-    return train_lightgbm(params, data, rounds, objective=objective, leaves=leaves)
+    return lgb.train(params | {"objective": _stepped(objective, trial)}, data, rounds)
 
 
 def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) -> xgb.Booster:
@@ -84,8 +80,14 @@ def _xgboost(trial: Trial, setting: Setting, data: Any, collection: Collection) 
     if objective is None:
         own = {"objective": "rank:ndcg", "disable_default_eval_metric": True}
         return xgb.train(params | own, data, rounds, verbose_eval=False)
-    leaves: Literal["engine", "gradient"] = "gradient" if trial.leaves == "gradient" else "engine"
-    return train_xgboost(params, data, rounds, objective=objective, leaves=leaves, verbose_eval=False)
+    own = {"objective": "rank:ndcg", "base_score": 0.0, "disable_default_eval_metric": True}
+    return xgb.train(params | own, data, rounds, obj=_stepped(objective, trial), verbose_eval=False)
+
+
+def _stepped(objective: Any, trial: Trial) -> Any:
+    """The objective of a trial, with gradient leaves if it has them."""
+    is_step = isinstance(objective, GradientStep)
+    return GradientStep(objective) if trial.leaves == "gradient" and not is_step else objective
 
 
 @dataclass

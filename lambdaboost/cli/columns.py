@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from lambdaboost._words import listed, plain, shown
 from lambdaboost.datasets import Collection, Queries, click_rate
 from lambdaboost.datasets.categories import Categories
-from lambdaboost.datasets.data_file import LetorFile
+from lambdaboost.datasets.data_file import LetorFile, open_data
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.folder import Folder, Piece, opened
-from lambdaboost.datasets.shards import Shards
 
 QUERY, LABEL = "qid", "label"  # default columns of a table
 SOURCE = re.compile(r"(?P<name>[A-Za-z_]\w*)(=(?P<column>[^:]+))?(?P<rate>:rate)?")
@@ -121,33 +119,30 @@ class Columns:
         return {f"--source {plain(source)}": source.column for source in self.sources} | found
 
     def opened(self, path: Path, text: Sequence[str | None] = ()) -> DocumentFile:
-        """Open a file with its rows grouped by query, or a folder of shards; further columns may be `text`."""
-        file = opened(path, [*self.text, *text])
+        """Open a file with its rows grouped by query; further columns may be `text`."""
+        file: DocumentFile = open_data(path, [*self.text, *text])
         query, _ = self._labels(file)
         return file if query is None else file.grouped(query)
 
-    def read(self, path: str) -> Collection | Shards:
-        """Features, queries and label sources of the file or the folder at a path."""
+    def read(self, path: str) -> Collection:
+        """Features, queries and label sources of the file at a path."""
         return self.collection(self.opened(Path(path)))
 
-    def collection(self, file: DocumentFile) -> Collection | Shards:
-        """Features, queries and label sources of a file; the features of a folder are not read yet."""
+    def collection(self, file: DocumentFile) -> Collection:
+        """Features, queries and label sources of a file."""
         file = self._whole(file)
         names = self.feature_names(file)
         q, categories = self.queries(file), self._categories(file, names)
-        if isinstance(file, Folder):
-            sparse = file.sparse if self.sparse is None else self.sparse
-            return Shards(file, self._fixed(file, names, categories, sparse), q, names, categories)
         features = _stored(_matrix(file, names, categories), self.sparse)
         return Collection(features, q, self.documents(file), names, categories)
 
-    def documents(self, file: DocumentFile) -> NDArray[np.str_] | None:
+    def documents(self, file: Any) -> NDArray[np.str_] | None:
         """The name of each document, None without."""
         if file.letor:
-            return file.beside(()).collection.documents
-        return None if self.document is None else file.beside([self.document]).names_of(self.document)
+            return file.collection.documents
+        return None if self.document is None else file.names_of(self.document)
 
-    def matrix(self, file: Piece) -> Any:
+    def matrix(self, file: DocumentFile) -> Any:
         """The features, for scoring; the file needs neither queries nor labels."""
         whole = self._whole(file)
         if len(whole.names) > len(file.names):
@@ -158,21 +153,19 @@ class Columns:
             )
         return _stored(_matrix(whole, self.feature_names(whole), self.categories), self.sparse)
 
-    def queries(self, file: DocumentFile) -> Queries:
+    def queries(self, file: Any) -> Queries:
         """Queries with their label sources, in the order of the file."""
         file = self._whole(file)
         labels = self._labels_needed(file)
         recorded = self.features is not None  # a model's source may be the label of an evaluation
         if not recorded:
             self._uses(file)
-        used = {*labels, *self._beside.values()}
-        rows = file.beside([name for name in file.names if name in used])
-        q = _graded(rows, labels)
+        q = _graded(file, labels)
         for source in self.sources:
             option = f"--source {plain(source)}"
             file.check(source.column, option)
-            with naming_option(f"{option} of {rows.path}"), rows.naming_rows():
-                values = rows.numbers(source.column, "give another column")
+            with naming_option(f"{option} of {file.path}"), file.naming_rows():
+                values = file.numbers(source.column, "give another column")
                 q = q.with_source(source.name, click_rate(values, q) if source.rate else values)
         # A model that records positions and weights may be trained on clicks and tested on grades.
         for name, column in (("position", self.position), ("weight", self.weight)):
@@ -180,11 +173,11 @@ class Columns:
                 continue
             option = f"--{name} {plain(column)}"
             file.check(column, option)
-            with naming_option(f"{option} of {rows.path}"), rows.naming_rows():
+            with naming_option(f"{option} of {file.path}"), file.naming_rows():
                 if name == "position":
-                    q = q.with_positions(rows.positions(column))
+                    q = q.with_positions(file.positions(column))
                 else:
-                    q = q.with_weight(rows.numbers(column, "give another column"))
+                    q = q.with_weight(file.numbers(column, "give another column"))
         return q
 
     def feature_names(self, file: DocumentFile) -> tuple[str, ...]:
@@ -219,22 +212,17 @@ class Columns:
             raise ValueError(f"--categorical {plain(wrong[0])}: it is no feature; omit it")
         return file.categories(names, named)
 
-    def fixed_by(self, file: DocumentFile, collection: Collection | Shards) -> Columns:
+    def fixed_by(self, file: DocumentFile, collection: Collection) -> Columns:
         """The columns for all further files, determined by the training file."""
-        if isinstance(collection, Shards):
-            read: Columns = collection.reader
-            return read
-        sparse = not isinstance(collection.features, np.ndarray)
-        return self._fixed(self._whole(file), collection.feature_names, collection.categories, sparse)
-
-    def _fixed(self, file: DocumentFile, names: Any, categories: Categories, sparse: bool) -> Columns:
+        sparse, whole = not isinstance(collection.features, np.ndarray), self._whole(file)
+        categories = collection.categories
         fixed = replace(
-            self, dropped=self._dropped(file), sparse=sparse, categorical=(), categories=categories
+            self, dropped=self._dropped(whole), sparse=sparse, categorical=(), categories=categories
         )
-        if file.letor:
-            return replace(fixed, n_features=len(file.names))
-        query, label = self._labels(file)
-        return replace(fixed, features=names, query=query, label=label)
+        if whole.letor:
+            return replace(fixed, n_features=len(whole.names))
+        query, label = self._labels(whole)
+        return replace(fixed, features=collection.feature_names, query=query, label=label)
 
     def _labels(self, file: DocumentFile) -> tuple[str | None, str | None]:
         """The columns of queries and labels of a table: those given, else `qid` and `label` where they are there."""
@@ -308,7 +296,7 @@ class Columns:
         return file.widened(self.n_features)
 
 
-def _graded(file: Piece, labels: tuple[str, ...]) -> Queries:
+def _graded(file: Any, labels: tuple[str, ...]) -> Queries:
     """Queries and grades; the rows of a query must be adjacent, as after `opened`."""
     if isinstance(file, LetorFile):
         return file.collection.queries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost.cli.columns import Columns, Source
 from lambdaboost.cli.console import note
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.folder import Piece
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,9 @@ class LoadedModel:
 
     def scored(self, file: DocumentFile) -> NDArray[np.floating]:
         """The scores of a file, shape (n_documents,)."""
-        return np.concatenate([self.scores(self.matrix(piece)) for piece in self.pieces(file)])
+        return self.scores(self.matrix(file))
 
-    def pieces(self, file: DocumentFile) -> Iterator[Piece]:
-        """The rows of a file in order, of a folder with the columns that the model needs."""
-        return file.pieces(self.columns.features)
-
-    def matrix(self, file: Piece) -> Any:
+    def matrix(self, file: DocumentFile) -> Any:
         """The features of the model."""
         columns = self.columns_in(file)
         n, found = self.engine.importance(self.booster).size, len(columns.feature_names(file))

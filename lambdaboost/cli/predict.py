@@ -11,15 +11,15 @@ from lambdaboost.cli import model_file
 from lambdaboost.cli.columns import Columns
 from lambdaboost.cli.console import ERR
 from lambdaboost.cli.model_file import LoadedModel
+from lambdaboost.datasets.data_file import open_data
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.folder import opened
 
 
 def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
     """Write one score per line."""
     loaded = model_file.load(model, columns)
     with ERR.status("reading …"):
-        data = opened(file, loaded.columns.text)
+        data = open_data(file, loaded.columns.text)
     if out is None:
         sys.stdout.writelines(_lines(loaded, data))
         return
@@ -28,7 +28,5 @@ def run(model: Path, file: Path, out: Path | None, columns: Columns) -> None:
 
 
 def _lines(model: LoadedModel, data: DocumentFile) -> Iterator[str]:
-    """The scores of each piece; a folder of shards has many."""
-    for piece in model.pieces(data):
-        # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
-        yield "".join(f"{score!s}\n" for score in model.scores(model.matrix(piece)))
+    # The shortest text that parses to the same number in the engine's precision, so ties stay ties.
+    return (f"{score!s}\n" for score in model.scored(data))

@@ -23,7 +23,6 @@ from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.folder import digest
 from lambdaboost.evaluation import System
 from lambdaboost.evaluation import report as write_report
 from lambdaboost.evaluation.naming import default_measures
@@ -89,7 +88,7 @@ def run(
         check_evaluated("FILE", q, data, measures or default_measures(q))
         ranked.sort(key=lambda r: r.name != baseline)  # stable: without one, the first
         loaded_models = {r.name: r.model for r in ranked if r.model}
-        facts = {"Measured on": file.name, "SHA-256": digest(file), "Order of ties": f"seed {seed}"}
+        facts = {"Measured on": file.name, "SHA-256": sha256(file), "Order of ties": f"seed {seed}"}
         write_report(
             out,
             *(System(r.name, r.scores[rows], shuffled) for r in ranked),
@@ -137,10 +136,10 @@ def _document_names(columns: Columns, file: DocumentFile, n: int) -> NDArray[np.
     return as_grouped(file, np.array([f"row {row}" for row in range(1, n + 1)]))
 
 
-def segment_of_queries(file: DocumentFile, name: str, q: Queries) -> NDArray[Any]:
+def segment_of_queries(file: Any, name: str, q: Queries) -> NDArray[Any]:
     """The value of a column in each query; raises ValueError if a text differs within a query."""
     file.check(name, f"--segment {plain(name)}")
-    values = file.beside([name]).values(name)
+    values = file.values(name)
     first = values[q.offsets[:-1]]
     same = (values == first[q.query_of_row]) | ((values != values) & (first != first)[q.query_of_row])
     if same.all():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaboost._files import sha256
 from lambdaboost._installed import engine_named
 from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.cli.console import ERR, bar_of_rounds, note, print_table, tell
@@ -26,8 +27,6 @@ from lambdaboost.cli.measuring import (
 )
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.folder import digest
-from lambdaboost.datasets.shards import Shards, batches
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
@@ -37,7 +36,7 @@ from lambdaboost.objectives.base.objective import check_objective
 from lambdaboost.saving import beside, save
 from lambdaboost.traps import remedy
 
-Parts = dict[str, Collection | Shards]  # train, valid and test
+Parts = dict[str, Collection]  # train, valid and test
 
 
 def run(
@@ -61,15 +60,14 @@ def run(
     check_suffix("--out", out, engine)
     chosen, measures = engine_named(engine), parse_measures(measure)
     watched = None if valid is None else next(iter(measures), NDCG(10))
-    streamed = train.is_dir() or (valid is not None and valid.is_dir())
-    params = {"seed": seed, **parse_params(param, chosen, streamed)}
+    params = {"seed": seed, **parse_params(param, chosen)}
     rule = _checked(objective, engine)
     check_columns(measures, columns, rule)
 
     given = {"train": train, "valid": valid, "test": test}
     paths = {name: path for name, path in given.items() if path is not None}
     with ERR.status("reading …"):
-        parts, columns, files = read_parts(paths, columns, folders=True)
+        parts, columns, files = read_parts(paths, columns)
     measures = measures or _defaults(parts)
     for part in ("valid", "test"):
         if part in parts:
@@ -120,11 +118,8 @@ def _checked(text: str, engine: str) -> Any:
     return objective
 
 
-def parse_params(texts: Iterable[str], engine: Any, streamed: bool = False) -> dict[str, Any]:
-    """Parse the option ``--param``: numbers, true and false are converted, anything else is text.
-
-    Data that are `streamed` from a folder restrict the engine's choices.
-    """
+def parse_params(texts: Iterable[str], engine: Any) -> dict[str, Any]:
+    """Parse the option ``--param``: numbers, true and false are converted, anything else is text."""
     params: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -138,11 +133,6 @@ def parse_params(texts: Iterable[str], engine: Any, streamed: bool = False) -> d
             )
         if key in params:
             raise ValueError(f"--param {text!r}: {key} is given twice; give it once")
-        if streamed and value not in engine.streamed.get(key, (value,)):
-            raise ValueError(
-                f"--param {text!r}: of a folder {engine.title} holds bins alone, which only {key}="
-                f"{' or '.join(engine.streamed[key])} takes: choose it, or give one file"
-            )
         params[key] = _value(value)
     return params
 
@@ -160,15 +150,11 @@ def _value(text: str) -> Any:
     return text
 
 
-def read_parts(
-    paths: Mapping[str, Path], columns: Columns, folders: bool = False
-) -> tuple[Parts, Columns, dict[str, DocumentFile]]:
-    """Each part by name, the columns determined by the first one, and the files of the parts, or their `folders`."""
+def read_parts(paths: Mapping[str, Path], columns: Columns) -> tuple[Parts, Columns, dict[str, DocumentFile]]:
+    """Each part by name, the columns determined by the first one, and the files of the parts."""
     parts: Parts = {}
     files: dict[str, DocumentFile] = {}
     for name, path in paths.items():
-        if path.is_dir() and not folders:
-            raise ValueError(f"{path} is a folder: give a file, LETOR text, CSV or Parquet")
         files[name] = columns.opened(path)
         parts[name] = columns.collection(files[name])
         if len(parts) == 1:
@@ -176,15 +162,16 @@ def read_parts(
     return parts, columns, files
 
 
-def scores_of(engine: Any, booster: Any, data: Collection | Shards) -> NDArray[np.floating]:
-    """The scores of all documents, of a folder batch by batch."""
-    return np.concatenate([engine.scores(booster, part.features) for part in batches(data)])
+def scores_of(engine: Any, booster: Any, data: Collection) -> NDArray[np.floating]:
+    """The scores of all documents."""
+    scores: NDArray[np.floating] = engine.scores(booster, data.features)
+    return scores
 
 
 def data_facts(path: Path, data: Any) -> dict[str, Any]:
     """What the description of a model says of a file."""
     q = data.queries
-    return {"file": path.name, "sha256": digest(path), "queries": q.n_queries, "documents": q.n_documents}
+    return {"file": path.name, "sha256": sha256(path), "queries": q.n_queries, "documents": q.n_documents}
 
 
 def _defaults(parts: Parts) -> tuple[Measure, ...]:

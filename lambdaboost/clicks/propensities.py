@@ -184,8 +184,8 @@ class Propensities(Value):
         if names is None or self.names is None:
             if (last := int(code.max(initial=0))) > len(self):
                 raise ValueError(
-                    f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, such "
-                    "as its extended(n), or leave out these documents"
+                    f"position {last} is past the curve, whose last position is {len(self)}: give a longer curve, "
+                    "or leave out these documents"
                 )
             return code.astype(np.int64)
         by_name = {name: at for at, name in enumerate(self.names, 1)}

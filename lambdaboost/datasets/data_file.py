@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,6 @@ class LetorFile(DocumentFile):
 
     path: Path
     collection: Collection
-    place: Callable[[int], str] | None = None  # the words for a row, where the rows are of several files
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +38,7 @@ class LetorFile(DocumentFile):
 
     def row_name(self, row: int) -> str:
         """The words for a row, counted from 1."""
-        return f"row {1 + row} of {self.path}" if self.place is None else self.place(row)
+        return f"row {1 + row} of {self.path}"
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Features: these columns, dense or CSR."""

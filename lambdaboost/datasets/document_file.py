@@ -1,9 +1,9 @@
-"""`DocumentFile`: what a table, LETOR text and a folder of shards have in common."""
+"""`DocumentFile`: what a table and LETOR text have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from lambdaboost._words import listed, shown
 
 
 class DocumentFile(ABC):
-    """Documents in named columns. `Table` and `LetorFile` hold their rows, `Folder` reads them in pieces.
+    """Documents in named columns: a `Table` or a `LetorFile`.
 
     Attributes
     ----------
@@ -64,12 +64,4 @@ class DocumentFile(ABC):
 
     def grouped(self, query: str) -> Self:
         """The same rows, each query together; `query` is its column. LETOR text is so."""
-        return self
-
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        """The rows in order, of which a folder has many parts; with these columns at least, or all."""
-        yield self
-
-    def beside(self, columns: Sequence[str]) -> Any:
-        """All rows, with these columns at least."""
         return self

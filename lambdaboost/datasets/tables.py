@@ -163,8 +163,6 @@ class Table(DocumentFile):
         The row of the file of each row, where the rows of a file were grouped or are some of its rows.
     csv : bool
         Whether the fields are text that stands for numbers.
-    place : callable, or None
-        The words for a row, where the rows are of several files.
 
     """
 
@@ -172,7 +170,6 @@ class Table(DocumentFile):
     path: Path | None = None
     order: NDArray[np.int64] | None = None
     csv: bool = False
-    place: Callable[[int], str] | None = None
 
     @classmethod
     def of(cls, df: Any) -> Table:
@@ -191,16 +188,11 @@ class Table(DocumentFile):
     @classmethod
     def read(cls, path: Path, text: Iterable[str | None] = ()) -> Table:
         """A CSV or Parquet file; the columns `text` of CSV, such as ids, are not taken for numbers."""
-        table = cls.of_file(path, _read(path, text))
+        frame = as_frame(str(path), _read(path, text).rename(columns=str))
+        table = cls(frame, path, None, not is_parquet(path))
         if not len(table):
             raise ValueError(f"{path} has no rows")
         return table
-
-    @classmethod
-    def of_file(cls, path: Path, frame: Any, first: int = 0) -> Table:
-        """Rows of a file as a pandas frame, the first of which is the file's row `first`."""
-        order = np.arange(first, first + len(frame)) if first else None
-        return cls(as_frame(str(path), frame.rename(columns=str)), path, order, not is_parquet(path))
 
     @property
     def where(self) -> str:
@@ -411,8 +403,6 @@ class Table(DocumentFile):
 
     def row_name(self, row: int) -> str:
         """The words for a row: counted from 0 in a frame, from 1 below the header in a file."""
-        if self.place is not None:
-            return self.place(row)
         if self.path is None:
             return f"row {row}"
         return f"row {1 + int(row if self.order is None else self.order[row])} of {self.where}"
@@ -549,7 +539,7 @@ def readable(path: Path) -> Iterator[None]:
 def indexed(frame: Any) -> Any:
     """A pandas frame of Parquet whose named index, such as a query, is among the columns.
 
-    A numbering of the rows is not: the file has no such column, and each shard of a folder begins anew.
+    A numbering of the rows is not: the file has no such column.
     """
     import pandas as pd
 

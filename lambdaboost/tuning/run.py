@@ -20,6 +20,7 @@ from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.tuning.candidates import given
 from lambdaboost.tuning.checks import check_part
 from lambdaboost.tuning.progress import progress
@@ -186,6 +187,7 @@ def tune(
     path = None if study is None else Path(study)
     if path is not None:
         check_place("study", path)
+    warn_of_leaks(request.train.features, request.train.queries, request.train.feature_names)
     check_params(request)
     tuned = _tuned(request, path, "search")
     if not nested:

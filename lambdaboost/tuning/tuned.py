@@ -254,7 +254,8 @@ class Tuned:
         both = self.request.refit and self.request.valid is not None
         # Both parts may name their queries alike.
         made = "Collection.concat([train.without_ids(), valid.without_ids()])" if both else "train"
-        dropped = "" if self.request.trains_by_position else ".without_positions()"
+        unread = self.request.train.queries.positions is not None and not self.request.trains_by_position
+        dropped = ".without_positions()" if unread else ""
         suffix = SUFFIXES[self.engine][0]
         return (
             f"{'from lambdaboost.datasets import Collection' if both else ''}\n"

@@ -1,0 +1,367 @@
+"""`attach`: label sources and positions on any stock data set, read by objectives and measures in stock trainings."""
+
+import pickle
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from noted import scheduled
+from sklearn.model_selection import GroupKFold, cross_validate
+
+from lambdaboost import (
+    CNDCG,
+    MRR,
+    NDCG,
+    ClickTier,
+    GradientStep,
+    LambdaRank,
+    Queries,
+    attach,
+    graded,
+    iteration_dependent,
+    query_folds,
+)
+from lambdaboost.datasets import web_search_log
+from lambdaboost.engine_data import attached_to, queries_of
+from lambdaboost.xgboost import LambdaRanker
+
+X, Q = web_search_log(queries=40, documents=20, features=16, seed=3).shuffled(0)
+X_VALID, Q_VALID = web_search_log(queries=25, documents=20, features=16, seed=4).shuffled(0)
+CLICKS, QID = Q.labels["clicks"], Q.query_of_row
+SALES = np.random.default_rng(0).random(len(X)).astype(np.float32)
+VALID = {"clicks": Q_VALID.labels["clicks"]}
+LGB = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 7, "metric": "None"}
+XGB = {
+    "nthread": 1,
+    "max_depth": 3,
+    "objective": "rank:ndcg",
+    "base_score": 0,
+    "disable_default_eval_metric": True,
+}
+
+
+class Rows(lgb.Sequence):
+    batch_size = 100
+
+    def __init__(self, rows):
+        self.rows = rows.astype(np.float64)  # others LightGBM refuses
+
+    def __getitem__(self, at):
+        return self.rows[at]
+
+    def __len__(self):
+        return len(self.rows)
+
+
+class Days(xgb.DataIter):
+    """The rows in four batches of whole queries."""
+
+    def __init__(self, folder=None):
+        super().__init__(cache_prefix=None if folder is None else str(folder / "cache"))
+        self.at = 0
+
+    def next(self, input_data):
+        if self.at == 4:
+            return False
+        rows = Q.rows_of(range(10 * self.at, 10 * self.at + 10))
+        input_data(data=X[rows], label=Q.relevance[rows], qid=QID[rows])
+        self.at += 1
+        return True
+
+    def reset(self):
+        self.at = 0
+
+
+KINDS = {
+    "Dataset": lambda folder: lgb.Dataset(X, Q.relevance, group=Q.sizes),
+    "constructed": lambda folder: lgb.Dataset(X, Q.relevance, group=Q.sizes).construct(),
+    "Sequence": lambda folder: lgb.Dataset([Rows(X[:300]), Rows(X[300:])], Q.relevance, group=Q.sizes),
+    "DMatrix": lambda folder: xgb.DMatrix(X, Q.relevance, qid=QID),
+    "QuantileDMatrix": lambda folder: xgb.QuantileDMatrix(X, Q.relevance, group=Q.sizes),
+    "DataIter": lambda folder: xgb.QuantileDMatrix(Days()),
+    "on disk": lambda folder: xgb.DMatrix(Days(folder)),
+    "ExtMemQuantileDMatrix": lambda folder: xgb.ExtMemQuantileDMatrix(Days(folder)),
+}
+of_every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def made(kind, folder, **sources):
+    if kind == "ExtMemQuantileDMatrix" and not hasattr(xgb, kind):
+        pytest.skip("came with XGBoost 3")
+    return attach(KINDS[kind](folder), **sources)
+
+
+def train(data, objective, rounds=8, **more):
+    if isinstance(data, lgb.Dataset):
+        return lgb.train({**LGB, "objective": objective}, data, rounds, **more)
+    return xgb.train(XGB, data, rounds, obj=objective, verbose_eval=False, **more)
+
+
+def scores(booster, rows=X):
+    return booster.predict(rows if isinstance(booster, lgb.Booster) else xgb.DMatrix(rows))
+
+
+def by_hand(data, objective, q):
+    """The same training by the gradient of `Queries` that are made here."""
+    rounds = iter(range(100))
+    return train(data, lambda preds, _: objective.gradient(preds, q, next(rounds)))
+
+
+# Trainings.
+
+
+@of_every_kind
+@pytest.mark.parametrize("objective", [graded(0.3), iteration_dependent(), LambdaRank(CNDCG(3))], ids=repr)
+@pytest.mark.filterwarnings("ignore:min_")  # gradient steps at the engine's least leaf
+def test_the_trees_are_those_of_the_gradient(kind, objective, tmp_path):
+    booster = train(made(kind, tmp_path, clicks=CLICKS), objective)
+    (tmp_path / "other").mkdir()
+    expected = by_hand(
+        KINDS[kind](tmp_path / "other"), objective, Queries(Q.relevance, Q.sizes, clicks=CLICKS)
+    )
+    np.testing.assert_array_equal(scores(booster), scores(expected))
+    assert np.ptp(scores(booster)) > 0.5
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_validation_sets_have_their_own(engine):
+    history, measures = {}, [NDCG(3), CNDCG(k=3), MRR(k=10)]
+    if engine == "lightgbm":
+        data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS)
+        valid = attach(data.create_valid(X_VALID, Q_VALID.relevance, group=Q_VALID.sizes), **VALID)
+        stop = [lgb.early_stopping(3, first_metric_only=True, verbose=False), lgb.record_evaluation(history)]
+        booster = train(data, graded(0.3), 60, valid_sets=[valid], feval=measures, callbacks=stop)
+        found = scores(booster, X_VALID)
+        names, best = ["ndcg@3", "ndcg@3-clicks", "mrr@10"], booster.best_iteration - 1
+    else:
+        data, valid = (
+            attach(xgb.DMatrix(rows, q.relevance, group=q.sizes), clicks=q.labels["clicks"])
+            for rows, q in ((X, Q), (X_VALID, Q_VALID))
+        )
+
+        def metric(preds, rows):
+            return [measure(preds, rows) for measure in measures]
+
+        stop = xgb.callback.EarlyStopping(rounds=3, metric_name="ndcg@3")
+        more = {"custom_metric": metric, "callbacks": [stop], "evals_result": history}
+        booster = train(data, graded(0.3), 60, evals=[(valid, "valid_0")], **more)
+        best = booster.best_iteration
+        found, names = scores(booster[: best + 1], X_VALID), ["ndcg@3", "ndcg@3-clicks", "pre-mrr@10"]
+    curves = history["valid_0"]
+    assert list(curves) == names and best == np.argmax(curves["ndcg@3"]) and len(curves["ndcg@3"]) < 60
+    for name, measure in zip(names, measures, strict=True):
+        assert curves[name][best] == pytest.approx(measure(found, Q_VALID), abs=1e-6)
+
+
+def test_lightgbms_cv_keeps_sources_in_folds_of_whole_queries():
+    folds = query_folds(Q, 4)
+    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS)
+    params = {**LGB, "objective": graded(0.3)}
+    found = lgb.cv(params, data, 5, folds=folds, feval=CNDCG(k=3), return_cvbooster=True)
+    booster, (fit, _) = found["cvbooster"].boosters[0], folds[0]
+    q = Q.take(np.unique(QID[fit]))
+    assert len(found["valid ndcg@3-clicks-mean"]) == 5
+    of_fold = queries_of(booster.train_set)
+    np.testing.assert_array_equal(of_fold.labels["clicks"], CLICKS[fit])
+    np.testing.assert_array_equal(of_fold.sizes, q.sizes)
+
+
+def test_folds():
+    folds = query_folds(Q, 3, seed=1)
+    assert [len(np.unique(QID[test])) for _, test in folds] == [14, 13, 13]
+    for fit, test in folds:
+        assert not set(QID[fit]) & set(QID[test]) and len(fit) + len(test) == len(X)
+    data = lgb.Dataset(X, Q.relevance, group=Q.sizes)
+    same = query_folds(data, 3, seed=1), query_folds(xgb.DMatrix(X, Q.relevance, qid=QID), 3, seed=1)
+    for other in same:
+        assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, other, strict=True))
+    with pytest.raises(ValueError, match="n is 41, but there are 40 queries"):
+        query_folds(Q, 41)
+    with pytest.raises(ValueError, match="n is 1: give a whole number ≥ 2"):
+        query_folds(Q, 1)
+
+
+LOST = (
+    r"reads the label source 'clicks', which the data set does not have: give it by attach\(data, clicks=…\)"
+)
+
+
+def test_xgboosts_cv_loses_sources_and_says_so():
+    data = attach(xgb.DMatrix(X, Q.relevance, qid=QID), clicks=CLICKS)
+    for more in ({"obj": graded(0.3)}, {"obj": LambdaRank(), "custom_metric": CNDCG(k=3)}):
+        with pytest.raises(
+            ValueError, match=LOST + r".*xgboost.cv.*cross_validate and GroupKFold, or use tune"
+        ):
+            xgb.cv(XGB, data, 3, nfold=2, **more)
+    table = xgb.cv(XGB, data, 3, nfold=2, obj=LambdaRank(), custom_metric=NDCG(3))
+    assert "test-ndcg@3-mean" in table
+    frame = pd.DataFrame(X).add_prefix("f").assign(qid=QID, clicks=CLICKS)
+    ranker = LambdaRanker(objective=graded(0.3), sources=["clicks"], n_estimators=3, n_jobs=1)
+    found = cross_validate(ranker, frame, Q.relevance, groups=QID, cv=GroupKFold(2), scoring=CNDCG(k=3))
+    assert np.isfinite(found["test_score"]).all()
+
+
+@of_every_kind
+def test_a_missing_source_is_named_with_the_way(kind, tmp_path):
+    with pytest.raises(ValueError, match=LOST):
+        train(made(kind, tmp_path), graded(0.3))
+    data = made(kind, tmp_path).construct() if kind == "Dataset" else made(kind, tmp_path)
+    if kind != "Sequence":
+        with pytest.raises(ValueError, match=LOST):
+            CNDCG()(np.zeros(len(X)), data)
+
+
+def test_the_stock_ranker_has_none_but_grades():
+    ranker = lgb.LGBMRanker(objective=graded(0.3), verbose=-1)
+    with pytest.raises(
+        ValueError, match=r"LGBMRanker passes none but y: use lambdaboost.lightgbm.LambdaRanker"
+    ):
+        ranker.fit(X, Q.relevance, group=Q.sizes)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_two_sources_are_told_by_their_names(engine):
+    """In whatever order they are given or read, and never from XGBoost's bounds."""
+    if engine == "lightgbm":
+        bare = lgb.Dataset(X, Q.relevance, group=Q.sizes).construct()
+        both = lgb.Dataset(X, Q.relevance, group=Q.sizes).construct()
+    else:
+        bounds = {"label_lower_bound": CLICKS, "label_upper_bound": SALES}
+        bare = xgb.DMatrix(X, Q.relevance, group=Q.sizes, **bounds)
+        both = xgb.DMatrix(X, Q.relevance, group=Q.sizes, **bounds)
+    attach(attach(both, clicks=CLICKS), sales=SALES)
+    for source, values in (("sales", SALES), ("clicks", CLICKS)):
+        expected = CNDCG(k=3, source=source)(X[:, 0], Queries(Q.relevance, Q.sizes, **{source: values}))
+        name, value, *_ = CNDCG(k=3, source=source)(X[:, 0], both)
+        assert (name, value) == (f"ndcg@3-{source}", pytest.approx(expected))
+    with pytest.raises(ValueError, match="reads the label source 'sales'"):
+        CNDCG(source="sales")(X[:, 0], bare)
+    assert list(queries_of(both).labels) == ["relevance", "clicks", "sales"]
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_queries_are_made_once_a_data_set(engine, monkeypatch):
+    count, make = [], Queries.__init__
+    monkeypatch.setattr(Queries, "__init__", lambda self, *a, **k: count.append(1) or make(self, *a, **k))
+    measures = [CNDCG(k=3, source="sales"), NDCG(3), CNDCG(k=3)]
+    data = KINDS["Dataset" if engine == "lightgbm" else "DMatrix"](None)
+    attach(data, clicks=CLICKS, sales=SALES)
+    if engine == "lightgbm":
+        train(data, graded(0.3), valid_sets=[data], feval=measures)
+    else:
+        train(
+            data, graded(0.3), evals=[(data, "train")], custom_metric=lambda s, d: [m(s, d) for m in measures]
+        )
+    assert len(count) == 1
+
+
+@pytest.mark.parametrize("kind", ["Dataset", "DMatrix"])
+def test_schedules_go_on_in_a_continued_model(kind, tmp_path):
+    seen, objective = scheduled()
+    half = train(made(kind, tmp_path), objective, 3)
+    train(made(kind, tmp_path), objective, 2, **{"init_model" if kind == "Dataset" else "xgb_model": half})
+    assert seen == [0, 1, 2, 3, 4]
+
+
+# What is given.
+
+
+@of_every_kind
+def test_wrong_lengths_and_values_are_named(kind, tmp_path):
+    for sources, error, words in (
+        ({"clicks": CLICKS[1:]}, ValueError, rf"clicks has {len(X) - 1} rows, the data set has {len(X)}"),
+        ({"position": [1, 2]}, ValueError, f"position has 2 rows, the data set has {len(X)}"),
+        ({"clicks": np.r_[np.inf, CLICKS[1:]]}, ValueError, r"clicks\[0\] is inf: .*finite"),
+        ({"clicks": ["a"] * len(X)}, TypeError, "clicks must be numbers"),
+        ({"weight": CLICKS}, ValueError, "a label source cannot be called 'weight'"),
+        ({"position": np.zeros(len(X))}, ValueError, r"position\[0\] is 0: give the rank"),
+    ):
+        data = KINDS[kind](tmp_path) if hasattr(xgb, "ExtMemQuantileDMatrix") or kind[0] != "E" else None
+        with pytest.raises(error, match=words):
+            attach(data, **sources)
+        assert attached_to(data).sources == {}
+
+
+def test_only_data_sets_take_sources():
+    for wrong in (X, Q, pd.DataFrame(X), None):
+        with pytest.raises(TypeError, match=r"expected a lightgbm.Dataset or an xgboost.DMatrix"):
+            attach(wrong, clicks=CLICKS)
+
+
+@pytest.mark.parametrize("kind", ["Dataset", "constructed", "DMatrix"])
+def test_missing_grades(kind, tmp_path):
+    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    data = attach(KINDS[kind](tmp_path), relevance=grades)
+    q = Queries(grades, Q.sizes)
+    np.testing.assert_array_equal(scores(train(data, LambdaRank())), scores(by_hand(data, LambdaRank(), q)))
+    np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
+
+
+def test_missing_grades_of_a_stock_data_set_stay_missing():
+    """LightGBM makes them 0 when it constructs the data set."""
+    grades = np.where(np.arange(len(X)) % 3, Q.relevance, np.nan)
+    data = attach(lgb.Dataset(X, grades, group=Q.sizes), clicks=CLICKS).construct()
+    np.testing.assert_array_equal(queries_of(data).relevance, grades.astype(np.float32))
+    assert lgb.Dataset(X, grades, group=Q.sizes).construct().get_field("label")[0] == 0
+    bare = attach(lgb.Dataset(X, group=Q.sizes), relevance=grades).construct()
+    np.testing.assert_array_equal(queries_of(bare).relevance, grades.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ["constructed", "DMatrix"])
+def test_later_calls_add_and_replace(kind, tmp_path):
+    data = made(kind, tmp_path, clicks=CLICKS)
+    first = queries_of(data)
+    assert attach(data, sales=SALES) is data
+    assert list(queries_of(data).labels) == ["relevance", "clicks", "sales"]
+    attach(data, clicks=SALES, position=np.ones(len(X)))
+    q = queries_of(data)
+    np.testing.assert_array_equal(q.labels["clicks"], SALES)
+    assert (q.position == 1).all() and first.positions is None
+    given = CLICKS.copy()
+    attach(data, clicks=given)
+    given[:] = 0  # the caller's array is not the data set's
+    np.testing.assert_array_equal(queries_of(data).labels["clicks"], CLICKS)
+
+
+def test_pickles_and_subsets_keep_them():
+    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS, position=np.ones(len(X)))
+    copy = pickle.loads(pickle.dumps(data)).construct()
+    np.testing.assert_array_equal(queries_of(copy).labels["clicks"], CLICKS)
+    rows = Q.rows_of(range(10, 30))
+    part = copy.subset(rows).construct()
+    np.testing.assert_array_equal(queries_of(part).labels["clicks"], CLICKS[rows])
+    assert queries_of(part).position.size == rows.size
+
+
+def test_values_that_change_between_rounds_are_seen():
+    data = attach(xgb.DMatrix(X, Q.relevance, qid=QID), clicks=CLICKS)
+    before = queries_of(data)
+    data.set_label(np.roll(Q.relevance, 1))
+    assert queries_of(data) is not before
+    np.testing.assert_array_equal(queries_of(data).relevance, np.roll(Q.relevance, 1))
+    assert queries_of(data) is queries_of(data)
+
+
+def test_data_sets_without_groups_or_labels():
+    with pytest.raises(ValueError, match=r"the lightgbm.Dataset has no groups: give group="):
+        train(lgb.Dataset(X, Q.relevance), LambdaRank())
+    with pytest.raises(ValueError, match=r"the xgboost.DMatrix has no groups: give qid="):
+        train(xgb.DMatrix(X, Q.relevance), LambdaRank())
+    with pytest.raises(ValueError, match=r"the xgboost.DMatrix has no labels: give label=grades"):
+        queries_of(xgb.DMatrix(X, qid=QID))
+    data = attach(xgb.DMatrix(X, qid=QID), relevance=Q.relevance)
+    np.testing.assert_array_equal(queries_of(data).relevance, Q.relevance)
+
+
+def test_click_tiers_of_weighted_rows():
+    weight = np.linspace(0.5, 2, len(X)).astype(np.float32)
+    data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes, weight=weight), clicks=CLICKS)
+    q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, weight=weight)
+    objective = GradientStep(ClickTier())
+    with pytest.warns(
+        UserWarning, match=r"min_data_in_leaf: the engine's default of 20 .* give min_data_in_leaf=\d+"
+    ):
+        booster = train(data, objective)
+    np.testing.assert_array_equal(scores(booster), scores(by_hand(data, objective, q)))

@@ -32,7 +32,7 @@ from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.ranker import OWN, Beside, Ranker, attach_queries, read_metrics
-from lambdaboost.traps import least_leaf
+from lambdaboost.traps import with_least_leaf
 
 lgb = package("lightgbm")
 
@@ -127,27 +127,13 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            objective=objective,
-            boosting_type=boosting_type,
-            num_leaves=num_leaves,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            n_estimators=n_estimators,
-            subsample_for_bin=subsample_for_bin,
-            class_weight=class_weight,
-            min_split_gain=min_split_gain,
-            min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples,
-            subsample=subsample,
-            subsample_freq=subsample_freq,
-            colsample_bytree=colsample_bytree,
-            reg_alpha=reg_alpha,
-            reg_lambda=reg_lambda,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            importance_type=importance_type,
-            **kwargs,
-        )
+            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves, max_depth=max_depth,
+            learning_rate=learning_rate, n_estimators=n_estimators, subsample_for_bin=subsample_for_bin,
+            class_weight=class_weight, min_split_gain=min_split_gain, min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples, subsample=subsample, subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
+            random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
+        )  # fmt: skip
         self.query, self.sources, self.position = query, sources, position
 
     def fit(
@@ -234,10 +220,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         feval, order = self._measures(params, eval_metric)
         for one in valid:
             one.check("eval_sources", feval or ())
-        params = with_least_leaf(params, objective, q.n_documents)
+        params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _dataset(*training[1:], **named)
-        if self._first_only() and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
+        first_only = _lightgbm.is_true(params.get("first_metric_only", True))
+        if first_only and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
             params["first_metric_only"] = True
         history: dict[str, Any] = {}
         booster = lgb.train(
@@ -253,7 +240,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             callbacks=[
                 *_no_reset(objective),
                 *order,
-                *_by_first_metric(callbacks, self._first_only()),
+                *(map(_by_first_metric, callbacks or ()) if first_only else callbacks or ()),
                 lgb.record_evaluation(history),
             ],
         )
@@ -262,15 +249,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         self._note(objective, training.features)
         return self
 
-    def _first_only(self) -> bool:
-        return _lightgbm.is_true(self.get_params().get("first_metric_only", True))
-
     def _process_params(self, stage: str) -> dict[str, Any]:
-        params = {
-            name: value for name, value in super()._process_params(stage).items() if name not in OWN[1:]
-        }
-        if params["min_child_samples"] is None:
-            del params["min_child_samples"]
+        own = {*OWN[1:], *(["min_child_samples"] if self.min_child_samples is None else [])}
+        params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
         return params | ({"objective": "None"} if stage == "predict" else {})
 
     def _measures(
@@ -336,14 +317,12 @@ def _no_reset(objective: Any) -> list[Any]:
     return [] if isinstance(objective, NativeObjective) else [note]
 
 
-def _by_first_metric(callbacks: Sequence[Any] | None, first_only: bool) -> list[Any]:
+def _by_first_metric(callback: Any) -> Any:
     """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
-    given = list(callbacks or [])
-    for at, callback in enumerate(given):
-        if first_only and hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
-            given[at] = copy.copy(callback)  # the caller may use it elsewhere
-            given[at].first_metric_only = True
-    return given
+    if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
+        callback = copy.copy(callback)  # the caller may use it elsewhere
+        callback.first_metric_only = True
+    return callback
 
 
 def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
@@ -402,18 +381,10 @@ def boost(
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective
-    settings = with_least_leaf({"verbosity": -1, **params}, objective, rows_in(data) or 0)
+    settings = with_least_leaf({"verbosity": -1, **params}, LEAST_LEAF, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
     settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
-
-
-def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    least = least_leaf(objective, documents)
-    if least is None or any(params.get(name) is not None for name in LEAST_LEAF):
-        return dict(params)
-    return {**params, LEAST_LEAF[0]: least}
 
 
 def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
@@ -428,14 +399,9 @@ def booster_of(model: Any) -> Any:
     return booster if isinstance(booster, lgb.Booster) else lgb.Booster(model_file=booster)
 
 
-def best_round(booster: Any) -> int | None:
-    """The number of rounds up to the best one; None if it did not stop early."""
-    return booster.best_iteration if booster.best_iteration > 0 else None
-
-
 def n_rounds(booster: Any) -> int:
-    """The number of rounds of a booster that is saved."""
-    return int(best_round(booster) or booster.current_iteration())
+    """The number of rounds of a booster that is saved: up to the best one."""
+    return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
 
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:

@@ -63,11 +63,11 @@ class Documents(NamedTuple):
                     f"{self.name} has no label source {lost[0]!r}, which {reader!r} reads: name its column in sources= "
                     f"of the ranker, or give {argument}= to fit"
                 )
-            with saying(self.name):
-                if isinstance(reader, Measure):
+            if isinstance(reader, NativeObjective):
+                reader.check_labels(q.relevance)
+            elif isinstance(reader, Measure):
+                with saying(self.name):
                     reader.per_query(np.zeros(q.n_documents), q)
-                elif isinstance(reader, NativeObjective):
-                    reader.check_labels(q.relevance)
 
 
 class Ranker:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import xgboost_name
+from lambdaboost.callback import SECOND, xgboost_name
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.named_columns import QID
@@ -40,7 +40,7 @@ from lambdaboost.ranker import (
     read_metrics,
 )
 from lambdaboost.saving import in_use
-from lambdaboost.traps import least_leaf
+from lambdaboost.traps import with_least_leaf
 
 xgb = package("xgboost")
 
@@ -53,11 +53,12 @@ RESERVED = frozenset({"disable_default_eval_metric"}).union(
     *(_xgboost.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
 )
 UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
-(LEAST_LEAF,) = _xgboost.ALIASES["least leaf"]
+LEAST_LEAF = _xgboost.ALIASES["least leaf"]
 
 
 def readable(X: Any) -> Any:
     """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
+    X = np.asarray(X) if isinstance(X, list) else X
     if isinstance(X, np.ndarray):
         return X.astype(np.float64) if _misread(X.dtype) else X
     if isinstance(X, pd.DataFrame):
@@ -207,7 +208,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_least_leaf(self.get_xgb_params(), objective, training.queries.n_documents)
+        params = with_least_leaf(self.get_xgb_params(), LEAST_LEAF, objective, training.queries.n_documents)
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
                 _settings(
@@ -221,7 +222,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 evals_result=history,
                 verbose_eval=verbose,
                 xgb_model=first_model,
-                callbacks=self._callbacks(metrics[0]),
+                callbacks=self._callbacks(metrics),
             )
         _xgboost.take_over(self, booster, history)
         self._note(objective, training.features)
@@ -245,16 +246,18 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         )
         return attach_queries(data, q)
 
-    def _callbacks(self, first: Any) -> list[Any]:
+    def _callbacks(self, metrics: Sequence[Any]) -> list[Any]:
         """The user's callbacks, and early stopping by the first metric, unless it names another."""
-        name = first if isinstance(first, str) else _name_of(first)
+        name = metrics[0] if isinstance(metrics[0], str) else _name_of(metrics[0])
+        if name in metrics[1:]:
+            name += SECOND
         found = list(self.callbacks or [])
+        if self.early_stopping_rounds:
+            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
         for at, callback in enumerate(found):
             if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
                 found[at] = copy.copy(callback)  # the caller may use it elsewhere
                 found[at].metric_name = name
-        if self.early_stopping_rounds:
-            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds, metric_name=name))
         return found
 
     def predict(self, X: Any, **arguments: Any) -> Any:
@@ -362,7 +365,7 @@ def boost(
     True the training ends with this round.
     """
     booster = xgb.train(
-        _settings(with_least_leaf(params, objective, rows_in(data) or 0), objective, (), None),
+        _settings(with_least_leaf(params, LEAST_LEAF, objective, rows_in(data) or 0), objective, (), None),
         data,
         rounds,
         evals=[] if valid is None else [(valid, "valid")],
@@ -373,14 +376,6 @@ def boost(
         callbacks=None if on_round is None else [_EachRound(on_round)],
     )
     return booster if early_stopping is None else booster[: booster.best_iteration + 1]
-
-
-def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    least = least_leaf(objective, documents)
-    if least is None or params.get(LEAST_LEAF) is not None:
-        return dict(params)
-    return {**params, LEAST_LEAF: least}
 
 
 def booster_of(model: Any) -> Any:

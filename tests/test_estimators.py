@@ -427,7 +427,10 @@ WRONG = {
     "leaves": ({"leaves": "gradient"}, {}, ValueError, "leaves='gradient' is no parameter of a ranker"),
     "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
     "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
-    "a lost source": ({"objective": "graded"}, {}, ValueError, "^X has no label source 'clicks', which Blend.* reads: name its column .* give sources= to fit"),
+    "a lost source": (
+        {"objective": "graded"}, {}, ValueError,
+        "^X has no label source 'clicks', which Blend.* .* give sources= to fit",
+    ),
     "a lost source of a set": (
         {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError,
         r"^eval_set\[0\] has no label source 'clicks', which CNDCG\(\) reads: .* give eval_sources= to fit"

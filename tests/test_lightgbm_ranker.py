@@ -187,6 +187,7 @@ def rounds_until(curve, patience=6, better=np.greater):
         (["ndcg@10", "ndcg@1"], "ndcg@10"),
         ([NDCG(10), "ndcg@1"], "ndcg@10"),
         ([NDCG(3), "mae"], "ndcg@3"),  # which LightGBM calls l1
+        ([NDCG(3), "ndcg"], "ndcg@3-lambdaboost"),  # which has an ndcg@3 of LightGBM's own beside it
         ([NDCG(3), "l2_root", "mean_average_precision"], "ndcg@3"),
         (["mae", NDCG(3)], "l1"),
         (["map@5", MRR(), "ndcg"], "map@5"),

@@ -94,8 +94,9 @@ def test_callables_evaluate_as_in_xgbranker(eval_metric):
 
 
 def test_metrics_of_the_same_name():
-    _, curves = fitted(eval_metric=[NDCG(3), "ndcg@3"])
+    ranker, curves = fitted(LONG, eval_metric=[NDCG(3, empty=0.0), "ndcg@3"])
     assert list(curves) == ["ndcg@3", "ndcg@3-lambdaboost"]
+    assert ranker.best_score == max(curves["ndcg@3-lambdaboost"]) != max(curves["ndcg@3"])
     with pytest.raises(ValueError, match="eval_metric gives two measures called 'ndcg@3': leave one out"):
         fitted(eval_metric=[NDCG(3), "NDCG(k=3)"])
 

@@ -14,10 +14,9 @@ BIN := .venv/bin
 EXTRAS ?= test,lint
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py lightgbm.py xgboost.py save.py \
-	continued.py threads.py)
-OLDEST_TESTS := $(addprefix tests/test_,lightgbm.py lightgbm_dataset.py lightgbm_ranker.py xgboost.py \
-	xgboost_external.py xgboost_ranker.py save.py kernel_cache.py)
+CORE_TESTS := $(addprefix tests/test_,queries.py measures.py objectives.py values.py attach.py parameters.py private.py save.py \
+	continued.py threads.py lightgbm_ranker.py xgboost_ranker.py)
+OLDEST_TESTS := $(addprefix tests/test_,attach.py continued.py lightgbm_ranker.py xgboost_ranker.py save.py kernel_cache.py)
 
 .PHONY: demo test test-slow test-alone test-large test-bounds test-oldest test-python lint format bench reproduce docs dist clean
 
@@ -70,7 +69,7 @@ test-python:
 test-alone: .venv-only-lightgbm/installed .venv-only-xgboost/installed
 	for engine in lightgbm xgboost; do \
 		.venv-only-$$engine/bin/python -m pytest -p no:cacheprovider tests/test_one_engine.py \
-			tests/test_$$engine.py tests/test_$${engine}_ranker.py || exit; \
+			tests/test_$${engine}_ranker.py || exit; \
 	done
 
 # As docs/install.md says, with what the tests need.

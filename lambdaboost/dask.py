@@ -33,10 +33,10 @@ from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective, read_objective
-from lambdaboost.objectives import Constrained, GradientStep, LambdaRank, Objective
+from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.base.objective import check_objective
 from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.traps import NO_PAIR
+from lambdaboost.traps import NO_PAIR, refuse_sums_over_all
 
 __all__ = ["train"]
 
@@ -115,7 +115,8 @@ def train(
         )
     check_objective("objective", rule)
     rule.refuse_on_engines()
-    check_distributed(rule, params, engine)
+    refuse_sums_over_all(rule)
+    _check_leaf(rule, params, engine)
     if (valid is None) != (early_stopping is None):
         raise ValueError("valid and early_stopping go together: give both, or neither")
     columns = {"sources": sources, "position": position, "weight": weight}
@@ -145,31 +146,14 @@ def train(
         return engine_named(engine).read(client.gather(next(iter(calls.values()))))
 
 
-def check_distributed(rule: Objective, params: Mapping[str, Any], engine: str) -> None:
-    """Raise if a rule depends on all queries together, which no worker has."""
-    if isinstance(rule, GradientStep):
-        names = (_lightgbm if engine == "lightgbm" else _xgboost).ALIASES["least leaf"]
-        if all(params.get(name) is None for name in names):
-            raise ValueError(
-                f"gradient steps without {names[0]}: the engine's default suits λ hessians; give {names[0]}= the "
-                "lesser of 100 and a twentieth of all documents, but no less than 20"
-            )
-        if rule.normalize == "all":
-            raise ValueError(
-                f"{rule!r} divides by the standard deviation of all λ, and no worker has all of them: use "
-                "normalize='query'"
-            )
-    _refuse_sums_over_all(rule)
-
-
-def _refuse_sums_over_all(rule: Objective) -> None:
-    if isinstance(rule, Constrained) or getattr(rule, "scaled", None) is not None:
+def _check_leaf(rule: Objective, params: Mapping[str, Any], engine: str) -> None:
+    """Raise for gradient steps without a smallest leaf, which each worker would derive from its own rows."""
+    names = (_lightgbm if engine == "lightgbm" else _xgboost).ALIASES["least leaf"]
+    if rule.counts_documents and all(params.get(name) is None for name in names):
         raise ValueError(
-            f"{rule!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
-            "them: give fixed weights or schedules"
+            f"gradient steps without {names[0]}: the engine's default suits λ hessians; give {names[0]}= the lesser of "
+            "100 and a twentieth of all documents, but no less than 20"
         )
-    for part in getattr(rule, "parts", ()):
-        _refuse_sums_over_all(part)
 
 
 # Whole queries on the workers.
@@ -199,17 +183,20 @@ def _spread(client: Any, name: str, frame: Any, read: Callable[..., Any]) -> lis
     )
     # Only ids and names are transferred, and the errors of wrong partitions.
     found = client.gather(client.map(_described, parts, pure=False))
-    check_distinct({f"partition {at}": ids for at, (ids, _) in enumerate(found)}, WHOLE)
-    if len({kind for _, kind in found if kind is not None}) > 1:
+    check_distinct({f"partition {at}": ids for at, (ids, *_) in enumerate(found)}, WHOLE)
+    if len({kind for _, kind, _ in found if kind is not None}) > 1:
         raise ValueError(
             "position is a rank in one partition and a name in another: give the same kind in all"
         )
+    # Metadata may claim known categories that the partitions do not have.
+    if len({categories for ids, _, categories in found if len(ids)}) > 1:
+        raise ValueError(f"partitions of {name} have other categories than others: give {name}.categorize()")
     held_by = client.who_has(parts)
     if not all(held_by.get(part.key) for part in parts):
         raise WorkerDied("a worker died with its partitions: train again")
     held = [
         Part(part, next(iter(held_by[part.key])))
-        for part, (ids, _) in zip(parts, found, strict=True)
+        for part, (ids, *_) in zip(parts, found, strict=True)
         if len(ids)
     ]
     if not held:
@@ -237,13 +224,14 @@ def _part(
     return part
 
 
-def _described(part: Collection | None) -> tuple[Any, str | None]:
-    """The ids of a partition's queries, and the kind of its positions."""
+def _described(part: Collection | None) -> tuple[Any, str | None, str]:
+    """The ids of a partition's queries, the kind of its positions, and its categories."""
     if part is None:
-        return np.empty(0), None
+        return np.empty(0), None, ""
     q = part.queries
     shown_rows = q.positions is not None and bool((q.positions.codes > 0).any())
-    return q.ids, ("rank" if q.position_names is None else "name") if shown_rows else None
+    kind = ("rank" if q.position_names is None else "name") if shown_rows else None
+    return q.ids, kind, repr({name: list(values) for name, values in part.categories.items()})
 
 
 def _feature_names(part: Collection) -> tuple[str, ...] | None:

@@ -171,10 +171,8 @@ def queries_of(data: Any) -> Queries:
         name, way = "lightgbm.Dataset", "group=[documents of each query]"
         if attached is None and data.used_indices is not None:
             attached = attached_to(data)
-        if attached is None or attached.positions is None:
-            position = (
-                positions_in_field(data) if data.used_indices is not None else data.get_field("position")
-            )
+        if data.used_indices is not None or data.get_field("position") is not None:
+            position = positions_in_field(data)
     elif is_xgboost(data):
         offsets, labels, weight = data.get_uint_info("group_ptr"), data.get_label(), data.get_weight()
         name, way = "xgboost.DMatrix", "qid=[query of each row] or group=[documents of each query]"

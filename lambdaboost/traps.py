@@ -88,6 +88,8 @@ class Case:
 
 def check_first_gradient(case: Case) -> None:
     """Raise for the first row that refuses the case, and warn of all others that apply."""
+    if case.on_cluster:
+        refuse_sums_over_all(case.rule)
     for trap in (*(LIGHTGBM if case.engine is _lightgbm else XGBOOST), *SHARED):
         found = trap.applies(case)
         every: Found = ({},) if found is True else found or ()
@@ -236,6 +238,21 @@ XGBOOST = (
 
 
 # Both engines.
+
+
+def refuse_sums_over_all(rule: Any) -> None:
+    """Raise if an objective depends on all queries together, which no worker of a cluster has."""
+    if getattr(rule, "normalize", None) == "all":
+        raise ValueError(
+            f"{rule!r} divides by the standard deviation of all λ, and no worker has all of them: use normalize='query'"
+        )
+    if hasattr(rule, "reference") or getattr(rule, "scaled", None) is not None:
+        raise ValueError(
+            f"{rule!r} weights its objectives by their λ and measures on all queries, and no worker has all of "
+            "them: give fixed weights or schedules"
+        )
+    for part in getattr(rule, "parts", ()):
+        refuse_sums_over_all(part)
 
 
 def _only_native(case: Case) -> Found:

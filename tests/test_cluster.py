@@ -1,35 +1,40 @@
-"""What needs the rows of all workers, where an engine trains over a network."""
+"""What needs the rows of all workers, where an engine trains over a network that Ray or the user set up."""
 
 import numpy as np
 import pytest
+import xgboost as xgb
 
-from lambdaboost import GradientStep, RankNet
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
+from lambdaboost import Constrained, GradientStep, LambdaRank, RankNet, Scaled, Scorecard
+from lambdaboost.engine_data import queries_of
+from lambdaboost.traps import Case, check_first_gradient
 
 
 @pytest.mark.parametrize(
-    ("training", "message"),
+    "objective",
     [
-        (
-            {"leaves": "gradient"},
-            "gradient steps on a cluster without min_.*: each worker would derive it",
-        ),
-        ({"objective": GradientStep(RankNet(), "all")}, r"normalize='all'.* no worker has all"),
+        GradientStep(RankNet(), "all"),
+        Constrained(LambdaRank(), RankNet(), reference=(0.5,)),
+        GradientStep(Scorecard((LambdaRank(), RankNet()), Scaled((0.5, 0.5)))),
     ],
-    ids=["gradient", "all"],
+    ids=repr,
 )
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_what_one_worker_cannot_do_is_refused_on_a_cluster(engine, training, message, monkeypatch, tmp_path):
-    """Also where Ray, Kubernetes or a script of the user's sets up the engine's network."""
-    monkeypatch.chdir(tmp_path)
-    X, y, qid = np.zeros((4, 1)), [0, 1, 0, 1], [1, 1, 2, 2]
-    if engine == "lightgbm":
-        data, train = lb_lightgbm.Dataset(X, y, qid=qid), lb_lightgbm.train
-    else:
-        data, train = lb_xgboost.DMatrix(X, y, qid=qid), lb_xgboost.train
-        monkeypatch.setattr("lambdaboost._xgboost.workers", lambda: 2)
-    for network in ({"num_machines": 2}, {"machines": "a:1,b:2"}) if engine == "lightgbm" else ({},):
-        with pytest.raises(ValueError, match=message):
-            train(network, data, 1, **training)
-    assert not list(tmp_path.iterdir())
+def test_what_one_worker_cannot_do_is_refused_on_a_cluster(objective, monkeypatch):
+    data = xgb.DMatrix(np.random.default_rng(0).random((40, 2)), np.tile([0, 1, 2, 1], 10), group=[20, 20])
+    params = {"objective": "rank:ndcg", "base_score": 0, "min_child_weight": 0}
+    assert xgb.train(params, data, 1, obj=objective).num_boosted_rounds() == 1
+    monkeypatch.setattr("lambdaboost._xgboost.workers", lambda params: 2)
+    with pytest.raises(ValueError, match="no worker has all of them"):
+        xgb.train(params, data, 1, obj=objective)
+
+
+@pytest.mark.parametrize("network", [{"num_machines": 2}, {"machines": "a:1,b:2"}])
+def test_lightgbms_workers_are_counted(network):
+    import lightgbm as lgb
+
+    booster = lgb.Booster(
+        {"objective": "none", "verbose": -1}, lgb.Dataset(np.eye(4), [0, 1, 0, 1], group=[4])
+    )
+    booster.params |= network
+    q = queries_of(booster.train_set)
+    with pytest.raises(ValueError, match="no worker has all of them"):
+        check_first_gradient(Case.of(booster, GradientStep(RankNet(), "all"), None, q, 0, 1.0))

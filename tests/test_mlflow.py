@@ -16,14 +16,14 @@ CLICKS = Q.labels["clicks"]
 
 @pytest.fixture
 def run(tmp_path):
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     with mlflow.start_run() as started:
         yield lambda: mlflow.get_run(started.info.run_id).data.metrics
     mlflow.end_run()
 
 
 def test_lightgbm(run):
-    mlflow.lightgbm.autolog(log_models=False, log_datasets=False)
+    mlflow.lightgbm.autolog(log_models=False)
     data = attach(lgb.Dataset(X, Q.relevance, group=Q.sizes), clicks=CLICKS)
     history = {}
     lgb.train(
@@ -41,7 +41,7 @@ def test_lightgbm(run):
 
 
 def test_xgboost(run):
-    mlflow.xgboost.autolog(log_models=False, log_datasets=False)
+    mlflow.xgboost.autolog(log_models=False)
     data = attach(xgb.DMatrix(X, Q.relevance, qid=Q.query_of_row), clicks=CLICKS)
     history = {}
     xgb.train(

@@ -186,7 +186,7 @@ def test_data_sets_without_groups():
 
 
 def test_data_sets_without_the_source():
-    with pytest.raises(ValueError, match="no label source 'clicks'"):
+    with pytest.raises(ValueError, match="reads the label source 'clicks'"):
         lgb.train({"objective": graded(), "verbose": -1}, lgb.Dataset(X, GRADES, group=[45, 45]))
-    with pytest.raises(ValueError, match="no label source 'clicks'"):
+    with pytest.raises(ValueError, match="reads the label source 'clicks'"):
         xgb.train({}, xgb.DMatrix(X, GRADES, qid=[1] * 45 + [2] * 45), obj=graded())

@@ -16,7 +16,7 @@ import served
 import xgboost as xgb
 
 import lambdaboost
-from lambdaboost import LambdaRank
+from lambdaboost import GradientStep, LambdaRank
 from lambdaboost.datasets import web_search_log
 
 ENGINE = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
@@ -75,9 +75,9 @@ def classifier(engine):
 
 @ENGINE
 @pytest.mark.parametrize("format", READERS)
-@pytest.mark.parametrize("leaves", ["engine", "gradient"])
-def test_scores_as_predict(tmp_path, engine, leaves, format):
-    model = ranker(engine, leaves=leaves).fit(X, Q.relevance, group=Q.sizes)
+@pytest.mark.parametrize("objective", [LambdaRank(), GradientStep(LambdaRank())], ids=["newton", "gradient"])
+def test_scores_as_predict(tmp_path, engine, objective, format):
+    model = ranker(engine, objective=objective).fit(X, Q.relevance, group=Q.sizes)
     assert difference(tmp_path, format, model, X) <= TOLERANCE
 
 

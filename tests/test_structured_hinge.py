@@ -332,12 +332,12 @@ def binary(part):
     return Queries(part.queries.relevance >= 2, sizes=part.queries.sizes)
 
 
-def trained(engine, objective):
+def trained(engine, objective, **more):
     """Scores of TEST by a model of TRAIN."""
     q = binary(TRAIN)
     if engine == "lightgbm":
         data = lgb.Dataset(TRAIN.features, q.relevance, group=q.sizes)
-        params = {"objective": objective, "verbose": -1, "num_leaves": 7, "num_threads": 1}
+        params = {"objective": objective, "verbose": -1, "num_leaves": 7, "num_threads": 1} | more
         return lgb.train(params, data, 20).predict(TEST.features)
     data = xgb.DMatrix(TRAIN.features, q.relevance, group=q.sizes)
     test = xgb.DMatrix(TEST.features)
@@ -362,7 +362,7 @@ def test_beats_random_order_on_held_out_data(engine, objective):
 
 @pytest.mark.filterwarnings("ignore:.*queries have not both")
 def test_gradient_steps():
-    scores = trained("lightgbm", GradientStep(StructuredHinge(MAP())))
+    scores = trained("lightgbm", GradientStep(StructuredHinge(MAP())), min_data_in_leaf=20)
     assert (
         MAP()(scores, binary(TEST)) > MAP()(np.random.default_rng(0).random(scores.size), binary(TEST)) + 0.1
     )

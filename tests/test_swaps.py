@@ -276,7 +276,14 @@ def test_trains_on_an_engine():
     for metric in (MAP(), MRR(), ERR(), WTA(), Precision(k=3), PairAccuracy(), Spearman()):
         data = lgb.Dataset(x, relevance, group=[30] * 20)
         model = lgb.train(
-            {"objective": GradientStep(LambdaRank(metric)), "verbose": -1, "num_threads": 1}, data, 20
+            {
+                "objective": GradientStep(LambdaRank(metric)),
+                "verbose": -1,
+                "num_threads": 1,
+                "min_data_in_leaf": 30,
+            },
+            data,
+            20,
         )
         assert metric(model.predict(x), q) > metric(np.zeros(600), q)
 

@@ -14,7 +14,7 @@ import test_measures
 import test_objectives
 from rules import Rule
 
-from lambdaboost import Queries
+from lambdaboost import Queries, attach
 from lambdaboost.evaluation import MEASURES
 from lambdaboost.objectives import OBJECTIVES, parse
 
@@ -101,8 +101,7 @@ def test_there_are_checks():
 def test_an_engine_trains_with_the_objective():
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
-    data = lgb.Dataset(X, np.ones(200), group=[20] * 10)
-    data.sources = {"fresh": y}
+    data = attach(lgb.Dataset(X, np.ones(200), group=[20] * 10), fresh=y)
     params = {"objective": parse("FreshTier(sigma=2)"), "verbose": -1, "min_data_in_leaf": 5}
     scores = lgb.train(params, data, 5).predict(X)
     q = Queries(y, sizes=[20] * 10)

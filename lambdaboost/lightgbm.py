@@ -26,6 +26,7 @@ from lambdaboost import _lightgbm
 from lambdaboost._installed import package
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.leaks import warn_of_leaks
@@ -275,7 +276,9 @@ def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
     """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
     # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
     own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
-    data = lgb.Dataset(features, np.nan_to_num(q.relevance), group=q.sizes, init_score=start, **own, **more)
+    data = lgb.Dataset(
+        features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=start, **own, **more
+    )
     return attach_queries(data, q)
 
 

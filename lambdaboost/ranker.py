@@ -64,7 +64,7 @@ class Documents(NamedTuple):
                     f"of the ranker, or give {argument}= to fit"
                 )
             if isinstance(reader, NativeObjective):
-                reader.check_labels(q.relevance)
+                reader.check_labels(q.labels[RELEVANCE])
             elif isinstance(reader, Measure):
                 with saying(self.name):
                     reader.per_query(np.zeros(q.n_documents), q)

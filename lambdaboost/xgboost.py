@@ -24,6 +24,7 @@ from lambdaboost.callback import SECOND, xgboost_name
 from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.named_columns import QID
+from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
 from lambdaboost.leaks import warn_of_leaks
@@ -236,7 +237,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
             features,
             None,
             group=q.sizes,
-            label=np.nan_to_num(q.relevance),
+            label=np.nan_to_num(q.labels[RELEVANCE]),
             weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
             base_margin=readable(start),
             missing=self.missing,
@@ -322,7 +323,7 @@ def dataset(collection: Collection, reference: Any = None) -> Any:
     """The matrix of a collection."""
     q, features = collection.queries, collection.table(UNNAMED)
     given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
-    data = xgb.DMatrix(features, np.nan_to_num(q.relevance), **given)
+    data = xgb.DMatrix(features, np.nan_to_num(q.labels[RELEVANCE]), **given)
     if features is not collection.features:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
     return attach_queries(data, q)

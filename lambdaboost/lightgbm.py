@@ -263,7 +263,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
         requested: list[Any] = []
         for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
-            requested += read_metrics(name, metrics, _lightgbm.METRICS.__contains__)
+            requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
         names = [metric for metric in requested if isinstance(metric, str)]
         params["metric"] = names or "None"
         if not requested:

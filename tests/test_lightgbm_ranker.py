@@ -147,6 +147,9 @@ def test_native_metrics_and_callables():
     n = len(X_VALID)
     assert [curves[name][0] for name in ("rows", "weight", "queries")] == [n, 2 * n * 20, 20]
     assert list(fitted({"metric": "map"}, **EVAL, eval_at=[2])[1]) == ["map@2"]
+    for none in ("None", "none"):  # as LGBMRanker is told to leave its own metric out
+        assert list(fitted({"metric": none}, **EVAL, eval_metric=NDCG(3))[1]) == ["ndcg@3"]
+        assert fitted({"metric": none}, **EVAL)[1] == {}
 
 
 def test_metrics_of_the_same_name_are_refused():

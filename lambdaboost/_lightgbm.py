@@ -141,8 +141,13 @@ def restart_dart(booster: Any) -> None:
     It does not initialise the variable that records whether trees were dropped in a round, so that the first round
     draws a random number or not. Computing scores sets the variable, and resetting the parameters restarts the draws.
     """
-    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING):
+    if any((booster.params or {}).get(name) == "dart" for name in BOOSTING) and _has_usable_feature(booster):
         booster.reset_parameter({"objective": "none"})
+
+
+def _has_usable_feature(booster: Any) -> bool:
+    infos = re.search("^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
+    return infos is None or set(infos[1].split()) != {"none"}
 
 
 class Fit(NamedTuple):

@@ -15,26 +15,25 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from lambdaboost import _lightgbm
 from lambdaboost._installed import package
-from lambdaboost.callback import SECOND
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.columns import row_weights
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.named_columns import QID
-from lambdaboost.datasets.positions import positions_of
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import attach, rows_in
+from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import OWN, Ranker, Rows, further, read_metrics
-from lambdaboost.traps import least_leaf
+from lambdaboost.ranker import OWN, Beside, Ranker, attach_queries, read_metrics
+from lambdaboost.traps import with_least_leaf
 
 lgb = package("lightgbm")
 
@@ -48,6 +47,22 @@ RESERVED = frozenset({"metric"}).union(
 )
 UNNAMED, BLANK = "Column_{}", "_"  # its names of features that were given none, and what it keeps for a blank
 LEAST_LEAF = _lightgbm.ALIASES["least leaf"]
+
+
+def readable(X: Any) -> Any:
+    """Features in types that LightGBM reads: no lists, no numbers of pandas' Arrow types."""
+    if isinstance(X, pd.DataFrame):
+        arrow = [
+            name for name, kind in X.dtypes.items() if hasattr(kind, "pyarrow_dtype") and kind.kind in "biuf"
+        ]
+        return X.astype(dict.fromkeys(arrow, np.float64)) if arrow else X
+    if hasattr(X, "columns"):
+        return X
+    # scikit-learn 1.6 renamed the argument.
+    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
+    return check_array(
+        X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
+    )
 
 
 class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
@@ -79,8 +94,11 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _unweighted = TITLE, PARAMETERS, False
-    _eval_names: ClassVar = {"weight": "eval_sample_weight", "start": "eval_init_score"}
+    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _lists = Beside(
+        "eval_group", "eval_qid", "eval_sources", "eval_position", "eval_sample_weight", "eval_init_score"
+    )
+    _inherited = ("sources", "position", "weight", "start")
 
     def __init__(
         self,
@@ -110,27 +128,13 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            objective=objective,
-            boosting_type=boosting_type,
-            num_leaves=num_leaves,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            n_estimators=n_estimators,
-            subsample_for_bin=subsample_for_bin,
-            class_weight=class_weight,
-            min_split_gain=min_split_gain,
-            min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples,
-            subsample=subsample,
-            subsample_freq=subsample_freq,
-            colsample_bytree=colsample_bytree,
-            reg_alpha=reg_alpha,
-            reg_lambda=reg_lambda,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            importance_type=importance_type,
-            **kwargs,
-        )
+            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves, max_depth=max_depth,
+            learning_rate=learning_rate, n_estimators=n_estimators, subsample_for_bin=subsample_for_bin,
+            class_weight=class_weight, min_split_gain=min_split_gain, min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples, subsample=subsample, subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
+            random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
+        )  # fmt: skip
         self.query, self.sources, self.position = query, sources, position
 
     def fit(
@@ -183,8 +187,8 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score : lists, optional
             What belongs to them, one item for each set.
         eval_metric : measure, callable, str or list of them, optional
-            Measures such as ``CNDCG(k=3)``; callables ``(y_true, y_pred[, weight[, group]])``; names of LightGBM's
-            metrics, and of measures, such as ``"mrr@10"``. By default NDCG at each of `eval_at`. Early stopping uses
+            Measures such as ``CNDCG(k=3)`` or ``"ndcg@5"``; callables ``(y_true, y_pred[, weight[, group]])``; names
+            of LightGBM's own metrics, such as ``"map"``. By default NDCG at each of `eval_at`. Early stopping uses
             the first one, unless the parameter ``first_metric_only=False`` is given.
         eval_at : sequence of int
             Cutoffs of the default measures, and of LightGBM's own metrics.
@@ -199,69 +203,56 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
 
         """
         objective = self._objective_to_fit()
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-        beside |= {"weight": sample_weight, "start": init_score}
-        lists = {"group": eval_group, "qid": eval_qid, "sources": eval_sources, "position": eval_position}
-        lists |= {"weight": eval_sample_weight, "start": eval_init_score}
-        first_model = getattr(init_model, "booster_", init_model)
-        rows = self._training_rows(X, y, beside, _continued(first_model))
-        sets = self._validation_rows(_eval_set(eval_set, eval_X, eval_y), X, y, beside, lists, rows)
-        if isinstance(objective, NativeObjective):
-            objective.check_labels(rows.grades)
-        rows.warn_of_leaks()
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r}: grades are no classes; give sample_weight to fit"
+            )
+        given = Beside(group, qid, sources, position, sample_weight, init_score)
+        lists = Beside(eval_group, eval_qid, eval_sources, eval_position, eval_sample_weight, eval_init_score)
+        sets = _eval_set(eval_set, eval_X, eval_y)
+        training, valid = self._read(X, y, given, sets, lists, init_model)
+        q, n_features = training.queries, training.features.shape[1]
+        training.check("sources", [objective])
+        warn_of_leaks(training.features, q)
         # The base class turns these into parameters, here and in `predict`.
         self._objective, self._eval_at = objective, _cutoffs(eval_at)
         params = self._process_params("fit")
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
-        for one in sets:
-            (rows if one is None else one).check(feval or ())
-        params = with_least_leaf(params, objective, rows.grades.size)
+        for one in valid:
+            one.check("eval_sources", feval or ())
+        params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
-        data = _dataset(rows, **named)
-        if self._first_only() and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
+        data = _dataset(*training[1:], **named)
+        first_only = _lightgbm.is_true(params.get("first_metric_only", True))
+        if first_only and any(name in params for name in _lightgbm.ALIASES["early stopping"]):
             params["first_metric_only"] = True
         history: dict[str, Any] = {}
         booster = lgb.train(
             params,
             data,
             self.n_estimators,
-            valid_sets=[data if one is None else _dataset(one, reference=data, **named) for one in sets],
+            valid_sets=[
+                data if one is training else _dataset(*one[1:], reference=data, **named) for one in valid
+            ],
             valid_names=eval_names,
             feval=feval,
-            init_model=first_model,
+            init_model=None if init_model is None else booster_of(init_model),
             callbacks=[
                 *_no_reset(objective),
                 *order,
-                *_by_first_metric(callbacks, self._first_only()),
+                *(map(_by_first_metric, callbacks or ()) if first_only else callbacks or ()),
                 lgb.record_evaluation(history),
             ],
         )
-        is_named = hasattr(rows.features, "columns") or feature_name != "auto"
-        _lightgbm.take_over(self, booster, history, rows.features.shape[1], is_named)
-        self._note(objective, rows.features)
+        is_named = hasattr(training.features, "columns") or feature_name != "auto"
+        _lightgbm.take_over(self, booster, history, n_features, is_named)
+        self._note(objective, training.features)
         return self
 
-    @staticmethod
-    def _checked(X: Any) -> Any:
-        """An array or sparse matrix, checked as by LGBMRanker: real numbers, not empty, NaN if missing."""
-        if hasattr(X, "columns"):
-            return X
-        # scikit-learn 1.6 renamed the argument.
-        renamed = "ensure_all_finite" in inspect.signature(check_array).parameters
-        return check_array(
-            X, accept_sparse=True, **{"ensure_all_finite" if renamed else "force_all_finite": False}
-        )
-
-    def _first_only(self) -> bool:
-        return _lightgbm.is_true(self.get_params().get("first_metric_only", True))
-
     def _process_params(self, stage: str) -> dict[str, Any]:
-        params = {
-            name: value for name, value in super()._process_params(stage).items() if name not in OWN[1:]
-        }
-        if params["min_child_samples"] is None:
-            del params["min_child_samples"]
+        own = {*OWN[1:], *(["min_child_samples"] if self.min_child_samples is None else [])}
+        params = {name: value for name, value in super()._process_params(stage).items() if name not in own}
         return params | ({"objective": "None"} if stage == "predict" else {})
 
     def _measures(
@@ -270,30 +261,25 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         """Measures and callables for feval, and a callback where they come first; names of metrics go to `params`."""
         named = params.pop("metric")  # "ndcg", unless it was given
         given = [] if set(_lightgbm.METRIC).isdisjoint(self.get_params()) else named
-        requested = [
-            *read_metrics("eval_metric", eval_metric, _lightgbm.METRICS.__contains__),
-            *read_metrics("metric", given, _lightgbm.METRICS.__contains__),
-        ]
-        others: set[str] = set()
-        feval = [_feval(metric, others) for metric in requested if callable(metric)]
+        requested: list[Any] = []
+        for name, metrics in (("eval_metric", eval_metric), ("metric", given)):
+            requested += read_metrics(name, metrics, {"None", *_lightgbm.METRICS}.__contains__)
         names = [metric for metric in requested if isinstance(metric, str)]
         params["metric"] = names or "None"
-        if not names:
-            return feval or [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
-        return feval or None, [_OwnLast(others)] if feval and not isinstance(requested[0], str) else []
+        if not requested:
+            return [NDCG(k=k) for k in _cutoffs(params["eval_at"])], []
+        feval = [_feval(metric) for metric in requested if callable(metric)]
+        return feval or None, [_own_last] if feval and not isinstance(requested[0], str) else []
 
 
-def _dataset(rows: Rows, reference: Any = None, **names: Any) -> Any:
-    """The data set of the training data or of a validation set."""
-    weight = rows.weight
-    if weight is not None:
-        weight = row_weights(weight, rows.sizes, rows.grades.size)
-    given = {"group": rows.sizes, "weight": weight, "init_score": rows.start, "reference": reference}
-    if (
-        rows.position is not None
-    ):  # LightGBM's own lambdarank reads its own field, 0 where a row was not shown
-        given["position"] = positions_of("position", rows.position).codes
-    return rows.attach_to(lgb.Dataset(rows.features, rows.label, **given, **names))
+def _dataset(features: Any, q: Queries, start: Any = None, **more: Any) -> Any:
+    """The data set of documents; `start` are initial scores, `more` further arguments of `lightgbm.Dataset`."""
+    # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
+    own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
+    data = lgb.Dataset(
+        features, np.nan_to_num(q.labels[RELEVANCE]), group=q.sizes, init_score=start, **own, **more
+    )
+    return attach_queries(data, q)
 
 
 def _cutoffs(eval_at: Any) -> list[int]:
@@ -303,63 +289,43 @@ def _cutoffs(eval_at: Any) -> list[int]:
     )
 
 
-def _feval(metric: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
-    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`.
-
-    The names of its results are added to `names`.
-    """
+def _feval(metric: Callable[..., Any]) -> Callable[..., Any]:
+    """A measure, or a metric ``(y_true, y_pred[, weight[, group]])`` as LGBMRanker takes it, for `lightgbm.train`."""
     if isinstance(metric, Measure):
-        names |= {metric.name, metric.name + SECOND}
         return metric
     n = len(inspect.signature(metric).parameters)
-
-    def evaluate(scores: Any, data: Any) -> Any:
-        results = metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
-        names.update(name for name, *_ in (results if isinstance(results, list) else [results]))
-        return results
-
-    return evaluate
+    return lambda scores, data: metric(*(data.get_label(), scores, data.get_weight(), data.get_group())[:n])
 
 
-class _OwnLast:
-    """A callback that puts LightGBM's own metrics after the others, so that early stopping uses the first of these.
+def _own_last(env: Any) -> None:
+    """A callback that puts LightGBM's own metrics, which it evaluates first, after the others.
 
-    LightGBM evaluates its own first, under names of its own, such as ``l1`` for ``"mae"``.
+    Early stopping then uses the first of the others.
     """
+    own = _lightgbm.own_metrics(env.model)
+    env.evaluation_result_list.sort(key=lambda result: result[1] in own)
 
-    before_iteration, order = False, -1e305  # before all other callbacks
 
-    def __init__(self, others: set[str]) -> None:
-        self.others = others
-
-    def __call__(self, env: Any) -> None:
-        """Sort the results of a round."""
-        env.evaluation_result_list.sort(key=lambda result: result[1] not in self.others)
+_own_last.order = -1e305  # type: ignore[attr-defined]  # before all other callbacks
 
 
 def _no_reset(objective: Any) -> list[Any]:
-    return [] if isinstance(objective, NativeObjective) else [_NoReset()]
-
-
-class _NoReset:
     """A callback with which LightGBM draws as for its own objectives: see `note_objective`."""
 
-    before_iteration, order = True, -1e305
-
-    def __call__(self, env: Any) -> None:
-        """Note the objective before the first round."""
+    def note(env: Any) -> None:
         if env.iteration == env.begin_iteration:
             _lightgbm.note_objective(env.model)
 
+    note.before_iteration = True  # type: ignore[attr-defined]
+    return [] if isinstance(objective, NativeObjective) else [note]
 
-def _by_first_metric(callbacks: Sequence[Any] | None, first_only: bool) -> list[Any]:
+
+def _by_first_metric(callback: Any) -> Any:
     """Early stopping by the first metric: LightGBM stops as soon as any metric of any validation set stalls."""
-    given = list(callbacks or [])
-    for at, callback in enumerate(given):
-        if first_only and hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
-            given[at] = copy.copy(callback)  # the caller may use it elsewhere
-            given[at].first_metric_only = True
-    return given
+    if hasattr(callback, "stopping_rounds") and hasattr(callback, "first_metric_only"):
+        callback = copy.copy(callback)  # the caller may use it elsewhere
+        callback.first_metric_only = True
+    return callback
 
 
 def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
@@ -368,23 +334,10 @@ def _eval_set(eval_set: Any, eval_X: Any, eval_y: Any) -> Any:
         return eval_set
     if eval_set is not None:
         raise ValueError("eval_set is given beside eval_X and eval_y: give one or the other")
-    if eval_X is None or eval_y is None:
-        missing = "eval_X" if eval_X is None else "eval_y"
-        raise ValueError(f"{missing} is missing: give both eval_X and eval_y")
     rows, grades = (given if isinstance(given, tuple) else (given,) for given in (eval_X, eval_y))
-    if isinstance(eval_X, tuple) != isinstance(eval_y, tuple) or len(rows) != len(grades):
-        raise ValueError(
-            f"eval_X has {len(rows)} sets, eval_y {len(grades)}: give both as tuples of the same length, or as one set"
-        )
+    if eval_X is None or eval_y is None or len(rows) != len(grades):
+        raise ValueError("eval_X and eval_y differ: give both, as one set or as tuples of the same length")
     return list(zip(rows, grades, strict=True))
-
-
-def _continued(model: Any) -> dict[str, list[Any]] | None:
-    """The categories of the model that a training continues: its codes must mean the same again."""
-    if model is None:
-        return None
-    booster = model if isinstance(model, lgb.Booster) else lgb.Booster(model_file=model)
-    return categories(booster) or None
 
 
 # What `tune`, the command line and saved models need.
@@ -392,14 +345,7 @@ def _continued(model: Any) -> dict[str, list[Any]] | None:
 
 def dataset(collection: Collection, reference: Any = None) -> Any:
     """The data set of a collection; validation data are binned as the training data `reference`."""
-    q = collection.queries
-    grades = q.labels[RELEVANCE]
-    missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
-    features = collection.table(UNNAMED)
-    # LightGBM's own lambdarank reads its own field of positions, 0 where a row was not shown.
-    own = {"weight": q.weight, "position": None if q.positions is None else q.positions.codes}
-    data = lgb.Dataset(features, np.nan_to_num(grades), group=q.sizes, reference=reference, **own)
-    return attach(data, position=q.positions, **further(q), **missing)
+    return _dataset(collection.table(UNNAMED), collection.queries, reference=reference)
 
 
 def named(data: Any, names: Sequence[str]) -> Any:
@@ -438,18 +384,10 @@ def boost(
     if early_stopping is not None:
         callbacks.append(lgb.early_stopping(early_stopping, verbose=False))
     rule = objective.name if isinstance(objective, NativeObjective) else objective
-    settings = with_least_leaf({"verbosity": -1, **params}, objective, rows_in(data) or 0)
+    settings = with_least_leaf({"verbosity": -1, **params}, LEAST_LEAF, objective, rows_in(data) or 0)
     evaluated = {} if valid is None else {"valid_sets": [valid], "valid_names": ["valid"], "feval": measure}
     settings |= {"objective": rule, "metric": "None"} | _unfiltered(settings, data)
     return lgb.train(settings, data, rounds, callbacks=callbacks, **evaluated)
-
-
-def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    least = least_leaf(objective, documents)
-    if least is None or any(params.get(name) is not None for name in LEAST_LEAF):
-        return dict(params)
-    return {**params, LEAST_LEAF[0]: least}
 
 
 def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
@@ -458,14 +396,15 @@ def _unfiltered(params: Mapping[str, Any], data: Any) -> dict[str, Any]:
     return {} if known else {"feature_pre_filter": False}
 
 
-def best_round(booster: Any) -> int | None:
-    """The number of rounds up to the best one; None if it did not stop early."""
-    return booster.best_iteration if booster.best_iteration > 0 else None
+def booster_of(model: Any) -> Any:
+    """The booster of a ranker, of a booster, or of a model file."""
+    booster = getattr(model, "booster_", model)
+    return booster if isinstance(booster, lgb.Booster) else lgb.Booster(model_file=booster)
 
 
 def n_rounds(booster: Any) -> int:
-    """The number of rounds of a booster that is saved."""
-    return int(best_round(booster) or booster.current_iteration())
+    """The number of rounds of a booster that is saved: up to the best one."""
+    return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
 
 def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np.floating]:
@@ -475,6 +414,7 @@ def scores(booster: Any, features: Any, rounds: int | None = None) -> NDArray[np
 
 def predict(booster: Any, X: Any, params: Mapping[str, Any]) -> Any:
     """The predictions of a `LambdaRanker`, bit for bit."""
+    X = readable(X)
     # LGBMRanker accepts polars frames; a booster of LightGBM 4.6 does not.
     polars = hasattr(X, "to_numpy") and not hasattr(X, "iloc")
     return booster.predict(X.to_numpy() if polars else X)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import saying
+from lambdaboost._installed import engine_named
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.arrays import weights_of
 from lambdaboost.datasets.categories import Categories, categories_in
 from lambdaboost.datasets.columns import check_features, grades_of
 from lambdaboost.datasets.named_columns import NamedColumns, names_in
@@ -21,10 +22,9 @@ from lambdaboost.datasets.queries import RELEVANCE, Queries
 from lambdaboost.datasets.tables import as_frame, with_categories
 from lambdaboost.engine_data import attach
 from lambdaboost.evaluation import NDCG, Measure, parse
-from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives.base.objective import Objective, check_objective
-from lambdaboost.saving import settings_of
+from lambdaboost.saving import columns_named, settings_of
 from lambdaboost.traps import remedy
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
@@ -32,58 +32,57 @@ OWN = ("objective", "query", "sources", "position")
 DEFAULT_MEASURE = NDCG(3)
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The training data or a validation set, checked; `grades` are NaN where missing."""
+class Beside(NamedTuple):
+    """What belongs to the rows of a data set and is no column of X."""
+
+    group: Any = None
+    qid: Any = None
+    sources: Any = None
+    position: Any = None
+    weight: Any = None
+    start: Any = None  # initial scores
+
+
+class Documents(NamedTuple):
+    """The training data or a validation set, checked; grades are NaN where missing."""
 
     name: str  # of the argument
     features: Any
-    sizes: Any
-    grades: Any
-    sources: Mapping[str, Any]
-    position: Any
-    weight: Any
+    queries: Queries
     start: Any  # initial scores
 
-    @property
-    def label(self) -> Any:
-        """The grades, with 0 where they are missing."""
-        return np.nan_to_num(self.grades)
+    def check(self, argument: str, readers: Sequence[Any]) -> None:
+        """Raise before the training if the objective or a measure does not take the documents.
 
-    def attach_to(self, data: Any) -> Any:
-        """The engine's data set with the sources and positions."""
-        missing = {RELEVANCE: self.grades} if np.isnan(self.grades).any() else {}
-        return attach(data, position=self.position, **self.sources, **missing)
-
-    @property
-    def queries(self) -> Queries:
-        """The queries, unweighted."""
-        return Queries(self.grades, self.sizes, position=self.position, **self.sources)
-
-    def warn_of_leaks(self) -> None:
-        """Warn of features that tell the labels."""
-        warn_of_leaks(self.features, self.queries)
-
-    def check(self, metrics: Iterable[Any]) -> None:
-        """Raise before the training if a measure refuses a validation set."""
-        for metric in metrics:
-            if isinstance(metric, Measure):
+        `argument` is that of `fit` which gives their sources.
+        """
+        q = self.queries
+        for reader in readers:
+            if lost := [name for name in getattr(reader, "sources", ()) if name not in q.labels]:
+                raise ValueError(
+                    f"{self.name} has no label source {lost[0]!r}, which {reader!r} reads: name its column in sources= "
+                    f"of the ranker, or give {argument}= to fit"
+                )
+            if isinstance(reader, NativeObjective):
+                reader.check_labels(q.labels[RELEVANCE])
+            elif isinstance(reader, Measure):
                 with saying(self.name):
-                    metric.per_query(np.zeros(self.grades.size), self.queries)
+                    reader.per_query(np.zeros(q.n_documents), q)
 
 
 class Ranker:
     """What both rankers share; comes before the engine's ranker among the bases.
 
-    `_parameter_names` are the engine's parameters, `_eval_names` the arguments of `fit` for weights and initial scores
-    of validation sets; with `_unweighted` a validation set with the training's own X and y,
-    but without weights of its own, is not the training set.
+    `_parameter_names` are the engine's parameters; `_readable` gives features in the types that it reads; `_lists` are
+    the arguments of `fit` with the `Beside` of each validation set; of it, a validation set with the training's own X
+    and y has what is `_inherited` from the training data.
     """
 
     _title: str
     _parameter_names: frozenset[str]
-    _unweighted: bool
-    _eval_names: ClassVar[Mapping[str, str]]
+    _readable: Callable[[Any], Any]
+    _lists: Beside
+    _inherited: Sequence[str]
     objective: Any
     query: str
     sources: Any
@@ -99,7 +98,7 @@ class Ranker:
         plain = {name: value for name, value in params.items() if not name.startswith("objective__")}
         if len(plain) < len(params):
             objective = read_objective(plain.get("objective", self.objective))
-            for name in params.keys() - plain.keys():
+            for name in sorted(params.keys() - plain.keys()):
                 _, *path = name.split("__")
                 objective = _replaced("objective", objective, path, params[name])
             plain["objective"] = objective
@@ -131,23 +130,15 @@ class Ranker:
         Queries are given as `group`, as `qid`, or as the column `query` of X; weights of rows or queries by
         `sample_weight`.
         """
-        named = getattr(self, "eval_metric", None)
-        listed = named if isinstance(named, list | tuple) else [named]
-        measure = next((metric for metric in listed if isinstance(metric, Measure)), DEFAULT_MEASURE)
-        q = NamedColumns.of(self).scored(X, y, measure, group, qid)
-        if sample_weight is not None:
-            q = Queries(q.relevance, q.sizes, weight=sample_weight, position=q.positions, **further(q))
+        measure = first_measure(getattr(self, "eval_metric", None))
+        q = NamedColumns.of(self).scored(X, y, measure, group, qid, sample_weight)
         return float(measure(self.predict(X), q))
-
-    @staticmethod
-    def _checked(X: Any) -> Any:
-        """Features that the engine's ranker would check."""
-        return X
 
     def _features(self, X: Any) -> Any:
         """The features of X, by the names of those that the ranker was fitted on."""
-        features = NamedColumns.of(self).features(table_of(X), getattr(self, "_fitted_columns", None))
-        return with_categories("X", features, getattr(self, "_fitted_categories", None))
+        check_is_fitted(self)
+        features = NamedColumns.of(self).features(X, self._fitted_columns)
+        return self._readable(with_categories("X", features, self._fitted_categories))
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
@@ -169,67 +160,64 @@ class Ranker:
         checked.refuse_on_engines()
         return checked
 
-    def _training_rows(
-        self, X: Any, y: Any, beside: Mapping[str, Any], categories: Categories | None
-    ) -> Rows:
-        """The training data; `beside` are queries, sources, position, weight and start as they were given."""
-        X, columns = table_of(X), NamedColumns.of(self)
-        split = columns.split_training(X, *map(beside.get, ("group", "qid", "sources", "position")))
-        return self._rows("X", "", split, y, beside, categories)
+    def _read(
+        self, X: Any, y: Any, given: Beside, eval_set: Any, lists: Beside, first_model: Any
+    ) -> tuple[Documents, list[Documents]]:
+        """The training data, and the validation sets, among which the training data are the same object.
 
-    def _validation_rows(
-        self, eval_set: Any, X: Any, y: Any, beside: Mapping[str, Any], lists: Mapping[str, Any], rows: Rows
-    ) -> list[Rows | None]:
-        """The validation sets, None for those that are the training data X and y.
-
-        `lists` are the arguments with one item for each set, by the names in `beside`.
+        Features and codes are those of the model that the training continues, which has them by place.
         """
+        columns = NamedColumns.of(self)
+        order, categories = self._features_of(first_model, names_in(X))
+        split = columns.split_training(X, *given[:4], order=order)
+        training = self._documents("X", split, y, given, categories)
         sets = [eval_set] if isinstance(eval_set, tuple) and len(eval_set) == 2 else list(eval_set or [])
-        found: list[Rows | None] = []
-        for name, items in lists.items():
+        for name, items in zip(self._lists, lists, strict=True):
             if items is not None and len(items) != len(sets):
-                argument = self._eval_names.get(name, f"eval_{name}")
                 raise ValueError(
-                    f"{argument} has {len(items)} items, eval_set {len(sets)}: give one for each set"
+                    f"{name} has {len(items)} items, eval_set {len(sets)}: give one for each set"
                 )
+        order, categories = names_in(training.features), categories_of(training.features)
+        found = []
         for at, (Xv, yv) in enumerate(sets):
-            own = {name: None if items is None else items[at] for name, items in lists.items()}
-            same = Xv is X and yv is y
-            for name in ("sources", "position", "weight", "start"):
-                given, strict = own.get(name), self._unweighted and name in ("weight", "start")
-                same = same and (given is beside.get(name) or (given is None and not strict))
-            if same:
-                found.append(None)
-                continue
-            called, columns = f"eval_set[{at}]", NamedColumns.of(self)
-            order = names_in(rows.features)
-            beside_queries = map(own.get, ("group", "qid", "sources", "position"))
-            split = columns.split(called, table_of(Xv), *beside_queries, order=order)
-            categories = categories_of(rows.features)
-            found.append(self._rows(called, f"{called} ", split, yv, own, categories))
-        return found
-
-    def _rows(
-        self,
-        name: str,
-        before: str,
-        split: Any,
-        y: Any,
-        beside: Mapping[str, Any],
-        categories: Categories | None,
-    ) -> Rows:
-        features = self._checked(with_categories(name, split.features, categories))
-        check_features(name, features, self._title)
-        grades, weight = grades_of(y), beside.get("weight")
-        rows = getattr(features, "shape", (grades.size,))[0]
-        if grades.size != rows:
-            raise ValueError(
-                f"{before}y has {grades.size} rows, {name} has {rows}: give one grade per document"
+            own = Beside(*(None if items is None else items[at] for items in lists))
+            if again := Xv is X and yv is y:
+                inherited = [name for name in self._inherited if getattr(own, name) is None]
+                inherited += ["group", "qid"] if own.group is None and own.qid is None else []
+                own = own._replace(**{name: getattr(given, name) for name in inherited})
+            name = f"eval_set[{at}]"
+            split = columns.split(name, Xv, *own[:4], order=order)
+            one = self._documents(name, split, yv, own, categories)
+            again = again and all(a is b for a, b in zip(own[2:], given[2:], strict=True))
+            found.append(
+                training if again and np.array_equal(one.queries.sizes, training.queries.sizes) else one
             )
-        if weight is not None:
-            weight = weights_of(f"{before}sample_weight", column_or_1d(weight))
-        sources = split.sources or {}
-        return Rows(name, features, split.sizes, grades, sources, split.position, weight, beside.get("start"))
+        return training, found
+
+    def _features_of(self, model: Any, columns: Any) -> tuple[Sequence[Any] | None, Categories | None]:
+        """The columns of a table that are features of another model, in its order, and their categories."""
+        if model is None or columns is None:
+            return None, None
+        engine = engine_named(self._title.lower())
+        booster = engine.booster_of(model)
+        order = columns_named(engine, engine.feature_names(booster) or (), columns)
+        stored = getattr(model, "_fitted_categories", None) or engine.categories(booster)
+        named = columns_named(engine, stored, columns)
+        return order or None, dict(zip(named, stored.values(), strict=True)) or None
+
+    def _documents(
+        self, name: str, split: Any, y: Any, own: Beside, categories: Categories | None
+    ) -> Documents:
+        features = with_categories(name, split.features, categories)
+        check_features(name, features, self._title)
+        features, grades = self._readable(features), grades_of(y)
+        if grades.size != features.shape[0]:
+            raise ValueError(
+                f"{'' if name == 'X' else f'{name} '}y has {grades.size} rows, {name} has {features.shape[0]}: "
+                "give one grade per document"
+            )
+        q = Queries(grades, split.sizes, weight=own.weight, position=split.position, **split.sources or {})
+        return Documents(name, features, q, own.start)
 
     def _note(self, objective: Any, X: Any) -> None:
         """Keep what a fitted ranker needs, since its parameters may change later."""
@@ -238,42 +226,48 @@ class Ranker:
 
 
 def read_metrics(name: str, metrics: Any, is_own: Callable[[str], bool]) -> list[Any]:
-    """Metrics as measures, callables and names of the engine's own; a TypeError for anything else."""
-    given = list(metrics) if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]
+    """Metrics as measures, callables and names of the engine's own; a text is a measure, unless it `is_own`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else, and for two measures of the same name, whose results would be mixed up.
+
+    """
     found: list[Any] = []
-    for metric in given:
+    for metric in metrics if isinstance(metrics, list | tuple) else [] if metrics is None else [metrics]:
         if isinstance(metric, type) or not (callable(metric) or isinstance(metric, str)):
             raise TypeError(
                 f"{name} has {metric!r}, expected measures such as NDCG(k=3), names, or callables"
             )
-        texts = metric.split(",") if isinstance(metric, str) and "(" not in metric else [metric]
-        for text in texts:
-            if isinstance(text, str):
-                text = text.strip()
-                text = text if is_own(text) else parse(text)
-            found.append(text)
+        if isinstance(metric, str):
+            texts = [metric] if "(" in metric else map(str.strip, metric.split(","))
+            found += [text if is_own(text) else parse(text) for text in texts]
+        else:
+            found.append(metric)
+    measures = [metric.name for metric in found if isinstance(metric, Measure)]
+    if twice := [one for one in measures if measures.count(one) > 1]:
+        raise ValueError(f"{name} gives two measures called {twice[0]!r}: leave one out")
     return found
 
 
-def further(q: Queries) -> dict[str, Any]:
-    """The label sources but the grades."""
-    return {name: labels for name, labels in q.labels.items() if name != RELEVANCE}
+def first_measure(metrics: Any) -> Measure:
+    """The first of `metrics` that is a measure or the text of one; NDCG(3) without any."""
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+        if isinstance(metric, Measure):
+            return metric
+        if isinstance(metric, str):
+            with suppress(ValueError):  # a metric of the engine alone
+                return parse(metric)
+    return DEFAULT_MEASURE
 
 
-def table_of(X: Any) -> Any:
-    """X with the types that both engines read: a table of Arrow batches, numbers of pandas' Arrow types as NumPy's."""
-    if type(X).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        return pa.Table.from_batches([X])
-    if hasattr(X, "iloc") and hasattr(X, "dtypes"):
-        arrow = [at for at, kind in enumerate(X.dtypes) if type(kind).__name__ == "ArrowDtype"]
-        numeric = [at for at in arrow if X.dtypes.iloc[at].kind in "biuf"]
-        if numeric:
-            X = X.copy(deep=False)
-            for at in numeric:
-                X.isetitem(at, X.iloc[:, at].to_numpy(dtype=np.float64, na_value=np.nan))
-    return X
+def attach_queries(data: Any, q: Queries) -> Any:
+    """An engine's data set with the sources and positions, and the grades where some are missing."""
+    sources = {
+        name: labels for name, labels in q.labels.items() if name != RELEVANCE or np.isnan(labels).any()
+    }
+    return attach(data, position=q.positions, **sources)
 
 
 def categories_of(X: Any) -> Categories | None:

@@ -6,7 +6,7 @@ the queries of its data, the objective, and the sum of its hessians.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -121,6 +121,15 @@ def least_leaf(objective: Any, documents: int) -> int | None:
     if not getattr(objective, "counts_documents", False):
         return None
     return min(GRADIENT_LEAF, max(20, documents // 20))
+
+
+def with_least_leaf(
+    params: Mapping[str, Any], names: Sequence[str], objective: Any, documents: int
+) -> dict[str, Any]:
+    """The parameters, with the default minimum leaf size of gradient steps if they have none under its `names`."""
+    least = least_leaf(objective, documents)
+    chosen = least is None or any(params.get(name) is not None for name in names)
+    return {**params} if chosen else {**params, names[0]: least}
 
 
 # LightGBM.

@@ -12,25 +12,36 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost import _xgboost
 from lambdaboost._installed import package
-from lambdaboost.callback import xgboost_name
-from lambdaboost.datasets import Collection
+from lambdaboost.callback import SECOND, xgboost_name
+from lambdaboost.datasets import Collection, Queries
 from lambdaboost.datasets.columns import query_weights
 from lambdaboost.datasets.named_columns import QID
 from lambdaboost.datasets.queries import RELEVANCE
-from lambdaboost.engine_data import attach, rows_in
+from lambdaboost.engine_data import rows_in
 from lambdaboost.evaluation import Measure
+from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective
 from lambdaboost.objectives import LambdaRank, Objective
-from lambdaboost.ranker import DEFAULT_MEASURE, OWN, Ranker, Rows, categories_of, further, read_metrics
+from lambdaboost.ranker import (
+    DEFAULT_MEASURE,
+    OWN,
+    Beside,
+    Documents,
+    Ranker,
+    attach_queries,
+    categories_of,
+    read_metrics,
+)
 from lambdaboost.saving import in_use
-from lambdaboost.traps import least_leaf
+from lambdaboost.traps import with_least_leaf
 
 xgb = package("xgboost")
 
@@ -43,7 +54,22 @@ RESERVED = frozenset({"disable_default_eval_metric"}).union(
     *(_xgboost.ALIASES[concept] for concept in ("objective", "metric", "rounds", "early stopping", "seed"))
 )
 UNNAMED, BLANK = "f{}", " "  # its names of features that were given none, and what it keeps for a blank
-(LEAST_LEAF,) = _xgboost.ALIASES["least leaf"]
+LEAST_LEAF = _xgboost.ALIASES["least leaf"]
+
+
+def readable(X: Any) -> Any:
+    """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
+    X = np.asarray(X) if isinstance(X, list) else X
+    if isinstance(X, np.ndarray):
+        return X.astype(np.float64) if _misread(X.dtype) else X
+    if isinstance(X, pd.DataFrame):
+        wrong = [name for name, kind in X.dtypes.items() if _misread(kind)]
+        return X.astype(dict.fromkeys(wrong, np.float64)) if wrong else X
+    return X
+
+
+def _misread(kind: Any) -> bool:
+    return isinstance(kind, np.dtype) and kind.kind in "iuf" and (not kind.isnative or kind.itemsize > 8)
 
 
 class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
@@ -77,8 +103,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     """
 
-    _title, _parameter_names, _unweighted = TITLE, PARAMETERS, True
-    _eval_names: ClassVar = {"weight": "sample_weight_eval_set", "start": "base_margin_eval_set"}
+    _title, _parameter_names, _readable = TITLE, PARAMETERS, staticmethod(readable)
+    _lists = Beside(
+        *("eval_group", "eval_qid", "eval_sources", "eval_position"),
+        *("sample_weight_eval_set", "base_margin_eval_set"),
+    )
+    _inherited = ("sources", "position")
 
     def __init__(
         self,
@@ -161,27 +191,25 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
         """
         objective = self._objective_to_fit()
-        beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-        beside |= {"weight": sample_weight, "start": base_margin}
-        lists = {"group": eval_group, "qid": eval_qid, "sources": eval_sources, "position": eval_position}
-        lists |= {"weight": sample_weight_eval_set, "start": base_margin_eval_set}
-        first_model = xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model
-        rows = self._training_rows(X, y, beside, _continued(first_model))
-        sets = self._validation_rows(eval_set, X, y, beside, lists, rows)
-        if isinstance(objective, NativeObjective):
-            objective.check_labels(rows.grades)
-        rows.warn_of_leaks()
+        given = Beside(group, qid, sources, position, sample_weight, base_margin)
+        lists = Beside(
+            eval_group, eval_qid, eval_sources, eval_position, sample_weight_eval_set, base_margin_eval_set
+        )
+        first_model = None if xgb_model is None else booster_of(xgb_model)
+        training, valid = self._read(X, y, given, eval_set, lists, xgb_model)
+        training.check("sources", [objective])
+        warn_of_leaks(training.features, training.queries)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
-        for one in sets:
-            (rows if one is None else one).check(metrics)
+        for one in valid:
+            one.check("eval_sources", metrics)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
-        data = self._matrix(rows, feature_weights=of_features)
+        data = self._matrix(training, feature_weights=of_features)
         evals = [
-            (data if one is None else self._matrix(one, data), f"validation_{at}")
-            for at, one in enumerate(sets)
+            (data if one is training else self._matrix(one, data), f"validation_{at}")
+            for at, one in enumerate(valid)
         ]
         history: dict[str, Any] = {}
-        params = with_least_leaf(self.get_xgb_params(), objective, rows.grades.size)
+        params = with_least_leaf(self.get_xgb_params(), LEAST_LEAF, objective, training.queries.n_documents)
         with xgb.config_context(verbosity=self.verbosity):
             booster = xgb.train(
                 _settings(
@@ -195,43 +223,42 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
                 evals_result=history,
                 verbose_eval=verbose,
                 xgb_model=first_model,
-                callbacks=self._callbacks(metrics[0]),
+                callbacks=self._callbacks(metrics),
             )
         _xgboost.take_over(self, booster, history)
-        self._note(objective, rows.features)
+        self._note(objective, training.features)
         return self
 
-    def _matrix(self, rows: Rows, reference: Any = None, **more: Any) -> Any:
+    def _matrix(self, documents: Documents, reference: Any = None, **more: Any) -> Any:
         """The matrix that XGBRanker makes of the training data or a validation set."""
-        weight, n = rows.weight, rows.grades.size
-        if weight is not None:
-            name = "sample_weight" if rows.name == "X" else f"sample_weight_{rows.name}"
-            weight = query_weights(name, weight, rows.sizes, n)
+        name, features, q, start = documents
         data: Any = self._create_ltr_dmatrix(
             reference,
-            readable(rows.features),
+            features,
             None,
-            group=rows.sizes,
-            label=rows.label,
-            weight=weight,
-            base_margin=rows.start,
+            group=q.sizes,
+            label=np.nan_to_num(q.labels[RELEVANCE]),
+            weight=_weights("sample_weight" if name == "X" else f"sample_weight of {name}", q),
+            base_margin=readable(start),
             missing=self.missing,
-            enable_categorical=self.enable_categorical or bool(categories_of(rows.features)),
+            enable_categorical=self.enable_categorical or bool(categories_of(features)),
             feature_types=self.feature_types,
             **more,
         )
-        return rows.attach_to(data)
+        return attach_queries(data, q)
 
-    def _callbacks(self, first: Any) -> list[Any]:
+    def _callbacks(self, metrics: Sequence[Any]) -> list[Any]:
         """The user's callbacks, and early stopping by the first metric, unless it names another."""
-        name = first if isinstance(first, str) else _name_of(first)
+        name = metrics[0] if isinstance(metrics[0], str) else _name_of(metrics[0])
+        if name in metrics[1:]:
+            name += SECOND
         found = list(self.callbacks or [])
+        if self.early_stopping_rounds:
+            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds))
         for at, callback in enumerate(found):
             if isinstance(callback, xgb.callback.EarlyStopping) and callback.metric_name is None:
                 found[at] = copy.copy(callback)  # the caller may use it elsewhere
                 found[at].metric_name = name
-        if self.early_stopping_rounds:
-            found.append(xgb.callback.EarlyStopping(rounds=self.early_stopping_rounds, metric_name=name))
         return found
 
     def predict(self, X: Any, **arguments: Any) -> Any:
@@ -243,17 +270,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """The leaf of each document in each tree, as by `XGBRanker.apply`."""
-        return super().apply(readable(self._features(X)), iteration_range)
-
-    def _features(self, X: Any) -> Any:
-        return readable(super()._features(X))
+        return super().apply(self._features(X), iteration_range)
 
 
-def readable(X: Any) -> Any:
-    """Features in numbers that XGBoost reads: it misreads foreign byte orders and long doubles."""
-    if isinstance(X, np.ndarray) and (not X.dtype.isnative or X.dtype.itemsize > 8) and X.dtype.kind in "iuf":
-        return X.astype(np.float64)
-    return X
+def _weights(name: str, q: Queries) -> Any:
+    """One weight for each query, as XGBoost takes them; None without any."""
+    return None if q.weight is None else query_weights(name, q.weight, q.sizes, q.n_documents)
 
 
 def _is_own(text: str) -> bool:
@@ -294,31 +316,17 @@ def _settings(
     return {**own, **params, **start, "objective": NATIVE}
 
 
-def _continued(model: Any) -> dict[str, list[Any]] | None:
-    """The categories of the model that a training continues: its codes must mean the same again."""
-    if model is None:
-        return None
-    booster = model if isinstance(model, xgb.Booster) else xgb.Booster(model_file=model)
-    return categories(booster) or None
-
-
 # What `tune`, the command line and saved models need.
 
 
 def dataset(collection: Collection, reference: Any = None) -> Any:
     """The matrix of a collection."""
-    q = collection.queries
-    grades, weight = q.labels[RELEVANCE], q.weight
-    missing = {RELEVANCE: grades} if np.isnan(grades).any() else {}
-    if weight is not None:
-        weight = query_weights("weight", weight, q.sizes, q.n_documents)
-    features = collection.table(UNNAMED)
-    data = xgb.DMatrix(
-        readable(features), np.nan_to_num(grades), group=q.sizes, weight=weight, enable_categorical=True
-    )
+    q, features = collection.queries, collection.table(UNNAMED)
+    given = {"group": q.sizes, "weight": _weights("weight", q), "enable_categorical": True}
+    data = xgb.DMatrix(features, np.nan_to_num(q.labels[RELEVANCE]), **given)
     if features is not collection.features:
         data.feature_names = None  # as of the array, so that arrays of codes are scored too
-    return attach(data, position=q.positions, **further(q), **missing)
+    return attach_queries(data, q)
 
 
 def named(data: Any, names: Sequence[str]) -> Any:
@@ -358,7 +366,7 @@ def boost(
     True the training ends with this round.
     """
     booster = xgb.train(
-        _settings(with_least_leaf(params, objective, rows_in(data) or 0), objective, (), None),
+        _settings(with_least_leaf(params, LEAST_LEAF, objective, rows_in(data) or 0), objective, (), None),
         data,
         rounds,
         evals=[] if valid is None else [(valid, "valid")],
@@ -371,12 +379,10 @@ def boost(
     return booster if early_stopping is None else booster[: booster.best_iteration + 1]
 
 
-def with_least_leaf(params: Mapping[str, Any], objective: Any, documents: int) -> dict[str, Any]:
-    """The parameters, with the default minimum leaf size of gradient steps if they have none."""
-    least = least_leaf(objective, documents)
-    if least is None or params.get(LEAST_LEAF) is not None:
-        return dict(params)
-    return {**params, LEAST_LEAF: least}
+def booster_of(model: Any) -> Any:
+    """The booster of a ranker, of a booster, or of a model file."""
+    booster = model.get_booster() if isinstance(model, xgb.XGBModel) else model
+    return booster if isinstance(booster, xgb.Booster) else xgb.Booster(model_file=booster)
 
 
 def best_round(booster: Any) -> int | None:

@@ -3,11 +3,14 @@
 import importlib
 import json
 
+import lightgbm as lgb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import xgboost as xgb
 
 from lambdaboost import LambdaRank, load, save
 from lambdaboost._installed import engine_named
@@ -39,16 +42,13 @@ FRAMES = {
     "polars": pl.DataFrame({"site": SITE.astype(str), "price": PRICE, "qid": QUERY, "market": MARKET}).cast(
         {"site": pl.Categorical, "market": pl.Enum(["us", "zz", "de", "fr"])}
     ),
-    "pyarrow": pa.table(
-        {
-            "market": pa.array(MARKET).dictionary_encode(),
-            "site": pa.array(SITE).dictionary_encode(),
-            "price": PRICE,
-            "qid": QUERY,
-        }
-    ),
 }
+ARROW = {"market": pa.array(MARKET).dictionary_encode(), "site": pa.array(SITE).dictionary_encode()}
+FRAMES["pyarrow"] = pa.table({**ARROW, "price": PRICE, "qid": QUERY})
+FRAMES["batch"] = pa.RecordBatch.from_pydict({"price": pa.array(PRICE), "qid": pa.array(QUERY), **ARROW})
+FRAMES["pandas of Arrow"] = FRAMES["pyarrow"].to_pandas(types_mapper=pd.ArrowDtype)
 ENGINES = ("lightgbm", "xgboost")
+ARGUMENT = {"lightgbm": "init_model", "xgboost": "xgb_model"}
 # Few rows: without these LightGBM leaves small categories alone.
 SMALL = {"lightgbm": {"min_data_per_group": 1, "cat_smooth": 1}, "xgboost": {}}
 
@@ -59,13 +59,12 @@ def ranker(engine):
     return made(n_estimators=5, n_jobs=1, **SMALL[engine], **quiet)
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "batch", "pandas of Arrow"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_table_with_the_same_values_has_the_same_scores(engine, kind, tmp_path):
     fitted = ranker(engine).fit(FRAMES[kind], GRADE)
     expected = fitted.predict(FRAMES[kind])
-    by_price = ranker(engine).fit(FRAMES[kind], GRADE).predict(FRAMES[kind])
-    assert np.array_equal(expected, by_price) and np.unique(expected).size > 8
+    assert np.unique(expected).size > 8
     save(fitted, tmp_path / "model")
     saved = load(tmp_path / "model")
     assert list(map(str, saved.about["categories"]["site"])) == ["0", "1", "2", "3", "4"]
@@ -90,10 +89,32 @@ def test_the_engines_own_ranker_trains_the_same_model_of_a_pandas_frame(engine):
         )
     assert engine_named(engine).categories(
         fitted.booster_ if engine == "lightgbm" else fitted.get_booster()
-    ) == {
-        "market": ["de", "fr", "us", "zz"],
-        "site": [0, 1, 2, 3, 4],
-    }
+    ) == {"market": ["de", "fr", "us", "zz"], "site": [0, 1, 2, 3, 4]}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "reordered", "lacking", "text", "polars", "pyarrow"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_continued_training_has_the_columns_and_codes_of_the_first_model(engine, kind, tmp_path):
+    """LightGBM would take columns and codes by their place, XGBoost codes, whatever they are called."""
+    of_frame = PANDAS.market != "zz" if kind == "lacking" else PANDAS.market != ""
+    lacking = PANDAS[of_frame].assign(market=PANDAS.market[of_frame].cat.remove_unused_categories())
+    frame, y = FRAMES.get(kind, lacking), GRADE[of_frame]
+    first = ranker(engine).fit(PANDAS, GRADE)
+    booster = first.booster_ if engine == "lightgbm" else first.get_booster()
+    booster.save_model(str(tmp_path / "model.ubj"))
+    expected = ranker(engine).fit(PANDAS[of_frame], y, **{ARGUMENT[engine]: booster}).predict(PANDAS)
+    assert not np.array_equal(expected, first.predict(PANDAS))
+    for model in (first, booster, str(tmp_path / "model.ubj")):
+        both = ranker(engine).fit(frame, y, eval_set=(REORDERED, GRADE), **{ARGUMENT[engine]: model})
+        assert np.array_equal(both.predict(PANDAS), expected)
+        save(both, tmp_path / "both")
+        for rows in (PANDAS, REORDERED):
+            assert np.array_equal(load(tmp_path / "both").predict(rows), expected)
+    xx = PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET))
+    with pytest.raises(
+        ValueError, match="column 'market' is 'xx' in row 7, none of its categories in training"
+    ):
+        ranker(engine).fit(xx, GRADE, **{ARGUMENT[engine]: first})
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -110,13 +131,15 @@ def test_what_training_did_not_have_is_refused(engine, tmp_path):
     fitted = ranker(engine).fit(PANDAS, GRADE)
     save(fitted, tmp_path / "model")
     unseen = "column 'market' is 'xx' in row 7, none of its categories in training ('de', 'fr', 'us', 'zz'): "
-    for frame in (PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET)),):
-        for model in (fitted, load(tmp_path / "model")):
-            with pytest.raises(ValueError, match="none of its categories") as error:
-                model.predict(frame)
-            assert unseen in str(error.value)
-        with pytest.raises(ValueError, match="none of its categories"):
-            ranker(engine).fit(PANDAS, GRADE, eval_set=[(frame, GRADE)])
+    frame = PANDAS.assign(market=np.where(np.arange(N) == 7, "xx", MARKET))
+    for predict in (
+        fitted.predict,
+        load(tmp_path / "model").predict,
+        lambda rows: ranker(engine).fit(PANDAS, GRADE, eval_set=[(rows, GRADE)]),
+    ):
+        with pytest.raises(ValueError, match="none of its categories") as error:
+            predict(frame)
+        assert unseen in str(error.value)
     with pytest.raises(ValueError, match=r"column 'market' is '0\.6369"):
         fitted.predict(PANDAS.assign(market=np.random.default_rng(0).random(N)))
     numbers = ranker(engine).fit(PANDAS.assign(market=PRICE), GRADE)
@@ -184,7 +207,6 @@ def test_codes_know_values_by_their_text():
     given = np.array([7, 7.0, "7", None, "07"], dtype=object)
     assert np.array_equal(codes_in("c", given, ["07", 7]), [1, 1, 1, np.nan, 0], equal_nan=True)
     assert values_of("c", np.array(["b", None, 3.0, "a"], dtype=object)) == ("3", "a", "b")
-    import narwhals as nw
 
     frame = pa.table(
         {"c": pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()])}
@@ -192,12 +214,8 @@ def test_codes_know_values_by_their_text():
     assert categories_in(nw.from_native(frame)) == {"c": ("a", "b")}
 
 
-FILES = {
-    "log.csv": slice(0, 300),
-    "test.csv": slice(300, 400),
-    "log.parquet": slice(0, 300),
-    "test.parquet": slice(300, 400),
-}
+LOG, TEST = slice(0, 300), slice(300, 400)
+FILES = {"log.csv": LOG, "test.csv": TEST, "log.parquet": LOG, "test.parquet": TEST}
 USED = ("--query", "q", "--label", "y", "--weight", "w", "--document", "name", "--source", "clicks=ctr")
 
 
@@ -274,9 +292,9 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
 
 
 def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):
-    few = (
+    few = [
         "--rounds",
-        3,
+        "3",
         "--drop",
         "name,market,site",
         "--source",
@@ -285,16 +303,12 @@ def test_weights_change_the_model_and_the_measure(capsys, folder, tmp_path):
         "q",
         "--label",
         "y",
-    )
+    ]
     figures = []
     for more in (("--weight", "w"), ("--drop", "w")):
         out = tmp_path / f"m{len(figures)}"
-        assert (
-            call(
-                capsys, "train", folder / "log.csv", *few, *more, "--test", folder / "test.csv", "--out", out
-            )[0]
-            == 0
-        )
+        files = (folder / "log.csv", "--test", folder / "test.csv", "--out", out)
+        assert call(capsys, "train", *files, *few, *more)[0] == 0
         figures.append(json.loads((tmp_path / f"m{len(figures)}.json").read_text())["measures"]["test"])
     assert figures[0] != figures[1]
 
@@ -338,14 +352,10 @@ def test_a_model_of_the_engine_alone_knows_its_values(capsys, folder, tmp_path, 
     X = pd.read_parquet(folder / "log.parquet")[["market", "site", "price"]]
     y, test = GRADE[:300], pd.read_parquet(folder / "test.parquet")[["market", "site", "price"]]
     if engine == "lightgbm":
-        import lightgbm as lgb
-
         params = {"objective": "lambdarank", "verbose": -1, **SMALL[engine]}
         booster = lgb.train(params, lgb.Dataset(X, y, group=[20] * 15), 5)
         expected = booster.predict(test)
     else:
-        import xgboost as xgb
-
         data = xgb.DMatrix(X, y, group=[20] * 15, enable_categorical=True)
         booster = xgb.train({"objective": "rank:ndcg"}, data, 5)
         expected = booster.inplace_predict(test)

@@ -1,13 +1,16 @@
 """Both `LambdaRanker`s as scikit-learn's estimators: its own checks, frames of each kind, searches, weights."""
 
 import importlib
+import inspect
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 import xgboost
@@ -18,14 +21,33 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from lambdaboost import CNDCG, NDCG, Blend, LambdaRank, Queries, graded
+from lambdaboost import (
+    CNDCG,
+    ERR,
+    MRR,
+    NDCG,
+    Blend,
+    ClickDCG,
+    ClickTier,
+    GradientStep,
+    InversePropensity,
+    LambdaRank,
+    Propensities,
+    Queries,
+    attach,
+    graded,
+    load,
+    save,
+)
 from lambdaboost.datasets import web_search_log
 from lambdaboost.evaluation import parse
 
 LOG = web_search_log(queries=30, documents=15, features=16, seed=5)
 X, Q = LOG.features, LOG.queries
 QID, CLICKS = Q.query_of_row, Q.labels["clicks"]
+X_VALID, Q_VALID = web_search_log(queries=20, documents=15, features=16, seed=6)
 NAMES = [f"f{i}" for i in range(16)]
+FRAME = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
 SMALL = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
 
 
@@ -37,6 +59,19 @@ def engine(request):
 def ranker(engine, **more):
     quiet = {"verbose": -1} if engine == "lightgbm" else {}
     return importlib.import_module(f"lambdaboost.{engine}").LambdaRanker(**SMALL | quiet | more)
+
+
+def with_metric(engine, metric, **more):
+    """A ranker and the arguments of `fit` that evaluate a metric; each engine takes it elsewhere."""
+    if engine == "lightgbm":
+        return ranker(engine, **more), {"eval_metric": metric}
+    return ranker(engine, eval_metric=metric, **more), {}
+
+
+def curves_of(fitted):
+    """The results of each validation set."""
+    results = fitted.evals_result_ if hasattr(fitted, "evals_result_") else fitted.evals_result()
+    return list(results.values())
 
 
 def parent(engine):
@@ -82,52 +117,149 @@ def test_passes_each_check_that_its_parent_passes(engine, queries, least):
     assert len(theirs) >= least
 
 
+# The same model as a stock training.
+
+
+def stock_training(engine, objective, params, clicks=CLICKS, weight=None, position=None):
+    """Scores of X by the engine's own `train`."""
+    if engine == "lightgbm":
+        data = lightgbm.Dataset(X, Q.relevance, group=Q.sizes, weight=weight)
+        params = {"objective": objective, "verbose": -1, "num_threads": 1, "seed": 0, **params}
+        return lightgbm.train(params, attach(data, clicks=clicks, position=position), 3).predict(X)
+    data = xgboost.DMatrix(X, Q.relevance, group=Q.sizes, weight=weight)
+    params = {"objective": "rank:ndcg", "base_score": 0, "nthread": 1, "seed": 0, **params}
+    data = attach(data, clicks=clicks, position=position)
+    return xgboost.train(params, data, 3, obj=objective).predict(data, output_margin=True)
+
+
+SAMPLED = {
+    "lightgbm": {
+        "bagging_fraction": 0.6,
+        "bagging_freq": 1,
+    },  # features are drawn as for LightGBM's own objectives
+    "xgboost": {"subsample": 0.6, "colsample_bytree": 0.5},
+}
+OBJECTIVES = {
+    "graded": graded(),
+    "Blend(LambdaRank(), ClickTier(), Linear(0.1, 0.2))": None,
+    "positions": InversePropensity(LambdaRank(), Propensities.power(1.0, 50)),
+    "gradient": GradientStep(LambdaRank()),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("sampled", [False, True], ids=["all", "sampled"])
+def test_the_model_of_a_stock_training(engine, name, sampled):
+    rule = OBJECTIVES[name] or name
+    params = SAMPLED[engine] if sampled else {}
+    least = {"lightgbm": "min_data_in_leaf", "xgboost": "min_child_weight"}[engine]
+    leaf = {least: max(20, Q.n_documents // 20)} if name == "gradient" else {}
+    weight = np.linspace(0.5, 2, Q.n_queries)
+    rank = np.concatenate([np.arange(1, n + 1) for n in Q.sizes])
+    position = rank if name == "positions" else None
+    made = ranker(engine, objective=rule, **params).fit(
+        X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, sample_weight=weight, position=position
+    )
+    by_row = np.repeat(weight, Q.sizes) if engine == "lightgbm" else weight
+    expected = stock_training(engine, made.objective_, {**params, **leaf}, weight=by_row, position=position)
+    np.testing.assert_allclose(made.predict(X), expected, rtol=0, atol=1e-6)
+    assert np.unique(expected).size > 3
+
+
+def test_weighted_as_the_native_ranker(engine):
+    """Rows on LightGBM, queries on XGBoost, each as its own objective counts them."""
+    weight = np.random.default_rng(0).uniform(0.2, 3, len(X) if engine == "lightgbm" else Q.n_queries)
+    ours = ranker(engine, objective={"lightgbm": LightGBMRule, "xgboost": XGBoostRule}[engine]())
+    native = {"lightgbm": {"objective": "lambdarank", "verbose": -1}}.get(
+        engine, {"objective": "rank:ndcg", "lambdarank_num_pair_per_sample": 32, "base_score": 0.0}
+    )
+    native = parent(engine)(**native, **SMALL)
+    by_name = ranker(engine, **{**native.get_params(), "n_estimators": 3})
+    for model in (ours, native, by_name):
+        model.fit(X, Q.relevance, group=Q.sizes, sample_weight=weight)
+    np.testing.assert_allclose(ours.predict(X), native.predict(X), atol=1e-5)
+    np.testing.assert_allclose(ours.feature_importances_, native.feature_importances_, atol=1e-5)
+    np.testing.assert_array_equal(by_name.predict(X), native.predict(X))
+
+
+def test_rankers_in_threads_do_not_mix(engine):
+    objectives = [LambdaRank(), GradientStep(LambdaRank()), graded(0.5), ClickTier()] * 2
+
+    def fitted(objective):
+        made = ranker(engine, objective=objective)
+        return made.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
+
+    alone = [fitted(objective) for objective in objectives]
+    with ThreadPoolExecutor(4) as pool:
+        for a, b in zip(alone, pool.map(fitted, objectives), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 # Frames of each kind.
 
 
-def table(kind, columns):
-    return {"pandas": pd.DataFrame, "polars": pl.DataFrame}[kind](columns)
+def record_batch(columns):
+    return pa.RecordBatch.from_pydict({name: pa.array(values) for name, values in columns.items()})
 
 
-def of_kind(kind, name, values):
-    if kind == "column":
-        return pl.DataFrame({name: values})
-    return {"pandas": pd.Series, "polars": pl.Series, "list": list, "numpy": np.asarray}[kind](values)
+def arrow_typed(columns):
+    return pa.table(dict(columns)).to_pandas(types_mapper=pd.ArrowDtype)
 
 
-@pytest.mark.parametrize("frame", ["pandas", "polars"])
-@pytest.mark.parametrize("labels", ["pandas", "polars", "list", "column"])
-def test_frames_are_arrays(engine, frame, labels):
+MAKE = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "batch": record_batch,
+    "pandas of Arrow": arrow_typed,
+    "pandas of nullables": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+}
+LABELS = {
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "batch": list,
+    "pandas of Arrow": lambda values: pl.DataFrame({"grade": values}),
+    "pandas of nullables": np.asarray,
+}
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_frames_are_arrays(engine, kind, tmp_path):
     """Features, grades, queries and sources of each kind: the model of plain arrays, by the columns' names."""
-    rows = table(frame, dict(zip(NAMES, X.T, strict=True)))
-    y = of_kind(labels, "grade", Q.relevance)
-    qid = of_kind("numpy" if labels == "column" else labels, "qid", [f"q{i:02d}" for i in QID])
-    sources = table(frame, {"clicks": CLICKS})
-    valid = {"eval_set": [(rows, y)], "eval_qid": [qid], "eval_sources": [sources]}
-    got = ranker(engine, objective=graded()).fit(rows, y, qid=qid, sources=sources, **valid)
-    expected = ranker(engine, objective=graded()).fit(
-        X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}
+    columns = dict(zip(NAMES, X.T, strict=True))
+    rows, y = MAKE[kind](columns), LABELS[kind](Q.relevance)
+    qid = LABELS[kind](QID) if "Arrow" not in kind else [f"q{i:02d}" for i in QID]
+    sources = MAKE[kind]({"clicks": CLICKS})
+    got, metric = with_metric(engine, NDCG(3), objective=graded())
+    got.fit(
+        rows,
+        y,
+        qid=qid,
+        sources=sources,
+        eval_set=(rows, y),
+        eval_qid=[qid],
+        eval_sources=[sources],
+        **metric,
     )
-    np.testing.assert_array_equal(got.predict(rows), expected.predict(X))
-    assert list(got.feature_names_in_) == NAMES
-    assert got.n_features_in_ == 16
-    curves = got.evals_result_ if engine == "lightgbm" else got.evals_result()
-    (curve,) = (
-        next(iter(curves.values())).values()
-        if engine == "xgboost"
-        else [next(iter(curves.values()))["ndcg@3"]]
-    )
-    assert curve[-1] == pytest.approx(NDCG(3)(got.predict(rows), Q), abs=1e-6)
+    expected = ranker(engine, objective=graded())
+    scores = expected.fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS}).predict(X)
+    np.testing.assert_array_equal(got.predict(rows), scores)
+    save(got, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), scores)
+    assert list(got.feature_names_in_) == NAMES and got.n_features_in_ == 16
+    (curve,) = curves_of(got)[0].values()
+    assert curve[-1] == pytest.approx(NDCG(3)(scores, Q), abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", MAKE)
 def test_queries_as_a_column(engine, kind):
     columns = dict(zip(NAMES, X.T, strict=True))
-    rows = table(kind, {"qid": QID, **columns})
+    rows = MAKE[kind]({"qid": QID, **columns})
     got = ranker(engine).fit(rows, Q.relevance, eval_set=[(rows, Q.relevance)])
     assert list(got.feature_names_in_) == NAMES
     expected = ranker(engine).fit(X, Q.relevance, qid=QID)
-    for rows_or_features in (rows, table(kind, columns)):
+    for rows_or_features in (rows, MAKE[kind](columns)):
         np.testing.assert_array_equal(got.predict(rows_or_features), expected.predict(X))
     figure = NDCG(3)(expected.predict(X), Q)
     assert got.score(rows, Q.relevance) == pytest.approx(figure, abs=1e-9)
@@ -149,25 +281,28 @@ def test_queries_in_any_order_of_ids(engine):
         ranker(engine).fit(X, Q.relevance, qid=np.roll(QID, 3))
 
 
-def test_names_pass_through_a_pipeline(engine):
-    for kind in ("pandas", "polars"):
-        pipe = make_pipeline(StandardScaler(), ranker(engine)).set_output(transform=kind)
-        rows = table(kind, dict(zip(NAMES, X.T, strict=True)))
-        pipe.fit(rows, Q.relevance, lambdaranker__qid=QID)
-        assert list(pipe[-1].feature_names_in_) == NAMES
-        assert pipe.predict(rows).shape == (len(X),)
+def test_missing_grades_stay_missing(engine):
+    grades = np.where(np.arange(len(X)) % 4, Q.relevance, np.nan)
+    made, metric = with_metric(engine, NDCG(3))
+    made.fit(X, grades, qid=QID, eval_set=[(X, grades), (X_VALID, np.full(len(X_VALID), np.nan))],
+             eval_qid=[QID, Q_VALID.query_of_row], **metric)  # fmt: skip
+    expected = NDCG(3)(made.predict(X), Queries(grades, Q.sizes))
+    assert curves_of(made)[0]["ndcg@3"][-1] == pytest.approx(expected, abs=1e-6)
+    assert curves_of(made)[1]["ndcg@3"] == [0.0] * 3
+    zeros = ranker(engine).fit(X, np.nan_to_num(grades), qid=QID)
+    assert not np.allclose(zeros.predict(X), made.predict(X))
 
 
-# Searches.
+# Searches and pipelines.
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 @pytest.mark.parametrize("scoring", [None, NDCG(10)], ids=str)
 def test_grid_search_in_a_line(engine, kind, scoring):
-    rows = table(kind, {"qid": QID, **dict(zip(NAMES, X.T, strict=True))})
-    objectives = {"objective": [LambdaRank(), graded()]}
+    rows = MAKE[kind]({"qid": QID, **dict(zip(NAMES, X.T, strict=True))})
+    objectives = {"objective": [LambdaRank(), "graded"]}
     search = GridSearchCV(ranker(engine), objectives, scoring=scoring, cv=GroupKFold(3))
-    search.fit(rows, Q.relevance, groups=QID, sources=table(kind, {"clicks": CLICKS}))
+    search.fit(rows, Q.relevance, groups=QID, sources=MAKE[kind]({"clicks": CLICKS}))
     figures = []
     for train, test in GroupKFold(3).split(X, groups=QID):
         fitted = ranker(engine, objective=graded())
@@ -178,152 +313,92 @@ def test_grid_search_in_a_line(engine, kind, scoring):
     assert search.best_estimator_.predict(rows).shape == (len(X),)
 
 
-def test_grid_search_by_routed_metadata(engine):
-    """Plain arrays, the queries routed to `fit` and `score`; weights too, one a row."""
-    weight = np.repeat(np.linspace(0.5, 2, Q.n_queries), Q.sizes)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = ranker(engine, objective=graded()).set_fit_request(
-            qid=True, sources=True, sample_weight=True
-        )
-        search = GridSearchCV(
-            routed.set_score_request(qid=True, sample_weight=True), {"max_depth": [2, 3]}, cv=GroupKFold(3)
-        )
-        sources = pd.DataFrame({"clicks": CLICKS})
-        search.fit(X, Q.relevance, qid=QID, groups=QID, sources=sources, sample_weight=weight)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_score_ > 0.4
-
-
-def test_cross_val_score_by_a_measure(engine):
-    rows = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
-    scores = cross_val_score(ranker(engine), rows, Q.relevance, groups=QID, scoring=NDCG(5), cv=GroupKFold(3))
-    assert scores.shape == (3,) and (scores > 0.3).all()
-
-
-# Values.
-
-
-def test_clone_pickle_and_joblib(engine, tmp_path):
-    objective = graded()
-    made = ranker(engine, objective=objective, learning_rate=0.2)
-    twin = clone(made)
-    assert twin.get_params()["objective"] is objective
-    twin.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS})
-    joblib.dump(twin, tmp_path / "ranker")
-    for copy in (pickle.loads(pickle.dumps(twin)), joblib.load(tmp_path / "ranker")):
-        np.testing.assert_array_equal(copy.predict(X), twin.predict(X))
-        assert copy.objective == objective
-
-
-@pytest.mark.parametrize(
-    "measure", [CNDCG(3), NDCG(3, empty=1.0), "MAP()", "ERR(k=5)", "KendallTau()"], ids=str
-)
-def test_early_stopping_on_any_measure(engine, measure):
-    other = web_search_log(queries=20, documents=15, features=16, seed=6)
-    q = other.queries
-    valid = {
-        "eval_set": [(other.features, q.relevance)],
-        "eval_group": [q.sizes],
-        "eval_sources": [pl.DataFrame({"clicks": q.labels["clicks"]})],
-    }
-    value = parse(measure) if isinstance(measure, str) else measure
-    size = {"n_estimators": 60, "learning_rate": 1.0}
-    if engine == "lightgbm":
-        fitted = ranker(engine, **size)
-        stop = lightgbm.early_stopping(3, verbose=False)
-        fitted.fit(X, Q.relevance, qid=QID, **valid, eval_metric=value, callbacks=[stop])
-        (curve,) = fitted.evals_result_["valid_0"].values()
-        best = fitted.best_iteration_ - 1
-    else:
-        fitted = ranker(engine, eval_metric=measure, early_stopping_rounds=3, **size)
-        fitted.fit(X, Q.relevance, qid=QID, **valid)
-        (curve,) = fitted.evals_result()["validation_0"].values()
-        best = fitted.best_iteration
-    assert len(curve) < 60 and best == np.argmax(curve)
-    assert value(fitted.predict(other.features), q) == pytest.approx(max(curve), abs=1e-6)
-
-
-# Weights.
-
-
-def test_weights_of_queries_are_weights_of_their_rows(engine):
-    of_query = np.linspace(0.5, 2, Q.n_queries)
-    by_query, by_row = (
-        ranker(engine).fit(X, Q.relevance, qid=QID, sample_weight=weight)
-        for weight in (of_query, np.repeat(of_query, Q.sizes))
-    )
-    np.testing.assert_array_equal(by_query.predict(X), by_row.predict(X))
-    even = ranker(engine).fit(X, Q.relevance, qid=QID)
-    assert not np.allclose(by_query.predict(X), even.predict(X))
-
-
-def test_weighted_as_the_native_ranker(engine):
-    """Rows on LightGBM, queries on XGBoost, each as its own objective counts them."""
-    weight = np.random.default_rng(0).uniform(0.2, 3, len(X) if engine == "lightgbm" else Q.n_queries)
-    ours = ranker(engine, objective={"lightgbm": LightGBMRule, "xgboost": XGBoostRule}[engine]())
-    if engine == "lightgbm":
-        native = parent(engine)(objective="lambdarank", verbose=-1, **SMALL)
-    else:
-        native = parent(engine)(
-            objective="rank:ndcg", lambdarank_num_pair_per_sample=32, base_score=0.0, **SMALL
-        )
-    for model in (ours, native):
-        model.fit(X, Q.relevance, group=Q.sizes, sample_weight=weight)
-    np.testing.assert_allclose(ours.predict(X), native.predict(X), atol=1e-5)
-
-
-def test_weights_of_rows_that_xgboost_cannot_count():
-    weight = np.linspace(0.5, 2, len(X))
-    with pytest.raises(
-        ValueError, match=r"sample_weight\[1\] is 0\.5\d*: unlike .* XGBoost weights whole queries"
-    ):
-        ranker("xgboost").fit(X, Q.relevance, qid=QID, sample_weight=weight)
-
-
-LISTS = {
-    "lightgbm": ("eval_group", "eval_qid", "eval_sources", "eval_sample_weight", "eval_init_score"),
-    "xgboost": ("eval_group", "eval_qid", "eval_sources", "sample_weight_eval_set", "base_margin_eval_set"),
-}
-
-
-@pytest.mark.parametrize("given", [[], [None, None]])
-@pytest.mark.parametrize("name", range(5))
-def test_each_list_of_fit_has_one_item_for_each_validation_set(engine, name, given):
-    name = LISTS[engine][name]
-    with pytest.raises(
-        ValueError, match=rf"^{name} has {len(given)} items, eval_set 1: give one for each set$"
-    ):
-        ranker(engine).fit(X, Q.relevance, qid=QID, eval_set=[(X, Q.relevance)], **{name: given})
-
-
-def test_measures_weigh_queries(engine):
-    weight = np.linspace(0.5, 2, Q.n_queries)
-    names = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}
-    more = {"eval_metric": NDCG(5)} if engine == "lightgbm" else {}
-    made = ranker(engine) if engine == "lightgbm" else ranker(engine, eval_metric=NDCG(5))
-    made.fit(
-        X, Q.relevance, qid=QID, eval_set=[(X.copy(), Q.relevance)], eval_qid=[QID], **{names[engine]: [weight]}, **more
-    )  # fmt: skip
-    curves = made.evals_result_ if engine == "lightgbm" else made.evals_result()
-    ((curve,),) = (list(of_set.values()) for of_set in curves.values())
-    figure = NDCG(5)(made.predict(X), Queries(Q.relevance, Q.sizes, weight=weight))
-    assert curve[-1] == pytest.approx(figure, abs=1e-6)
-
-
-# Parameters of the objective.
-
-
 def test_a_search_over_parameters_of_the_objective(engine):
-    rows = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
     objective = Blend(LambdaRank(), LambdaRank(NDCG(k=3)), 0.5)
     grid = {"objective__weight": [0.0, 1.0], "objective__first__sigma": [2.0]}
     search = GridSearchCV(ranker(engine, objective=objective), grid, cv=GroupKFold(3)).fit(
-        rows, Q.relevance, groups=QID
+        FRAME, Q.relevance, groups=QID
     )
     a, b = search.cv_results_["mean_test_score"]
     assert a != b
     best = search.best_estimator_.get_params()["objective"]
     assert best.first == LambdaRank(sigma=2.0) and best.weight == search.best_params_["objective__weight"]
+
+
+def test_weights_through_a_routed_pipeline(engine):
+    """`fit` and `score` of a pipeline and of a search pass the queries and weights that are requested."""
+    weight = np.repeat(np.linspace(0.5, 4, Q.n_queries), Q.sizes)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = ranker(engine, objective=graded())
+        routed.set_fit_request(qid=True, sources=True, sample_weight=True)
+        routed.set_score_request(qid=True, sample_weight=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), routed)
+        given = {"qid": QID, "sample_weight": weight}
+        pipe.fit(X, Q.relevance, sources={"clicks": CLICKS}, **given)
+        figure = pipe.score(X, Q.relevance, **given)
+        search = GridSearchCV(pipe, {"lambdaranker__max_depth": [2, 3]}, cv=GroupKFold(3))
+        search.fit(X, Q.relevance, groups=QID, sources=pd.DataFrame({"clicks": CLICKS}), **given)
+    q = Queries(Q.relevance, Q.sizes, weight=weight)
+    assert figure == pytest.approx(NDCG(3)(pipe.predict(X), q), abs=1e-12)
+    assert abs(figure - NDCG(3)(pipe.predict(X), Q)) > 1e-4
+    means = [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
+    for mean, (train, test) in zip(means, GroupKFold(3).split(X, groups=QID), strict=True):
+        fitted = ranker(engine, objective=graded(), max_depth=2).fit(
+            StandardScaler().fit_transform(X[train]), Q.relevance[train], qid=QID[train],
+            sources={"clicks": CLICKS[train]}, sample_weight=weight[train],
+        )  # fmt: skip
+        q = Queries(Q.relevance[test], ids=QID[test], weight=weight[test])
+        scores = fitted.predict(StandardScaler().fit(X[train]).transform(X[test]))
+        assert mean == pytest.approx(NDCG(3)(scores, q), abs=1e-6)
+
+
+def test_names_pass_through_a_pipeline(engine):
+    for kind in ("pandas", "polars"):
+        pipe = make_pipeline(StandardScaler(), ranker(engine)).set_output(transform=kind)
+        rows = MAKE[kind](dict(zip(NAMES, X.T, strict=True)))
+        pipe.fit(rows, Q.relevance, lambdaranker__qid=QID)
+        assert list(pipe[-1].feature_names_in_) == NAMES
+        assert pipe.predict(rows).shape == (len(X),)
+
+
+def test_cross_val_score_by_a_measure(engine):
+    scores = cross_val_score(
+        ranker(engine), FRAME, Q.relevance, groups=QID, scoring=NDCG(5), cv=GroupKFold(3)
+    )
+    assert scores.shape == (3,) and (scores > 0.3).all()
+
+
+# Parameters.
+
+
+def test_parameters_clone_pickle_and_refit(engine, tmp_path):
+    made = ranker(engine, objective=graded(), learning_rate=0.2)
+    params = made.get_params()
+    assert params["objective"] == graded() and params["learning_rate"] == 0.2
+    assert params.keys() >= parent(engine)().get_params().keys()
+    twin = clone(made)
+    assert twin.get_params() | {"missing": 0} == params | {"missing": 0} and twin.objective is made.objective
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        twin.predict(X)
+    twin.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS})
+    joblib.dump(twin, tmp_path / "ranker")
+    for copy in (pickle.loads(pickle.dumps(twin)), joblib.load(tmp_path / "ranker")):
+        np.testing.assert_array_equal(copy.predict(X), twin.predict(X))
+        assert copy.objective_ == copy.objective == graded()
+    # Another objective is another model, and the fitted one stays what it was.
+    twin.set_params(objective="RankNet", n_estimators=2)
+    assert twin.objective_ == graded()
+    twin.fit(X, Q.relevance, qid=QID)
+    expected = ranker(engine, objective="RankNet", n_estimators=2, learning_rate=0.2)
+    np.testing.assert_array_equal(twin.predict(X), expected.fit(X, Q.relevance, qid=QID).predict(X))
+
+
+def test_signatures_are_explicit(engine):
+    for method in ("fit", "score"):
+        parameters = inspect.signature(getattr(type(ranker(engine)), method)).parameters
+        assert not any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in parameters.values())
+    theirs = set(inspect.signature(parent(engine).fit).parameters) - {"eval_class_weight"}
+    assert theirs <= set(inspect.signature(type(ranker(engine)).fit).parameters)
 
 
 @pytest.mark.parametrize(
@@ -338,15 +413,149 @@ def test_parameters_that_no_objective_has_are_refused(engine, name, words):
         ranker(engine, objective="LambdaRank").set_params(**{name: 1})
 
 
-def test_unknown_names_are_refused_before_any_training(engine):
-    for name, words in (
-        ("foo", "foo=3 is no parameter of a ranker: leave it out"),
-        ("querry", "did you mean 'query'"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            ranker(engine, **{name: 3}).fit(X, Q.relevance, qid=QID)
-
-
 def test_the_repr_shows_what_differs_from_the_defaults(engine):
-    made = type(ranker(engine))(objective=graded(), n_jobs=1)
-    assert repr(made) == f"LambdaRanker(objective={graded()!r}, n_jobs=1)"
+    assert repr(type(ranker(engine))(objective=graded())) == f"LambdaRanker(objective={graded()!r})"
+    assert "n_jobs=1" in repr(ranker(engine)) and "position" not in repr(ranker(engine))
+
+
+VALID = {"eval_set": [(X_VALID, Q_VALID.relevance)], "eval_group": [Q_VALID.sizes]}
+WRONG = {
+    "a text that is no objective": ({"objective": "lambdarnk"}, {}, ValueError, "did you mean 'lambdarank'"),
+    "no objective": ({"objective": None}, {}, TypeError, "objective is None"),
+    "an unknown parameter": ({"foo": 3}, {}, ValueError, "foo=3 is no parameter of a ranker: leave it out"),
+    "a misspelt parameter": ({"querry": "q"}, {}, ValueError, "querry='q' .* did you mean 'query'"),
+    "leaves": ({"leaves": "gradient"}, {}, ValueError, "leaves='gradient' is no parameter of a ranker"),
+    "no queries": ({}, {"qid": None}, ValueError, "X has no column 'qid': .* as group= or qid="),
+    "two queries": ({}, {"group": Q.sizes}, ValueError, "group and qid are both given"),
+    "a lost source": (
+        {"objective": "graded"}, {}, ValueError,
+        "^X has no label source 'clicks', which Blend.* .* give sources= to fit",
+    ),
+    "a lost source of a set": (
+        {"objective": "graded"}, {"sources": {"clicks": CLICKS}, **VALID, "metric": CNDCG()}, ValueError,
+        r"^eval_set\[0\] has no label source 'clicks', which CNDCG\(\) reads: .* give eval_sources= to fit"
+    ),
+    "a short source": ({}, {"sources": {"clicks": CLICKS[1:]}}, ValueError, r"clicks has \d+ "),
+    "sources without names": ({}, {"sources": CLICKS}, TypeError, "sources is a ndarray"),
+    "short grades": ({}, {"y": Q.relevance[1:]}, ValueError, f"^y has {len(X) - 1} rows, X has {len(X)}"),
+    "short grades of a set": (
+        {}, VALID | {"eval_set": (X_VALID, Q.relevance)}, ValueError,
+        rf"^eval_set\[0\] y has {len(X)} rows, eval_set\[0\] has {len(X_VALID)}"
+    ),
+    "no queries of a set": (
+        {}, {"eval_set": VALID["eval_set"]}, ValueError,
+        r"eval_set\[0\] has no column 'qid': .* as eval_group= or eval_qid=",
+    ),
+    "a list too long": (
+        {}, VALID | {"eval_sources": [None, None]}, ValueError,
+        "^eval_sources has 2 items, eval_set 1: give one for each set"
+    ),
+    "a list without sets": ({}, {"eval_qid": [QID]}, ValueError, "^eval_qid has 1 items, eval_set 0"),
+    "a metric of another type": ({}, VALID | {"metric": 3}, TypeError, "eval_metric has 3, expected measures"),
+    "a class": ({}, VALID | {"metric": NDCG}, TypeError, "eval_metric has <class .*NDCG'>, expected measures"),
+    "an unknown metric": ({}, VALID | {"metric": "NDGC"}, ValueError, "'NDGC' is unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_are_refused_before_any_round(engine, case):
+    parameters, arguments, error, words = WRONG[case]
+    arguments = {"y": Q.relevance, "qid": QID} | arguments
+    made, metric = with_metric(engine, arguments.pop("metric", NDCG(3)), **parameters)
+    if engine == "xgboost" and "lambdarnk" in str(parameters):
+        made, words = ranker(engine, objective="rank:ndgc"), "did you mean 'rank:ndcg'"
+    with pytest.raises(error, match=words):
+        made.fit(X, **arguments, **metric)
+
+
+# Validation sets and weights.
+
+
+def test_early_stopping_on_any_measure(engine):
+    arguments = {**VALID, "eval_sources": [pl.DataFrame({"clicks": Q_VALID.labels["clicks"]})]}
+    size = {"n_estimators": 60, "learning_rate": 1.0}
+    for measure, name in (
+        (CNDCG(3), "ndcg@3-clicks"), (NDCG(3, empty=1.0), "ndcg@3-empty_1.0"), ("MAP()", "map"), (ERR(5), "err@5"),
+        ("KendallTau()", "kendall_tau-clicks"),
+    ):  # fmt: skip
+        if engine == "lightgbm":
+            fitted, stop = ranker(engine, **size), lightgbm.early_stopping(3, verbose=False)
+            fitted.fit(X, Q.relevance, qid=QID, **arguments, eval_metric=measure, callbacks=[stop])
+            best = fitted.best_iteration_ - 1
+        else:
+            fitted = ranker(engine, eval_metric=measure, early_stopping_rounds=3, **size)
+            best = fitted.fit(X, Q.relevance, qid=QID, **arguments).best_iteration
+        ((found, curve),) = curves_of(fitted)[0].items()
+        assert found == name or (engine == "xgboost" and found == f"pre-{name}")
+        assert len(curve) < 60 and best == np.argmax(curve)
+        value = parse(measure) if isinstance(measure, str) else measure
+        assert value(fitted.predict(X_VALID), Q_VALID) == pytest.approx(max(curve), abs=1e-6)
+
+
+def test_the_training_data_as_a_validation_set(engine):
+    """Its own weights, sources and queries count where they are given; else those of the training data."""
+    clicks, weight = Q.labels["clicks"], np.linspace(0.5, 4, Q.n_queries)
+    other_clicks, other_weight = clicks[::-1].copy(), weight[::-1].copy()
+    made, metric = with_metric(engine, CNDCG(3))
+    weights = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}[engine]
+
+    def last(**arguments):
+        y = Q.relevance
+        made.fit(
+            X, y, qid=QID, sources={"clicks": clicks}, sample_weight=weight, eval_set=[(X, y)], **arguments, **metric
+        )  # fmt: skip
+        ((curve,),) = (of_set.values() for of_set in curves_of(made))
+        return curve[-1]
+
+    def expected(clicks, weight, sizes=Q.sizes):
+        q = Queries(Q.relevance, sizes, clicks=clicks, weight=weight)
+        return pytest.approx(CNDCG(3)(made.predict(X), q), abs=1e-6)
+
+    # A set without weights has none on XGBoost, and is the training set on LightGBM, as in their own rankers.
+    own = {"lightgbm": weight, "xgboost": None}[engine]
+    assert last() == expected(clicks, own)
+    assert last(eval_sources=[{"clicks": other_clicks}]) == expected(other_clicks, own)
+    assert last(**{weights: [other_weight]}) == expected(clicks, other_weight)
+    halves = np.repeat(Q.sizes // 2, 2) + np.tile([0, 1], Q.n_queries) * np.repeat(Q.sizes % 2, 2)
+    no_weight = {weights: [np.ones(2 * Q.n_queries)]}
+    assert last(eval_group=[halves], **no_weight) == expected(clicks, None, halves)
+
+
+def test_the_positions_of_a_validation_set_are_its_own(engine):
+    rank = np.concatenate([np.arange(1, n + 1) for n in Q.sizes])
+    measure = ClickDCG(propensities=Propensities.power(1.0, 50))
+    made, metric = with_metric(engine, measure, objective=OBJECTIVES["positions"])
+    arguments = {"qid": QID, "sources": {"clicks": CLICKS}, "position": rank, "eval_set": [(X, Q.relevance)]}
+    for positions, of_set in ((None, rank), ([rank[::-1].copy()], rank[::-1])):
+        made.fit(X, Q.relevance, **arguments, eval_position=positions, **metric)
+        ((curve,),) = (one.values() for one in curves_of(made))
+        q = Queries(Q.relevance, Q.sizes, clicks=CLICKS, position=of_set)
+        assert curve[-1] == pytest.approx(measure(made.predict(X), q), rel=1e-6)
+
+
+def test_names_in_the_results_are_those_of_the_field(engine):
+    made, metric = with_metric(engine, [NDCG(1), CNDCG(3), MRR(5), "MAP()"])
+    made.fit(X, Q.relevance, qid=QID, sources={"clicks": CLICKS}, eval_set=(X, Q.relevance), **metric)
+    mrr = {"lightgbm": "mrr@5", "xgboost": "pre-mrr@5"}[engine]  # which XGBoost would minimise
+    assert list(curves_of(made)[0]) == ["ndcg@1", "ndcg@3-clicks", mrr, "map"]
+    if engine == "lightgbm":
+        assert made.best_score_["training"]["ndcg@1"] == curves_of(made)[0]["ndcg@1"][-1]
+
+
+def test_weights_of_queries_are_weights_of_their_rows(engine):
+    of_query = np.linspace(0.5, 2, Q.n_queries)
+    by_query, by_row = (
+        ranker(engine).fit(X, Q.relevance, qid=QID, sample_weight=weight)
+        for weight in (of_query, np.repeat(of_query, Q.sizes))
+    )
+    np.testing.assert_array_equal(by_query.predict(X), by_row.predict(X))
+    even = ranker(engine).fit(X, Q.relevance, qid=QID)
+    assert not np.allclose(by_query.predict(X), even.predict(X))
+
+
+def test_weights_of_rows_that_xgboost_cannot_count():
+    weight = np.linspace(0.5, 2, len(X))
+    with pytest.raises(
+        ValueError, match=r"sample_weight\[1\] is 0\.5\d*: unlike .* XGBoost weights whole queries"
+    ):
+        ranker("xgboost").fit(X, Q.relevance, qid=QID, sample_weight=weight)

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.stats import rankdata
 
-from lambdaboost import Queries
-from lambdaboost import lightgbm as lb_lightgbm
-from lambdaboost import xgboost as lb_xgboost
+from lambdaboost import Queries, lightgbm, xgboost
+from lambdaboost import leaks as module
 from lambdaboost.datasets import click_rate, read_letor, web_search_log
 from lambdaboost.leaks import leaks
 
@@ -48,8 +48,9 @@ def test_a_feature_in_the_order_of_a_source_is_found_whatever_its_scale_and_sign
         lambda X: pd.DataFrame(X, columns=NAMES).assign(host="a"),
         lambda X: pd.DataFrame(X, columns=NAMES).astype({"f3": "Float64"}),
         lambda X: pl.DataFrame(X, schema=NAMES),
+        lambda X: pa.table(dict(zip(NAMES, X.T, strict=True))),
     ],
-    ids=["csr", "pandas", "nullable", "polars"],
+    ids=["csr", "pandas", "nullable", "polars", "pyarrow"],
 )
 def test_every_kind_of_features(of):
     name = "feature 'f8'" if hasattr(of(LEAK), "columns") else "feature 8 (counted from 0)"
@@ -67,8 +68,6 @@ def test_the_correlation_is_spearmans_within_queries():
         sides.append(np.concatenate([(part - part.mean()) / part.size for part in parts]))
     differ = np.repeat([np.ptp(p) > 0 for p in np.split(few.labels["clicks"], few.offsets[1:-1])], few.sizes)
     a, b = (side[differ] for side in sides)
-    import lambdaboost.leaks as module
-
     query = few.query_of_row[differ]
     mine = [module._centred_ranks(v[differ][:, None], query)[:, 0] for v in (noisy, few.labels["clicks"])]
     np.testing.assert_allclose(mine, [a, b], atol=1e-12)
@@ -104,48 +103,28 @@ def test_long_lists_and_large_data_are_sampled():
     assert max(rows) <= 2000  # 100 of each query
 
 
-PARAMS = {
-    "lightgbm": {"verbose": -1, "num_threads": 1, "num_leaves": 7, "min_data_in_leaf": 5},
-    "xgboost": {"nthread": 1, "max_depth": 2, "min_child_weight": 0},
+RANKERS = {
+    "lightgbm": lightgbm.LambdaRanker(n_estimators=2, verbose=-1, min_child_samples=5, n_jobs=1),
+    "xgboost": xgboost.LambdaRanker(n_estimators=2, min_child_weight=0, n_jobs=1),
 }
 
 
-def test_rankers_warn_and_go_on():
-    rankers = (
-        lb_lightgbm.LambdaRanker(n_estimators=1, verbose=-1, min_child_samples=5),
-        lb_xgboost.LambdaRanker(n_estimators=1, min_child_weight=0),
-    )
-    given = {"group": Q.sizes, "sources": {"clicks": CLICKS}}
-    for ranker in rankers:
-        with pytest.warns(UserWarning, match=r"feature 8 \(counted from 0\) .*: drop it, unless"):
-            ranker.fit(LEAK, Q.relevance, **given)
-        with pytest.warns(UserWarning, match="feature 'f8' orders the documents"):
-            ranker.fit(pd.DataFrame(LEAK, columns=NAMES), Q.relevance, **given)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            ranker.fit(X, Q.relevance, **given)
+@pytest.mark.parametrize("engine", RANKERS)
+def test_rankers_warn_of_a_leak_and_of_nothing_else(engine):
+    def fit(X):
+        RANKERS[engine].fit(X, Q.relevance, group=Q.sizes, sources={"clicks": CLICKS})
 
-
-def test_a_booking_among_few_is_found_under_grades_of_clicks_and_bookings():
-    """As in the Expedia file: 5 booked, 1 clicked, 0 else; most queries have no booking."""
-    clicked, booked, sizes = nested(2000, 0)
-    rare = booked * (np.random.default_rng(1).random(booked.size) < 0.3)
-    grades = np.where(rare, 5, clicked)
-    price = np.random.default_rng(2).random(grades.size)
-    usd = np.where(rare, 100 + 50 * price, np.nan)
-    frame = pd.DataFrame({"price": price, "booking_bool": rare, "gross_bookings_usd": usd})
-    told = {leak.feature: leak for leak in leaks(frame, Queries(grades, sizes))}
-    assert set(told) == {"feature 'booking_bool'", "feature 'gross_bookings_usd'"}
-    assert all(leak.least == 5 for leak in told.values())
-    assert "tells which documents of a query have a label 'relevance' of 5 or more" in str(
-        told["feature 'booking_bool'"]
-    )
-
-
-def test_errors_are_not_hidden(monkeypatch):
-    monkeypatch.setattr("lambdaboost.leaks._numbers", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        lb_lightgbm.LambdaRanker(n_estimators=1).fit(LEAK, Q.relevance, group=Q.sizes)
+    message = r"feature 'f8' orders the documents of a query as the label source 'clicks' does, rank correlation -1\.0"
+    for of in (pd.DataFrame(LEAK, columns=NAMES), pa.table(dict(zip(NAMES, LEAK.T, strict=True)))):
+        with pytest.warns(UserWarning, match=message):
+            fit(of)
+    with pytest.warns(
+        UserWarning, match=r"feature 8 \(counted from 0\) .*: drop it, unless it is known before"
+    ):
+        fit(LEAK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(X)
 
 
 def test_the_dwell_time_of_mslr_gives_its_clicks_away(data):
@@ -174,6 +153,37 @@ def test_a_feature_of_which_the_label_is_a_part_is_found_in_each_sample(seed):
     assert [leak.feature for leak in leaks(frame, Queries(booked, sizes))] == ["feature 'click_bool'"]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_tells_the_bookings_is_found_under_grades_of_clicks_and_bookings(seed):
+    """Grades 5/1/0: most queries have clicks and no booking, so that their mean correlation is low."""
+    clicked, booked, sizes = nested(400, seed)
+    booked *= np.repeat(np.random.default_rng(seed).random(400) < 0.2, 26)
+    price = np.random.default_rng(seed).lognormal(5, 0.5, clicked.size)
+    frame = pd.DataFrame(
+        {
+            "price_usd": price,
+            "booking_bool": booked,
+            "gross_bookings_usd": np.where(booked > 0, price * 3, np.nan),
+            "stars": np.round(np.random.default_rng(seed).random(clicked.size) * 5),
+        }
+    )
+    q = Queries(4 * booked + clicked, sizes)
+    leaking = {"feature 'booking_bool'", "feature 'gross_bookings_usd'"}
+    assert {leak.feature for leak in leaks(frame, q)} == leaking
+    assert all("of 5 or more" in str(leak) for leak in leaks(frame, q))
+    by_number = leaks(frame.to_numpy(), q, list(frame))
+    assert {leak.feature for leak in by_number} == leaking
+    with pytest.warns(UserWarning, match="booking") as warned:
+        RANKERS["lightgbm"].fit(frame, q.relevance, group=sizes)
+    assert len([one for one in warned if "tells which documents" in str(one.message)]) == 2
+
+
+def test_errors_are_not_hidden(monkeypatch):
+    monkeypatch.setattr("lambdaboost.leaks._numbers", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        RANKERS["lightgbm"].fit(LEAK, Q.relevance, group=Q.sizes)
+
+
 def test_a_part_of_which_few_others_are_no_member_is_named_with_its_share():
     clicked, booked, sizes = nested(400, 0)
     many = np.maximum(clicked, np.random.default_rng(3).random(clicked.size) < 0.1)
@@ -182,9 +192,3 @@ def test_a_part_of_which_few_others_are_no_member_is_named_with_its_share():
     assert "is there for all documents with a label 'relevance' of 1 or more" in str(leak)
     in_stock = np.maximum(clicked, np.random.default_rng(3).random(clicked.size) < 0.9)
     assert leaks(in_stock[:, None], Queries(booked, sizes)) == []
-
-
-def test_arrow_tables_are_examined():
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table({name: LEAK[:, at] for at, name in enumerate(NAMES)})
-    assert found(table) == [("feature 'f8'", "clicks", -1)]

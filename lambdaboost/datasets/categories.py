@@ -27,8 +27,9 @@ def categories_in(frame: Any) -> dict[Any, tuple[Any, ...]]:
     for name, kind in frame.schema.items():
         if isinstance(kind, nw.Categorical | nw.Enum) or kind in (nw.Categorical, nw.Enum):
             column = frame[:, frame.columns.index(name)]
-            if frame.implementation.is_pandas_like():
-                values = column.to_native().cat.categories.tolist()
+            native = column.to_native()
+            if frame.implementation.is_pandas_like() and hasattr(native, "cat"):
+                values = native.cat.categories.tolist()
             else:
                 values = getattr(kind, "categories", None) or sorted(set(column.drop_nulls().to_list()))
             found[name] = tuple(values)

@@ -108,7 +108,7 @@ class NamedColumns:
             raise ValueError(
                 f"{name} has no column {_unknown(missing[0], names)}, a feature of the training data: add it"
             )
-        return X if kept == names else frame[:, [names.index(column) for column in kept]].to_native()
+        return (frame if kept == names else frame[:, [names.index(column) for column in kept]]).to_native()
 
     def query_of_row(self, name: str, X: Any, group: Any = None, qid: Any = None) -> Any:
         """The query of each row, from `qid` or the column of X; None if neither is there; raises if both are."""
@@ -183,9 +183,9 @@ class NamedColumns:
         )
         return Rows(features, sizes, given or None, position)
 
-    def split_training(self, X: Any, *beside: Any) -> Rows:
+    def split_training(self, X: Any, *beside: Any, order: Sequence[Any] | None = None) -> Rows:
         """Split training data, in which every named column must be there; as `split`."""
-        return self.split("X", X, *beside, needed=self._labels)
+        return self.split("X", X, *beside, needed=self._labels, order=order)
 
     def collection(
         self, name: str, X: Any, y: Any, *beside: Any, weight: Any = None, like: Collection | None = None
@@ -207,13 +207,15 @@ class NamedColumns:
             q = Queries(y, rows.sizes, position=rows.position, weight=weight, **(rows.sources or {}))
             return _collected(rows.features, q, None if like is None else like.categories)
 
-    def scored(self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None) -> Queries:
+    def scored(
+        self, X: Any, y: Any, measure: Any, group: Any = None, qid: Any = None, weight: Any = None
+    ) -> Queries:
         """The queries of X with grades y, and the label sources and positions that a measure reads."""
         needed = [source for source in measure.sources if source != RELEVANCE]
         positions = [POSITION] if measure.reads_positions else []
         rows = self.split("X", X, group, qid, needed=[*needed, *positions])
         labels = {name: (rows.sources or {})[name] for name in needed}
-        return Queries(y, rows.sizes, position=rows.position, **labels)
+        return Queries(y, rows.sizes, weight=weight, position=rows.position, **labels)
 
     @property
     def _labels(self) -> dict[str, str]:

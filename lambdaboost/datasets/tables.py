@@ -428,6 +428,10 @@ def as_frame(name: str, X: Any) -> Any:
             f"{name} has names of two levels, such as {columns[0]!r}: join them, as in "
             f"{name}.columns = {name}.columns.map('_'.join)"
         )
+    if type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a {type(X).__name__}: collect it first, as in {name}.collect()")

@@ -127,15 +127,15 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         """The parameters by name."""
         # XGBoost's own changes the class of a copy to its first base, which before 3.0 must be an XGBModel.
         params = {name: getattr(self, name) for name in (*OWN, *xgb.XGBModel._get_param_names())}
-        return params | (self.kwargs or {})
+        return params | (getattr(self, "kwargs", None) or {})
 
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
         own = {*OWN, "eval_metric"}
         params = {name: value for name, value in super().get_xgb_params().items() if name not in own}
         seed = params.get("random_state")
-        if isinstance(seed, np.random.RandomState | np.random.Generator):
-            params["random_state"] = int((getattr(seed, "integers", None) or seed.randint)(2**31 - 1))
+        if draw := getattr(seed, "integers", None) or getattr(seed, "randint", None):
+            params["random_state"] = int(draw(2**31 - 1))
         return params
 
     def load_model(self, fname: Any) -> None:

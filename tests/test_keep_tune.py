@@ -5,6 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
+from lambdaboost.tuning.second_goal import weighted
 
 from lambdaboost import AUC, CNDCG, NDCG, GradientStep, LambdaRank, Scorecard, tune
 from lambdaboost._installed import engine_named
@@ -14,7 +15,6 @@ from lambdaboost.native import NativeObjective
 from lambdaboost.tuning import Stopped
 from lambdaboost.tuning import run as of_run
 from lambdaboost.tuning.keep import WEIGHTS
-from lambdaboost.tuning.second_goal import weighted
 from lambdaboost.tuning.training import Trainings
 
 pytest.importorskip("optuna")

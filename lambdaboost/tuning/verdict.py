@@ -1,0 +1,384 @@
+r"""What the trials say: which setting to take, what each part of it gave, and how sure that is.
+
+The highest of many noisy means is too high, and often not the best setting's, so that means are `shrunken` before the
+highest is taken. What the choice gave over the engine's default is split: `compare` tests the trees with the objective
+of the default on both sides, objectives on the same trees, further labels against the objective without them on the
+same trees, and engines over the same trees. All tests are paired by query; where one of several was chosen, or several
+are tested, p-values are corrected for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._installed import TITLES
+from lambdaboost._words import counted
+from lambdaboost.evaluation.comparison.significance import LEVEL, ROUNDING, holm, two_sided_p, weighted_mean
+from lambdaboost.tuning.candidates import first_part
+from lambdaboost.tuning.keep import Kept
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, TREES, Trial
+
+Floats = NDArray[np.float64]
+SHARED = 2  # starts that the engines are compared by
+TINY = ROUNDING**2  # a variance above 0
+HOLM = "p after Holm"
+
+
+# The choice.
+
+
+def shrunken(values: Floats, weight: Floats, candidate: Sequence[Any]) -> Floats:
+    r"""The shrunken mean of each setting, float64 (s,).
+
+    With settings s of candidates c,
+
+    .. math:: \bar y_s = \mu + u_c + v_s + e_s, \qquad u_c \sim (0, B), \quad v_s \sim (0, A), \quad e_s \sim (0, V_s),
+
+    the best linear prediction of a setting's true mean is
+
+    .. math:: m_s = m_c + \frac{A}{A + V_s} (\bar y_s - m_c), \qquad
+              m_c = \mu + \frac{B}{B + V_c} (\bar y_c - \mu), \qquad \frac{1}{V_c} = \sum_{s \in c} \frac{1}{A + V_s},
+
+    where means of several are weighted by their precision. V_s is known from the queries: the variance of the mean of
+    the differences from the mean over all settings. A, and then B, are found by the method of moments of DerSimonian
+    and Laird (1986).
+
+    `values`, (s, n), has every setting's value of each query, NaN in the same places; `weight`, (n,), weights the
+    queries; `candidate`, (s,), names the candidate of each setting. Without noise these are the means; if all
+    differences are as small as noise makes them, they are all equal.
+
+    >>> calm = np.array([[0.1, 0.5], [0.2, 0.6], [0.6, 1.0]])
+    >>> shrunken(calm, np.ones(2), [0, 0, 1]).round(12)
+    array([0.3, 0.4, 0.8])
+    >>> noisy = np.array([[0.1, 0.5], [0.6, 0.1], [0.5, 0.2]])
+    >>> bool(np.ptp(shrunken(noisy, np.ones(2), [0, 0, 1])) == 0)
+    True
+    """
+    known = ~np.isnan(values).any(axis=0) & (weight > 0)
+    values, weight = values[:, known], weight[known]
+    means = values @ (weight / weight.sum()) if weight.size else np.zeros(len(values))
+    if len(values) < 2 or weight.size < 2:
+        return means
+    group = np.unique(np.asarray(candidate), return_inverse=True)[1]
+    noise = _noise(values, weight)
+    within = _variance(means, noise, group)
+    precision = 1 / (within + noise)
+    of_candidate = np.bincount(group, precision)
+    centres = np.bincount(group, precision * means) / of_candidate
+    between = _variance(centres, 1 / of_candidate, np.zeros_like(centres, dtype=np.int64))
+    of_all = 1 / (between + 1 / of_candidate)
+    centre = of_all @ centres / of_all.sum()
+    drawn = (centre + between * of_all * (centres - centre))[group]
+    result: Floats = drawn + within * precision * (means - drawn)
+    return result
+
+
+def _noise(values: Floats, weight: Floats) -> Floats:
+    """V of each setting, without what is common to all."""
+    differences = values - values.mean(axis=0)
+    n = len(values)
+    return np.array([max(weighted_mean(row, weight).error ** 2 * n / (n - 1), TINY) for row in differences])
+
+
+def _variance(means: Floats, noise: Floats, group: NDArray[np.int64]) -> float:
+    """The variance of the means within groups, beyond their noise; 0 where each group has one."""
+    free = means.size - group.max() - 1
+    if free == 0:
+        return 0.0
+    precision = 1 / noise
+    total = np.bincount(group, precision)
+    centres = np.bincount(group, precision * means) / total
+    found = precision @ (means - centres[group]) ** 2
+    scale = precision.sum() - np.sum(np.bincount(group, precision**2) / total)
+    return max(0.0, float((found - free) / scale))
+
+
+def best_trees(request: Request, trials: Iterable[Trial]) -> Trial | None:
+    """The trial with the best trees by the objective that they are searched with."""
+    name = request.searcher.name
+    found = [one for one in trials if one.is_complete and one.setting.phase == TREES]
+    return max(
+        (one for one in found if one.setting.candidate == name), key=lambda one: one.means[0], default=None
+    )
+
+
+def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
+    """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest.
+
+    Settings that were pruned have no part: those that are worse say nothing about the others.
+    """
+    eligible = [
+        one
+        for one in trials
+        if one.is_complete
+        and one.setting.phase != KEEP
+        and not request.candidates[one.setting.candidate].is_reference
+    ]
+    if not eligible:
+        errors = [
+            f"no setting can be trained; {one.setting.candidate}: {one.error}" for one in trials if one.error
+        ]
+        raise ValueError(
+            errors[0] if errors else "no setting is complete within the budget of minutes: give more"
+        )
+    values = np.stack([one.values[0] for one in eligible])
+    means = shrunken(values, request.weight, [one.setting.candidate for one in eligible]).round(12)
+    at = min(range(len(eligible)), key=lambda at: (-means[at], -eligible[at].means[0], eligible[at].number))
+    return eligible[at]
+
+
+# The comparison.
+
+
+def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept | None = None) -> Any:
+    """The tests: a pandas frame, each row the difference of a system from a baseline on a measure.
+
+    ``question`` says what is tested. ``low`` and ``high`` are the ends of the 95% interval, which is widened where the
+    system was chosen among several; ``p after Holm`` is corrected for all that were tested or chosen from.
+    """
+    import pandas as pd
+
+    default, on_trees = default_of(trials), on_best_trees(request, trials)
+    base = on_trees.get(request.base.name)
+    before = on_trees.get(chosen.setting.candidate)
+    searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
+    trees = [
+        one
+        for one in searched
+        if (one.setting.phase, one.setting.candidate) == (TREES, request.searcher.name)
+    ]
+    further = [one for one in searched if one.setting.phase == AROUND or one in trees]
+    rows = []
+    if default is not None and chosen is not default:
+        rows.append(_difference(request, "choice", chosen, default, tried=len(searched)))
+    if default is not None and base is not None:
+        rows.append(_difference(request, "trees", base, default, tried=len(trees)))
+    first = base or on_trees.get(request.searcher.name)
+    others = [one for one in on_trees.values() if one is not first and not _is_reference(request, one)]
+    rows += _tested(request, "objective", [(one, first) for one in others if first is not None])
+    if before is not None and chosen is not before and chosen is not default:
+        rows.append(_difference(request, "further settings", chosen, before, tried=len(further)))
+    rows += _tested(request, "label", _label_pairs(request, on_trees))
+    rows += [*_of_engines(request, trials), *_of_kept(kept)]
+    columns = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _difference(
+    request: Request, question: str, one: Trial, other: Trial, tried: int = 1, at: int = 0
+) -> dict[str, Any]:
+    """A row: a trial's values of measure number `at` less another's; it was chosen among so many as were tried."""
+    x = one.values[at] - other.values[at]
+    known = ~np.isnan(x) & (request.weight > 0)
+    x, weight = x[known], request.weight[known]
+    p = two_sided_p(x, weight)
+    low, high = interval(x, weight, LEVEL / tried)
+    return {
+        "question": question,
+        "system": name_of(request, one),
+        "baseline": name_of(request, other),
+        "measure": repr(request.measures[at]),
+        "mean": float(np.average(one.values[at][known], weights=weight)),
+        "difference": weighted_mean(x, weight).mean,
+        "low": low,
+        "high": high,
+        "p": p,
+        HOLM: min(1.0, tried * p),
+    }
+
+
+def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:
+    """The interval of the mean of differences: all means that the paired test does not reject at level `alpha`."""
+    from scipy.special import stdtrit
+
+    mean, error, df = weighted_mean(x, weight)
+    if 2 * 0.5**x.size >= alpha:
+        return -np.inf, np.inf
+    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    if two_sided_p(x, weight) < alpha:
+        return mean - reach, mean + reach
+    return min(mean - reach, 0.0), max(mean + reach, 0.0)
+
+
+def name_of(request: Request, trial: Trial) -> str:
+    """What a trial is called: its candidate, and whether its parameters are the engine's own."""
+    one = request.candidates[trial.setting.candidate]
+    return (
+        f"{one.name} with {TITLES[one.engine]}'s own parameters"
+        if trial.setting.phase == DEFAULT
+        else one.name
+    )
+
+
+def _is_reference(request: Request, trial: Trial) -> bool:
+    return request.candidates[trial.setting.candidate].is_reference
+
+
+def default_of(trials: Iterable[Trial]) -> Trial | None:
+    """The trial of the engine's default, if it is complete."""
+    return next((one for one in trials if one.setting.phase == DEFAULT and one.is_complete), None)
+
+
+def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]:
+    """The complete trial of each candidate on the best trees, by name."""
+    best = best_trees(request, trials)
+    if best is None:
+        return {}
+    same, found = best.setting.trees or {}, {best.setting.candidate: best}
+    for one in trials:
+        trees = (one.setting.trees or {}).items()
+        if one.is_complete and one.setting.phase == OBJECTIVES and all(same.get(k) == v for k, v in trees):
+            found.setdefault(one.setting.candidate, one)
+    return found
+
+
+def _label_pairs(request: Request, on_trees: dict[str, Trial]) -> list[tuple[Trial, Trial]]:
+    """The trials of objectives of several labels with those of their first parts, on the same trees."""
+    of = {name: request.candidates[name] for name in on_trees}
+    first = {name: (first_part(one.objective), one.engine) for name, one in of.items()}
+    return [
+        (on_trees[name], on_trees[other])
+        for name in of
+        for other in of
+        if first[name] == (of[other].objective, of[other].engine)
+    ]
+
+
+def _tested(request: Request, question: str, pairs: Sequence[tuple[Trial, Trial]]) -> list[dict[str, Any]]:
+    """The difference of each pair of trials on every measure, corrected for all of them by Holm's method."""
+    measures = range(len(request.measures))
+    rows = [_difference(request, question, *pair, at=at) for at in measures for pair in pairs]
+    for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True):
+        row[HOLM] = float(p)
+    return rows
+
+
+def _of_engines(request: Request, trials: Sequence[Trial]) -> Iterable[dict[str, Any]]:
+    """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
+    for rival in request.rivals:
+        own, others = ([*_starts(trials, one.name)] for one in (request.searcher, rival))
+        if shared := [
+            pair for pair in zip(own, others, strict=False) if all(one.is_complete for one in pair)
+        ]:
+            one, other = (
+                replace(of[0], values=np.mean([t.values for t in of], axis=0))
+                for of in zip(*shared, strict=True)
+            )
+            yield _difference(request, "engine", other, one)
+
+
+def _starts(trials: Sequence[Trial], name: str) -> list[Trial]:
+    """The trials of a candidate on the starts that both engines have."""
+    of = [
+        one
+        for one in trials
+        if one.setting.candidate == name and one.setting.phase == TREES and not one.drawn
+    ]
+    return of[:SHARED]
+
+
+def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
+    for at, step in enumerate(kept.steps if kept else (), 1):
+        assert kept is not None
+        of = {"question": "keep", "system": f"weight {step.weight:g}", "baseline": "the first measure alone"}
+        tested = {"difference": -step.loss, "low": -step.most, "p": step.p, HOLM: step.p}
+        for measure, mean, more in zip(
+            kept.measures, kept.means[at], (tested, {"difference": step.gain}), strict=True
+        ):
+            yield of | {"measure": repr(measure), "mean": mean} | more
+
+
+# The words.
+
+
+def describe(
+    request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: Kept | None = None
+) -> str:
+    """The verdict: what the rows of the comparison say, and what they cannot, in bullets."""
+    rows: dict[str, list[Any]] = {}
+    for row in frame.to_dict("records"):
+        rows.setdefault(row["question"], []).append(row)
+    name = name_of(request, chosen)
+    said = [
+        f"Choice: {name}, {_effect(row)} over {row['baseline']}: {_result(row)}."
+        for row in rows.get("choice", [])
+    ]
+    if not said:
+        alone = chosen is default_of(trials) and len(trials) > 1
+        said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
+    for row in rows.get("trees", []):
+        said.append(
+            f"Trees: with {row['system']} on the best trees, {_effect(row)} over {row['baseline']}: {_result(row)}."
+        )
+    said += _say_objectives(name, rows.get("objective", []))
+    for row in rows.get("further settings", []):
+        said.append(
+            f"Further settings: {_effect(row)} over {row['baseline']} on the best trees: {_result(row)}."
+        )
+    for row in rows.get("label", []):
+        same = row["difference"] == row["low"] == row["high"] == 0
+        result = "the same on every query" if same else _result(row)
+        against = f"{row['system']}, {_effect(row, p=True)} over {row['baseline']}"
+        said.append(f"Further label, on the same trees: {against}: {result}.")
+    for row in rows.get("engine", []):
+        said.append(
+            f"Engine, means over the same {SHARED} trees on both: {row['system']}, {_effect(row)} over "
+            f"{row['baseline']}: {_result(row)}."
+        )
+    said += [f"Kept: {kept.verdict}"] if kept is not None else []
+    return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
+
+
+def _effect(row: Any, p: bool = False) -> str:
+    """The difference with its interval, and p where it is corrected for several tests."""
+    ends = (
+        f"{row['low']:+.4f} to {row['high']:+.4f}"
+        if np.isfinite(row["low"])
+        else "too few queries for an interval"
+    )
+    return f"{row['measure']} {row['difference']:+.4f} ({ends}{f'; p = {row[HOLM]:.2g}' if p else ''})"
+
+
+def _result(row: Any) -> str:
+    if row[HOLM] >= LEVEL:
+        return "no significant difference"
+    return "better" if row["difference"] > 0 else "worse"
+
+
+def _say_objectives(chosen: str, rows: Sequence[Any]) -> Iterable[str]:
+    """The objectives on the best trees, the chosen one first, by the first measure."""
+    rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
+    said = [
+        f"{chosen}, which was chosen, {_effect(r, p=True)}: {_result(r)}"
+        for r in rows
+        if r["system"] == chosen
+    ]
+    for result in ("better", "worse", "no significant difference"):
+        others = [row for row in rows if _result(row) == result and row["system"] != chosen]
+        shown = [f"{r['system']} {_effect(r, p=True)}" if "no" not in result else r["system"] for r in others]
+        said += [f"{result}: {', '.join(shown)}"] if shown else []
+    if said:
+        yield f"Objective, against {rows[0]['baseline']} on the same trees: {'; '.join(said)}."
+
+
+def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
+    """What failed, what was left out or not reached, positions that nothing reads, and the queries."""
+    if failed := dict.fromkeys(f"{one.setting.candidate}: {one.error}" for one in trials if one.error):
+        yield f"Failed: {'; '.join(failed)}."
+    if request.left_out:
+        yield f"Left out: {'; '.join(f'{name} ({why})' for name, why in request.left_out.items())}."
+    there = {one.setting.candidate for one in trials}
+    if missing := [name for name in request.candidates if name not in there]:
+        yield f"Not reached within the budget: {', '.join(missing)}."
+    read = request.trains_by_position or any(measure.reads_positions for measure in request.measures)
+    if request.train.queries.positions is not None and not read:
+        yield "Positions: no candidate reads them, so they had no part; InversePropensity reads them."
+    n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
+    parts = f"in {request.folds} folds of {n}, those of {' and '.join(request.given)}"
+    yield f"Measured {parts if request.by_folds else f'on the {n} of valid'}, paired by query."

@@ -79,7 +79,7 @@ class Kept:
     @cached_property
     def means(self) -> tuple[tuple[float, ...], ...]:
         """Both means of each trade-off."""
-        return tuple(means_of(of, self.query_weight) for of in self.values)
+        return tuple(tuple(means_of(of, self.query_weight)) for of in self.values)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

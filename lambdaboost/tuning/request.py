@@ -266,7 +266,7 @@ def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, 
     """The number of settings or of minutes; the default number where neither is given."""
     if settings is not None and minutes is not None:
         raise ValueError(
-            f"settings is {settings!r} and minutes is {minutes!r}: give one of them, for the other would end the search"
+            f"settings is {settings!r}, beside minutes={minutes!r}: give one of them, for either would end the search"
         )
     if minutes is not None:
         return None, check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")

@@ -34,10 +34,10 @@ from lambdaboost.tuning.request import (
     read_params,
     read_parts,
 )
-from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, TREES, Setting, Trial
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Setting, Trial
 from lambdaboost.tuning.trees import STARTS
 from lambdaboost.tuning.tuned import Tuned, make
-from lambdaboost.tuning.verdict import SHARED, best_of, best_trees, compare, describe
+from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe
 
 SETTINGS = 17  # where no budget is given
 MANY = 10_000  # settings, more than any number of minutes has

@@ -32,6 +32,7 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
 DEFAULT, TREES, OBJECTIVES, AROUND, KEEP = "default", "trees", "objectives", "around", "keep"
 
+SHARED = 2  # starts that the engines are compared by
 Values = NDArray[np.float64]
 
 
@@ -147,7 +148,7 @@ class Trainings:
                 return
             trial, setting = ask(study, self.request, asked)
             try:
-                prunes = asked.trees is None
+                prunes = asked.phase in (TREES, AROUND) and asked.trees not in STARTS[:SHARED]
                 result = self.cross_validate(setting, until, trial if prunes else None)
             except Late:
                 study.tell(trial, state=states.FAIL)

@@ -57,11 +57,11 @@ def tree_space(engine: str, documents: int, fixed: Mapping[str, Any]) -> dict[st
     """
     of = package("optuna").distributions
     every = {
-        "learning_rate": of.FloatDistribution(0.03, 0.2, log=True),
+        "learning_rate": of.FloatDistribution(0.04, 0.12, log=True),
         "max_leaves": of.IntDistribution(4, min(max(documents // 20, 31), 128), log=True),
-        "feature_fraction": of.FloatDistribution(0.4, 1.0),
-        "row_fraction": of.FloatDistribution(0.5, 1.0),
-        "l2": of.FloatDistribution(NO_L2, 100.0, log=True),
+        "feature_fraction": of.FloatDistribution(0.5, 1.0),
+        "row_fraction": of.FloatDistribution(0.6, 1.0),
+        "l2": of.FloatDistribution(NO_L2, 10.0, log=True),
         "least_documents": of.IntDistribution(1, max(20, min(300, documents // 20)), log=True),
         "least_hessian": of.FloatDistribution(0.01, 30.0, log=True),
     }

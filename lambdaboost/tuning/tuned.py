@@ -99,10 +99,10 @@ class Tuned:
             "from typing import Any\n\nimport numpy as np\n\n"
             f"from lambdaboost import attach\n{'' if native else 'from lambdaboost.objectives import parse'}\n\n"
             f"OBJECTIVE = {objective}\nPARAMS = {self.params!r}\n\n\n{inspect.getsource(function)}\n\n"
-            f'def train(data: Any) -> Any:\n    """The model that tune chose."""\n'
+            f'def fit(data: Any) -> Any:\n    """The model that tune chose."""\n'
             f"    return {function.__name__}({given})\n"
         )
-        end = f"\n\n{read}train(data).save_model({out or f'model{SUFFIXES[self.engine][0]}'!r})\n"
+        end = f"\n\n{read}fit(data).save_model({out or f'model{SUFFIXES[self.engine][0]}'!r})\n"
         return text + end if read else text
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,9 @@ from lambdaboost.evaluation.comparison.significance import LEVEL, ROUNDING, holm
 from lambdaboost.tuning.candidates import first_part
 from lambdaboost.tuning.keep import Kept
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, TREES, Trial
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Trial
 
 Floats = NDArray[np.float64]
-SHARED = 2  # starts that the engines are compared by
 TINY = ROUNDING**2  # a variance above 0
 HOLM = "p after Holm"
 
@@ -144,9 +144,7 @@ def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept
     """
     import pandas as pd
 
-    default, on_trees = default_of(trials), on_best_trees(request, trials)
-    base = on_trees.get(request.base.name)
-    before = on_trees.get(chosen.setting.candidate)
+    default, on_trees, best = default_of(trials), on_best_trees(request, trials), best_trees(request, trials)
     searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
     trees = [
         one
@@ -154,42 +152,57 @@ def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept
         if (one.setting.phase, one.setting.candidate) == (TREES, request.searcher.name)
     ]
     further = [one for one in searched if one.setting.phase == AROUND or one in trees]
-    rows = []
-    if default is not None and chosen is not default:
-        rows.append(_difference(request, "choice", chosen, default, tried=len(searched)))
-    if default is not None and base is not None:
-        rows.append(_difference(request, "trees", base, default, tried=len(trees)))
+    test = partial(_difference, request, best, len(trees))
+    base = on_trees.get(request.base.name)
+    before = None if chosen is default else on_trees.get(chosen.setting.candidate)
+    rows = [test("choice", chosen, default, len(searched))] if default not in (None, chosen) else []
+    rows += [test("trees", base, default, len(trees))] if base is not None and default is not None else []
     first = base or on_trees.get(request.searcher.name)
-    others = [one for one in on_trees.values() if one is not first and not _is_reference(request, one)]
-    rows += _tested(request, "objective", [(one, first) for one in others if first is not None])
-    if before is not None and chosen is not before and chosen is not default:
-        rows.append(_difference(request, "further settings", chosen, before, tried=len(further)))
-    rows += _tested(request, "label", _label_pairs(request, on_trees))
-    rows += [*_of_engines(request, trials), *_of_kept(kept)]
+    others = [one for one in on_trees.values() if not request.candidates[one.setting.candidate].is_reference]
+    pairs = [(one, first) for one in others if first is not None and one is not first]
+    rows += _tested(test, "objective", pairs, request.measures)
+    rows += (
+        [test("further settings", chosen, before, len(further))]
+        if before not in (None, chosen, default)
+        else []
+    )
+    rows += _tested(test, "label", _label_pairs(request, on_trees), request.measures)
+    rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
     columns = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _difference(
-    request: Request, question: str, one: Trial, other: Trial, tried: int = 1, at: int = 0
+    request: Request,
+    best: Trial | None,
+    trees: int,
+    question: str,
+    one: Trial,
+    other: Trial,
+    tried: int = 1,
+    at: int = 0,
 ) -> dict[str, Any]:
-    """A row: a trial's values of measure number `at` less another's; it was chosen among so many as were tried."""
+    """A row: a trial's values of measure number `at` less another's.
+
+    What was chosen as the highest among several is too high by chance: a trial among so many as were `tried`, and the
+    one on the best trees among so many `trees`. A difference in its favour is corrected for their number.
+    """
     x = one.values[at] - other.values[at]
     known = ~np.isnan(x) & (request.weight > 0)
     x, weight = x[known], request.weight[known]
-    p = two_sided_p(x, weight)
-    low, high = interval(x, weight, LEVEL / tried)
+    mean, p = weighted_mean(x, weight).mean, two_sided_p(x, weight)
+    above, below = max(tried, trees if one is best else 1), trees if other is best else 1
     return {
         "question": question,
         "system": name_of(request, one),
         "baseline": name_of(request, other),
         "measure": repr(request.measures[at]),
         "mean": float(np.average(one.values[at][known], weights=weight)),
-        "difference": weighted_mean(x, weight).mean,
-        "low": low,
-        "high": high,
+        "difference": mean,
+        "low": interval(x, weight, LEVEL / above)[0],
+        "high": interval(x, weight, LEVEL / below)[1],
         "p": p,
-        HOLM: min(1.0, tried * p),
+        HOLM: min(1.0, p * (above if mean > 0 else below)),
     }
 
 
@@ -214,10 +227,6 @@ def name_of(request: Request, trial: Trial) -> str:
         if trial.setting.phase == DEFAULT
         else one.name
     )
-
-
-def _is_reference(request: Request, trial: Trial) -> bool:
-    return request.candidates[trial.setting.candidate].is_reference
 
 
 def default_of(trials: Iterable[Trial]) -> Trial | None:
@@ -250,27 +259,24 @@ def _label_pairs(request: Request, on_trees: dict[str, Trial]) -> list[tuple[Tri
     ]
 
 
-def _tested(request: Request, question: str, pairs: Sequence[tuple[Trial, Trial]]) -> list[dict[str, Any]]:
+def _tested(
+    test: Any, question: str, pairs: Sequence[tuple[Trial, Trial]], measures: Sequence[Any]
+) -> list[Any]:
     """The difference of each pair of trials on every measure, corrected for all of them by Holm's method."""
-    measures = range(len(request.measures))
-    rows = [_difference(request, question, *pair, at=at) for at in measures for pair in pairs]
-    for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True):
+    rows = [test(question, *pair, at=at) for at in range(len(measures)) for pair in pairs]
+    for row, p in zip(rows, holm([row[HOLM] for row in rows]), strict=True):
         row[HOLM] = float(p)
     return rows
 
 
-def _of_engines(request: Request, trials: Sequence[Trial]) -> Iterable[dict[str, Any]]:
+def _of_engines(request: Request, trials: Sequence[Trial], test: Any) -> Iterable[dict[str, Any]]:
     """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
     for rival in request.rivals:
-        own, others = ([*_starts(trials, one.name)] for one in (request.searcher, rival))
-        if shared := [
-            pair for pair in zip(own, others, strict=False) if all(one.is_complete for one in pair)
-        ]:
-            one, other = (
-                replace(of[0], values=np.mean([t.values for t in of], axis=0))
-                for of in zip(*shared, strict=True)
-            )
-            yield _difference(request, "engine", other, one)
+        own, others = (_starts(trials, one.name) for one in (request.searcher, rival))
+        if pairs := [pair for pair in zip(own, others, strict=False) if all(one.is_complete for one in pair)]:
+            means = [np.mean([one.values for one in of], axis=0) for of in zip(*pairs, strict=True)]
+            one, other = (replace(trial, values=mean) for trial, mean in zip(pairs[0], means, strict=True))
+            yield test("engine", other, one)
 
 
 def _starts(trials: Sequence[Trial], name: str) -> list[Trial]:

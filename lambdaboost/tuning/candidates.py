@@ -28,11 +28,7 @@ ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An objective on an engine.
-
-    >>> Candidate(LambdaRank(), "lightgbm").name
-    'LambdaRank()'
-    """
+    """An objective on an engine."""
 
     objective: Any
     engine: str

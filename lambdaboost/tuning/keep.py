@@ -44,17 +44,14 @@ class Step:
 class Kept:
     r"""Trade-offs from the first goal alone upwards, tested in this order until the first that is not proven.
 
-    With the value :math:`a_q` of the first measure on a held-out query by the first goal alone and :math:`b_q` by a
-    trade-off, a paired one-sided t-test of non-inferiority has the hypothesis
+    With the first measure :math:`a_q` of a held-out query by the first goal alone and :math:`b_q` by a trade-off, a
+    paired one-sided t-test of non-inferiority has the hypothesis
 
     .. math:: H_0:\ \operatorname{mean}(a_q - b_q) \ge \text{keep}
 
-    at the level of 5%. As the order is fixed beforehand and the tests end with the first that does not reject,
-    the probability of any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). So the
-    trade-off with the highest second measure may be chosen among the proven ones, to which the first goal alone
-    belongs. The setting was chosen by the first goal on the same queries, so
-    that its own values are rather too high, and the tests cautious. The proof is of models of the folds, on queries of
-    the same kind; the one that `tune` returns is trained on all of these queries.
+    at the level of 5%. As the order is fixed and the tests end with the first that does not reject, the probability of
+    any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). The setting of the first
+    goal was chosen on the same queries, so that its values are rather too high, and the tests cautious.
 
     `weights` rise from 0; `values`, float64 (k, 2, n), are both measures of each of k trade-offs by held-out query, NaN
     where a measure is undefined; `query_weight` is float64 (n,).

@@ -94,16 +94,13 @@ def tune(
     Parameters
     ----------
     train : Collection, array, sparse matrix or table of pandas, polars or pyarrow
-        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions; its columns of a
-        categorical type are categories.
+        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions.
     y : array of shape (n_rows,)
         Grades of `train`. After a Collection, which has its own, `valid` may stand here.
     valid : Collection or (X, y), optional
         Validation part; a table with the columns of `train`. No query may be in both.
-    query, sources, position
-        Columns of a table, as of `LambdaRanker`; `sources` and `position` may also be arrays.
-    group, qid, sample_weight
-        As of `LambdaRanker.fit`; a Collection has its own.
+    query, sources, position, group, qid, sample_weight
+        As of `LambdaRanker` and its `fit`; a Collection has its own.
     measure : Measure, str or iterable of them
         What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
@@ -137,18 +134,10 @@ def tune(
     seed : int
         Seed of the search, the engines, the folds, and the order of the documents of a query.
 
-    Returns
-    -------
-    Tuned
-        The model, what it was trained with, all trials, the tests, and the verdict.
-
     Raises
     ------
     TypeError, ValueError
-        Before anything is trained, for invalid arguments: validation queries that also train, no query with two grades,
-        a study of other data, fewer queries than folds. After it, if no setting could be trained.
-    ModuleNotFoundError
-        If Optuna or the engine is not installed.
+        Before anything is trained, for invalid arguments; after it, if no setting could be trained.
     KeyboardInterrupt
         At Ctrl-C. After the first setting it is a `Stopped`, whose ``finish()`` returns the best so far.
 

@@ -21,23 +21,9 @@ from lambdaboost.tuning.training import Trial, objective_of, train_lightgbm, tra
 class Tuned:
     """The result of `tune`.
 
-    Attributes
-    ----------
-    booster : lightgbm.Booster or xgboost.Booster
-        The model, trained on all queries: a plain one of its engine.
-    objective, params, rounds
-        What it was trained with.
-    trials : pandas.DataFrame
-        All settings that were tried, in order, with the means over the folds.
-    comparison : pandas.DataFrame
-        The tests: differences with intervals and p-values by question.
-    verdict : str
-        What they say, in bullets.
-    study : optuna.Study
-        The search, for Optuna's own pictures and importances.
-    data : dict
-        What the script and a saved model need of the data: seed, names of features, categories, positions.
-
+    `booster` is the model, a plain one of its engine, trained on all queries with `objective`, `params` and `rounds`;
+    `trials` are all settings that were tried, and `comparison` the tests, both pandas frames; `verdict` says what the
+    tests found, in bullets; `study` is Optuna's. `data` is what the script and a saved model need of the data.
     """
 
     booster: Any

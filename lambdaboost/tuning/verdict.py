@@ -33,104 +33,56 @@ HOLM = "p after Holm"
 # The choice.
 
 
-def shrunken(values: Floats, weight: Floats, candidate: Sequence[Any]) -> Floats:
-    r"""The shrunken mean of each setting, float64 (s,).
+def shrunken(values: Floats, weight: Floats) -> Floats:
+    r"""The shrunken mean of each setting, float64 (s,): the best linear prediction of its true mean.
 
-    With settings s of candidates c,
+    .. math:: m_s = \mu + \frac{A}{A + V_s} (\bar y_s - \mu)
 
-    .. math:: \bar y_s = \mu + u_c + v_s + e_s, \qquad u_c \sim (0, B), \quad v_s \sim (0, A), \quad e_s \sim (0, V_s),
+    with the variance :math:`V_s` of the mean of a setting's differences from the mean over all settings, known from the
+    queries, and the variance A of the true means by the moments of DerSimonian and Laird (1986). `values`, (s, n), has
+    every setting's value of each query, NaN in the same places; `weight`, (n,), weights the queries. Without noise
+    these are the means; if all differences are as small as noise makes them, they are equal.
 
-    the best linear prediction of a setting's true mean is
-
-    .. math:: m_s = m_c + \frac{A}{A + V_s} (\bar y_s - m_c), \qquad
-              m_c = \mu + \frac{B}{B + V_c} (\bar y_c - \mu), \qquad \frac{1}{V_c} = \sum_{s \in c} \frac{1}{A + V_s},
-
-    where means of several are weighted by their precision. V_s is known from the queries: the variance of the mean of
-    the differences from the mean over all settings. A, and then B, are found by the method of moments of DerSimonian
-    and Laird (1986).
-
-    `values`, (s, n), has every setting's value of each query, NaN in the same places; `weight`, (n,), weights the
-    queries; `candidate`, (s,), names the candidate of each setting. Without noise these are the means; if all
-    differences are as small as noise makes them, they are all equal.
-
-    >>> calm = np.array([[0.1, 0.5], [0.2, 0.6], [0.6, 1.0]])
-    >>> shrunken(calm, np.ones(2), [0, 0, 1]).round(12)
+    >>> shrunken(np.array([[0.1, 0.5], [0.2, 0.6], [0.6, 1.0]]), np.ones(2)).round(12)
     array([0.3, 0.4, 0.8])
-    >>> noisy = np.array([[0.1, 0.5], [0.6, 0.1], [0.5, 0.2]])
-    >>> bool(np.ptp(shrunken(noisy, np.ones(2), [0, 0, 1])) == 0)
+    >>> bool(np.ptp(shrunken(np.array([[0.1, 0.5], [0.6, 0.1], [0.5, 0.2]]), np.ones(2))) == 0)
     True
     """
     known = ~np.isnan(values).any(axis=0) & (weight > 0)
     values, weight = values[:, known], weight[known]
     means = values @ (weight / weight.sum()) if weight.size else np.zeros(len(values))
-    if len(values) < 2 or weight.size < 2:
+    if (n := len(values)) < 2 or weight.size < 2:
         return means
-    group = np.unique(np.asarray(candidate), return_inverse=True)[1]
-    noise = _noise(values, weight)
-    within = _variance(means, noise, group)
-    precision = 1 / (within + noise)
-    of_candidate = np.bincount(group, precision)
-    centres = np.bincount(group, precision * means) / of_candidate
-    between = _variance(centres, 1 / of_candidate, np.zeros_like(centres, dtype=np.int64))
-    of_all = 1 / (between + 1 / of_candidate)
-    centre = of_all @ centres / of_all.sum()
-    drawn = (centre + between * of_all * (centres - centre))[group]
-    result: Floats = drawn + within * precision * (means - drawn)
+    errors = [weighted_mean(row, weight).error for row in values - values.mean(axis=0)]
+    noise = np.maximum(np.square(errors) * n / (n - 1), TINY)
+    w = 1 / noise
+    excess = w @ (means - w @ means / w.sum()) ** 2 - (n - 1)
+    a = max(0.0, float(excess / (w.sum() - w @ w / w.sum())))
+    w = 1 / (a + noise)
+    centre = w @ means / w.sum()
+    result: Floats = centre + a * w * (means - centre)
     return result
-
-
-def _noise(values: Floats, weight: Floats) -> Floats:
-    """V of each setting, without what is common to all."""
-    differences = values - values.mean(axis=0)
-    n = len(values)
-    return np.array([max(weighted_mean(row, weight).error ** 2 * n / (n - 1), TINY) for row in differences])
-
-
-def _variance(means: Floats, noise: Floats, group: NDArray[np.int64]) -> float:
-    """The variance of the means within groups, beyond their noise; 0 where each group has one."""
-    free = means.size - group.max() - 1
-    if free == 0:
-        return 0.0
-    precision = 1 / noise
-    total = np.bincount(group, precision)
-    centres = np.bincount(group, precision * means) / total
-    found = precision @ (means - centres[group]) ** 2
-    scale = precision.sum() - np.sum(np.bincount(group, precision**2) / total)
-    return max(0.0, float((found - free) / scale))
 
 
 def best_trees(request: Request, trials: Iterable[Trial]) -> Trial | None:
     """The trial with the best trees by the objective that they are searched with."""
-    name = request.searcher.name
-    found = [one for one in trials if one.is_complete and one.setting.phase == TREES]
-    return max(
-        (one for one in found if one.setting.candidate == name), key=lambda one: one.means[0], default=None
-    )
+    of = TREES, request.searcher.name
+    found = [one for one in trials if one.is_complete and (one.setting.phase, one.setting.candidate) == of]
+    return max(found, key=lambda one: one.means[0], default=None)
 
 
 def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
-    """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest.
-
-    Settings that were pruned have no part: those that are worse say nothing about the others.
-    """
-    eligible = [
-        one
-        for one in trials
-        if one.is_complete
-        and one.setting.phase != KEEP
-        and not request.candidates[one.setting.candidate].is_reference
-    ]
-    if not eligible:
-        errors = [
-            f"no setting can be trained; {one.setting.candidate}: {one.error}" for one in trials if one.error
-        ]
-        raise ValueError(
-            errors[0] if errors else "no setting is complete within the budget of minutes: give more"
+    """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest."""
+    candidates, done = request.candidates, [one for one in trials if one.setting.phase != KEEP]
+    found = [one for one in done if one.is_complete and not candidates[one.setting.candidate].is_reference]
+    if not found:
+        failed = (
+            f"no setting can be trained; {one.setting.candidate}: {one.error}" for one in done if one.error
         )
-    values = np.stack([one.values[0] for one in eligible])
-    means = shrunken(values, request.weight, [one.setting.candidate for one in eligible]).round(12)
-    at = min(range(len(eligible)), key=lambda at: (-means[at], -eligible[at].means[0], eligible[at].number))
-    return eligible[at]
+        raise ValueError(next(failed, "no setting is complete within the budget of minutes: give more"))
+    means = shrunken(np.stack([one.values[0] for one in found]), request.weight).round(12)
+    at = min(range(len(found)), key=lambda at: (-means[at], -found[at].means[0], found[at].number))
+    return found[at]
 
 
 # The comparison.

@@ -170,11 +170,11 @@ def test_cross_validation_measures_every_query_once_with_one_number_of_rounds():
 
 
 def test_a_fold_goes_on_until_the_mean_over_the_folds_stalls():
-    before = Curve(weight=10.0, own=[0.5, 0.7, 0.6])
-    curve = Curve(before, 20.0, 2)
+    before = np.array([0.5, 0.7, 0.6])
+    curve = Curve(before, 10.0, 20.0, 2)
     assert [curve(value) for value in (0.2, 0.2, 0.4)] == [False, False, False]
     assert curve.values == pytest.approx([0.3, 1.1 / 3, 1.4 / 3]) and curve.best == 3
-    nothing = Curve(before, 0.0, 2)
+    nothing = Curve(before, 10.0, 0.0, 2)
     assert nothing(0.9) and nothing.best == 2
 
 
@@ -381,7 +381,7 @@ def test_arguments_are_checked_before_anything_is_trained(monkeypatch, tmp_path)
     refused("minutes is 0: give a number above 0", minutes=0)
     refused("split is 'later', expected 'folds' or 'given'", split="later")
     refused("split is 'given' without valid=: give valid=", TRAIN, split="given")
-    refused("engine is 'catboost', expected one of", engine="catboost")
+    refused("engine is 'catboost', expected lightgbm or", engine="catboost")
     refused("objective rank:ndcg is XGBoost's own, but the", objectives=["rank:ndcg"], engine="lightgbm")
     refused("'LambdaRang' is unknown", objectives=["LambdaRang"])
     refused("objectives is empty", objectives=[])

@@ -62,7 +62,7 @@ class Drawn:
     def result(self):
         chosen = best_of(self.asked, self.trials)
         frame = compare(self.asked, self.trials, chosen)
-        return frame, describe(self.asked, self.trials, chosen, frame), chosen
+        return frame, describe(self.asked, self.trials, chosen, frame, None), chosen
 
 
 def search(asked, seed, default, trees, objectives, spread=0.05):
@@ -200,9 +200,7 @@ def test_engines_are_compared_over_the_same_trees():
         rival,
         "LambdaRank()",
     )
-    assert (
-        "- Engine, means over the same 2 trees on both: LambdaRank() on XGBoost, NDCG(k=10) +0.0" in verdict
-    )
+    assert "- Engine, means over the same 2 trees: LambdaRank() on XGBoost, NDCG(k=10) +0.0" in verdict
     assert verdict.split("Engine")[1].split("\n")[0].endswith("over LambdaRank(): better.")
 
 

@@ -102,9 +102,8 @@ class Request:
     @cached_property
     def left_out(self) -> dict[str, str]:
         """The candidates that cannot train on the data, and why."""
-        reasons = {
-            one.name: [unfit(one.objective, part) for part in self.given.values()] for one in self._wanted
-        }
+        parts = self.given.values()
+        reasons = {one.name: [unfit(one.objective, part) for part in parts] for one in self._wanted}
         return {name: next(filter(None, of)) for name, of in reasons.items() if any(of)}
 
     @cached_property
@@ -195,9 +194,7 @@ class Request:
 # Reading the arguments.
 
 
-def read_parts(
-    train: Any, y: Any, valid: Any, query: str, weight: Any, beside: dict[str, Any]
-) -> tuple[Any, Any]:
+def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: Any) -> tuple[Any, Any]:
     """The training and the validation part, read as `LambdaRanker.fit` reads them."""
     if isinstance(train, Collection):
         if isinstance(y, Collection) and valid is None:
@@ -255,7 +252,7 @@ def read_engines(engine: Any) -> tuple[str, ...]:
     """The engines to try, the first one for lambdaboost's objectives; raises if it is unknown or not installed."""
     if engine is not None and engine not in ENGINES:
         raise ValueError(
-            f"engine is {plain(repr(engine))}, expected one of {', '.join(ENGINES)}, or None for all"
+            f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
         )
     first = first_installed() if engine is None else engine
     package(first)
@@ -284,9 +281,7 @@ def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
         for key, value in fixed.items():
             name = plain(repr(key))
             if key in engine.RESERVED:
-                raise ValueError(
-                    f"params has {name}: leave it out; tune sets objective, rounds, measure and seed"
-                )
+                raise ValueError(f"params has {name}: leave it out, for tune sets it")
             if isinstance(value, str) and value in UNFIT:
                 raise ValueError(f"params has {key}={value!r}, which cannot be searched; leave it out")
             if key not in engine.PARAMETERS:
@@ -295,9 +290,7 @@ def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
                     "it belongs to"
                 )
     if fixed.get("feature_pre_filter", False) is not False:
-        raise ValueError(
-            "params has feature_pre_filter: leave it out; it would drop features for all settings"
-        )
+        raise ValueError("params has feature_pre_filter: leave it out; it would drop features for all")
     return fixed
 
 
@@ -306,10 +299,9 @@ def _plain(key: str, value: Any) -> Any:
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=lambda of: of.tolist()))
     except (TypeError, ValueError, AttributeError):
-        said = (
-            f"params has {plain(key)}={plain(repr(value))}: give a finite number, a text, or a list of them"
-        )
-        raise (ValueError if isinstance(value, float) else TypeError)(said) from None
+        said = f"params has {plain(key)}={plain(repr(value))}"
+        kind = ValueError if isinstance(value, float) else TypeError
+        raise kind(f"{said}: give a finite number, a text, or a list of them") from None
 
 
 # Checks of the data.

@@ -175,11 +175,7 @@ def tune(
             trials = training.trials_of(found)
             if not any(one.is_complete for one in trials):
                 raise
-            how = (
-                "with study= the same call would resume"
-                if study is None
-                else f"the same call resumes {study}"
-            )
+            how = f"the same call resumes {study}" if study else "with study= the same call would resume"
             said = f"stopped after {counted(len(trials), 'setting')}; {how}"
             raise Stopped(said, lambda: result_of(request, found)) from None
         return result_of(request, found)
@@ -197,9 +193,8 @@ def result_of(request: Request, study: Any) -> Tuned:
     with warnings.catch_warnings():
         for text in pass_on(trials):
             warnings.filterwarnings("ignore", re.escape(text))
-        return make(
-            request, trials, training.refit(request, model), comparison=frame, verdict=verdict, study=study
-        )
+        booster = training.refit(request, model)
+        return make(request, trials, booster, comparison=frame, verdict=verdict, study=study)
 
 
 # What each phase tries.
@@ -219,9 +214,8 @@ def plans(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
     yield TREES, left([*own, *others, *[Setting(request.searcher.name, TREES, None)] * (n - len(own))])
     if (best := best_trees(request, training.trials_of(study))) is None:
         return
-    names = [
-        one.name for one in request.candidates.values() if one not in (request.searcher, *request.rivals)
-    ]
+    done = {request.searcher.name, *(one.name for one in request.rivals)}
+    names = [name for name in request.candidates if name not in done]
     used = 1 + n + len(others)
     yield OBJECTIVES, left([Setting(name, OBJECTIVES, best.setting.trees) for name in names][: most - used])
     before = [one for one in training.trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]

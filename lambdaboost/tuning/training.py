@@ -98,7 +98,8 @@ class Curve:
     the folds before has not risen for `patience` rounds. The curve of a further fold is called after each round.
     """
 
-    before: Curve | None = None
+    before: Values = field(default_factory=lambda: np.empty(0))
+    total: float = 0.0  # the weight of the queries before
     weight: float = 0.0  # of the fold's queries that have a value
     patience: int = 1
     until: float = np.inf
@@ -112,24 +113,18 @@ class Curve:
         return not self.weight or len(self.own) - self.best >= self.patience
 
     @property
-    def total(self) -> float:
-        """The weight of all queries so far."""
-        return self.weight + (self.before.total if self.before else 0.0)
-
-    @property
     def values(self) -> Values:
         """The mean after each round."""
-        own = np.array(self.own)
-        before = self.before.values if self.before else own[:0]
-        if not self.weight or not before.size:
-            return own if self.weight else before
-        n = min(own.size, before.size)
-        return np.average([own[:n], before[:n]], axis=0, weights=[self.weight, self.total - self.weight])
+        if not self.weight or not self.before.size:
+            return np.array(self.own) if self.weight else self.before
+        n = min(len(self.own), self.before.size)
+        return np.average([self.own[:n], self.before[:n]], axis=0, weights=[self.weight, self.total])
 
     @property
     def best(self) -> int:
         """The number of rounds with the highest mean, the lowest of several; 1 if there is none."""
-        return int(np.argmax(self.values)) + 1 if self.values.size else 1
+        values = self.values
+        return int(np.argmax(values)) + 1 if values.size else 1
 
 
 @dataclass(eq=False)
@@ -159,10 +154,8 @@ class Trainings:
                 result = {"state": "failed", "values": [], "means": [], "error": " ".join(text.split())}
             trial.set_user_attr("result", result | {"setting": asdict(setting), "drawn": asked.trees is None})
             value = result["means"][0] if result["state"] == "complete" else None
-            state = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}[
-                result["state"]
-            ]
-            study.tell(trial, value, state)
+            named = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}
+            study.tell(trial, value, named[result["state"]])
 
     def cross_validate(self, setting: Setting, until: float, trial: Any = None) -> dict[str, Any]:
         """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
@@ -177,7 +170,7 @@ class Trainings:
                 # The first fold ends by its own curve, and no other goes on beyond it.
                 rounds = curve.values.size or request.rounds
                 patience = request.patience * (2 if request.by_folds and not curve.values.size else 1)
-                curve = Curve(curve, self._weight(number), patience, until)
+                curve = Curve(curve.values, curve.total + curve.weight, self._weight(number), patience, until)
                 data = self._engine_data(engine_name, number)
                 boosters.append(engine.boost(*given, rounds, *data, request.measures[0], on_round=curve))
                 if trial is not None and curve.values.size:
@@ -219,11 +212,9 @@ def ask(study: Any, request: Request, setting: Setting) -> tuple[Any, Setting]:
     engine, given = request.candidates[setting.candidate].engine, setting.trees
     space = tree_space(engine, int(request.documents), request.params)
     space = {name: one for name, one in space.items() if given is None or name in given}
-    fixed = (
-        {}
-        if given is None
-        else {name: min(max(given[name], one.low), one.high) for name, one in space.items()}
-    )
+    fixed = {
+        name: min(max(given[name], one.low), one.high) for name, one in space.items() if given is not None
+    }
     drawn = samplers.TPESampler(
         n_startup_trials=len(STARTS),
         seed=(request.seed * 1_000_003 + number) % 2**32,

@@ -98,11 +98,8 @@ def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept
 
     default, on_trees, best = default_of(trials), on_best_trees(request, trials), best_trees(request, trials)
     searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
-    trees = [
-        one
-        for one in searched
-        if (one.setting.phase, one.setting.candidate) == (TREES, request.searcher.name)
-    ]
+    own = request.searcher.name
+    trees = [one for one in searched if one.setting.phase == TREES and one.setting.candidate == own]
     further = [one for one in searched if one.setting.phase == AROUND or one in trees]
     test = partial(_difference, request, best, len(trees))
     base = on_trees.get(request.base.name)
@@ -113,11 +110,7 @@ def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept
     others = [one for one in on_trees.values() if not request.candidates[one.setting.candidate].is_reference]
     pairs = [(one, first) for one in others if first is not None and one is not first]
     rows += _tested(test, "objective", pairs, request.measures)
-    rows += (
-        [test("further settings", chosen, before, len(further))]
-        if before not in (None, chosen, default)
-        else []
-    )
+    rows += [test("further settings", chosen, before, len(further))] if before not in (None, chosen) else []
     rows += _tested(test, "label", _label_pairs(request, on_trees), request.measures)
     rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
     columns = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
@@ -202,13 +195,9 @@ def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]
 def _label_pairs(request: Request, on_trees: dict[str, Trial]) -> list[tuple[Trial, Trial]]:
     """The trials of objectives of several labels with those of their first parts, on the same trees."""
     of = {name: request.candidates[name] for name in on_trees}
-    first = {name: (first_part(one.objective), one.engine) for name, one in of.items()}
-    return [
-        (on_trees[name], on_trees[other])
-        for name in of
-        for other in of
-        if first[name] == (of[other].objective, of[other].engine)
-    ]
+    parts = {name: (first_part(one.objective), one.engine) for name, one in of.items()}
+    known = {(one.objective, one.engine): name for name, one in of.items()}
+    return [(on_trees[name], on_trees[known[part]]) for name, part in parts.items() if part in known]
 
 
 def _tested(
@@ -223,22 +212,15 @@ def _tested(
 
 def _of_engines(request: Request, trials: Sequence[Trial], test: Any) -> Iterable[dict[str, Any]]:
     """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
+    given = [one for one in trials if one.setting.phase == TREES and not one.drawn]
+    own = [one for one in given if one.setting.candidate == request.searcher.name]
     for rival in request.rivals:
-        own, others = (_starts(trials, one.name) for one in (request.searcher, rival))
-        if pairs := [pair for pair in zip(own, others, strict=False) if all(one.is_complete for one in pair)]:
+        others = [one for one in given if one.setting.candidate == rival.name]
+        pairs = list(zip(own[:SHARED], others[:SHARED], strict=False))
+        if pairs := [pair for pair in pairs if all(one.is_complete for one in pair)]:
             means = [np.mean([one.values for one in of], axis=0) for of in zip(*pairs, strict=True)]
             one, other = (replace(trial, values=mean) for trial, mean in zip(pairs[0], means, strict=True))
             yield test("engine", other, one)
-
-
-def _starts(trials: Sequence[Trial], name: str) -> list[Trial]:
-    """The trials of a candidate on the starts that both engines have."""
-    of = [
-        one
-        for one in trials
-        if one.setting.candidate == name and one.setting.phase == TREES and not one.drawn
-    ]
-    return of[:SHARED]
 
 
 def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
@@ -246,83 +228,65 @@ def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
         assert kept is not None
         of = {"question": "keep", "system": f"weight {step.weight:g}", "baseline": "the first measure alone"}
         tested = {"difference": -step.loss, "low": -step.most, "p": step.p, HOLM: step.p}
-        for measure, mean, more in zip(
-            kept.measures, kept.means[at], (tested, {"difference": step.gain}), strict=True
-        ):
-            yield of | {"measure": repr(measure), "mean": mean} | more
+        for measure, mean, more in zip(kept.measures, kept.means[at], (tested, {}), strict=True):
+            yield of | {"measure": repr(measure), "mean": mean, "difference": step.gain} | more
 
 
 # The words.
 
 
-def describe(
-    request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: Kept | None = None
-) -> str:
+SAID = {
+    "choice": "Choice: {system}, {effect} over {baseline}: {result}.",
+    "trees": "Trees: with {system} on the best trees, {effect} over {baseline}: {result}.",
+    "further settings": "Further settings: {effect} over {baseline} on the best trees: {result}.",
+    "label": "Further label, on the same trees: {system}, {effect} over {baseline}: {result}.",
+    "engine": f"Engine, means over the same {SHARED} trees: {{system}}, {{effect}} over {{baseline}}: {{result}}.",
+}
+
+
+def describe(request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: Kept | None) -> str:
     """The verdict: what the rows of the comparison say, and what they cannot, in bullets."""
-    rows: dict[str, list[Any]] = {}
-    for row in frame.to_dict("records"):
-        rows.setdefault(row["question"], []).append(row)
-    name = name_of(request, chosen)
-    said = [
-        f"Choice: {name}, {_effect(row)} over {row['baseline']}: {_result(row)}."
-        for row in rows.get("choice", [])
-    ]
-    if not said:
+    rows, name, said = frame.to_dict("records"), name_of(request, chosen), list[str]()
+    if not rows or rows[0]["question"] != "choice":
         alone = chosen is default_of(trials) and len(trials) > 1
         said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
-    for row in rows.get("trees", []):
-        said.append(
-            f"Trees: with {row['system']} on the best trees, {_effect(row)} over {row['baseline']}: {_result(row)}."
-        )
-    said += _say_objectives(name, rows.get("objective", []))
-    for row in rows.get("further settings", []):
-        said.append(
-            f"Further settings: {_effect(row)} over {row['baseline']} on the best trees: {_result(row)}."
-        )
-    for row in rows.get("label", []):
-        same = row["difference"] == row["low"] == row["high"] == 0
-        result = "the same on every query" if same else _result(row)
-        against = f"{row['system']}, {_effect(row, p=True)} over {row['baseline']}"
-        said.append(f"Further label, on the same trees: {against}: {result}.")
-    for row in rows.get("engine", []):
-        said.append(
-            f"Engine, means over the same {SHARED} trees on both: {row['system']}, {_effect(row)} over "
-            f"{row['baseline']}: {_result(row)}."
-        )
+    objectives = [row for row in rows if row["question"] == "objective"]
+    for row in rows:
+        if row["question"] in SAID:
+            said.append(SAID[row["question"]].format(**row, effect=_effect(row), result=_result(row)))
+        elif objectives and row is objectives[0]:
+            said.append(_say_objectives(name, objectives))
     said += [f"Kept: {kept.verdict}"] if kept is not None else []
     return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
 
 
-def _effect(row: Any, p: bool = False) -> str:
+def _effect(row: Any) -> str:
     """The difference with its interval, and p where it is corrected for several tests."""
-    ends = (
-        f"{row['low']:+.4f} to {row['high']:+.4f}"
-        if np.isfinite(row["low"])
-        else "too few queries for an interval"
-    )
-    return f"{row['measure']} {row['difference']:+.4f} ({ends}{f'; p = {row[HOLM]:.2g}' if p else ''})"
+    known = np.isfinite([row["low"], row["high"]]).all()
+    ends = f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "too few queries for an interval"
+    p = f"; p = {row[HOLM]:.2g}" if row["question"] in ("objective", "label") else ""
+    return f"{row['measure']} {row['difference']:+.4f} ({ends}{p})"
 
 
 def _result(row: Any) -> str:
+    if row["question"] == "label" and row["difference"] == row["low"] == row["high"] == 0:
+        return "the same on every query"
     if row[HOLM] >= LEVEL:
         return "no significant difference"
     return "better" if row["difference"] > 0 else "worse"
 
 
-def _say_objectives(chosen: str, rows: Sequence[Any]) -> Iterable[str]:
+def _say_objectives(chosen: str, rows: Sequence[Any]) -> str:
     """The objectives on the best trees, the chosen one first, by the first measure."""
     rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
-    said = [
-        f"{chosen}, which was chosen, {_effect(r, p=True)}: {_result(r)}"
-        for r in rows
-        if r["system"] == chosen
-    ]
-    for result in ("better", "worse", "no significant difference"):
-        others = [row for row in rows if _result(row) == result and row["system"] != chosen]
-        shown = [f"{r['system']} {_effect(r, p=True)}" if "no" not in result else r["system"] for r in others]
+    own, others = ([row for row in rows if (row["system"] == chosen) is which] for which in (True, False))
+    said = [f"{chosen}, which was chosen, {_effect(row)}: {_result(row)}" for row in own]
+    for result in ("better", "worse"):
+        shown = [f"{row['system']} {_effect(row)}" for row in others if _result(row) == result]
         said += [f"{result}: {', '.join(shown)}"] if shown else []
-    if said:
-        yield f"Objective, against {rows[0]['baseline']} on the same trees: {'; '.join(said)}."
+    alike = [row["system"] for row in others if row[HOLM] >= LEVEL]
+    said += [f"no significant difference: {', '.join(alike)}"] if alike else []
+    return f"Objective, against {rows[0]['baseline']} on the same trees: {'; '.join(said)}."
 
 
 def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:

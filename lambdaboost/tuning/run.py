@@ -35,7 +35,7 @@ from lambdaboost.tuning.request import (
     read_parts,
 )
 from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Setting, Trial
-from lambdaboost.tuning.trees import STARTS
+from lambdaboost.tuning.trees import STARTS, near_trees
 from lambdaboost.tuning.tuned import Tuned, make
 from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe
 
@@ -221,9 +221,10 @@ def plans(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
     before = [one for one in training.trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
     name = best_of(request, before).setting.candidate
     second = best_trees(request, [one for one in before if one.number != best.number])
-    around = [Setting(name, AROUND, None)] * (most - used - len(names))
-    if second is not None and around and name != request.searcher.name:
-        around[0] = Setting(name, AROUND, second.setting.trees)  # other objectives may suit other trees
+    tried = [] if second is None or name == request.searcher.name else [second.setting.trees or {}]
+    near = [Setting(name, AROUND, trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
+    most -= used + len(names)
+    around = [*near, *[Setting(name, AROUND, None)] * (most - len(near))][: max(0, most)]
     yield AROUND, left(around)
     if request.keep is not None:
         chosen = best_of(request, training.trials_of(study))

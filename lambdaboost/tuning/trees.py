@@ -69,6 +69,13 @@ def tree_space(engine: str, documents: int, fixed: Mapping[str, Any]) -> dict[st
     return {name: one for name, one in every.items() if name in names and not {*names[name]} & {*fixed}}
 
 
+def near_trees(best: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """The best trees at a lower learning rate, and with other fractions of rows and features."""
+    slower = {"learning_rate": 0.6 * best.get("learning_rate", 0.1)}
+    part = 0.8 if best.get("row_fraction", 1.0) == 1 else 1.0
+    return {**best, **slower}, {**best, "row_fraction": part, "feature_fraction": 0.8}
+
+
 def tree_params(engine: str, trees: Mapping[str, float], by_steps: bool) -> dict[str, Any]:
     """The engine's parameters of these trees.
 

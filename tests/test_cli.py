@@ -584,3 +584,14 @@ def test_module_and_interrupt(folder, tmp_path):
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "lambdaboost: stopped, nothing written\n"
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_queries_on_which_a_measure_is_undefined_are_told_measure_by_measure():
+    from lambdaboost import NDCG, Queries, Spearman
+    from lambdaboost.cli.measuring import remark
+
+    q = Queries([0, 0, 1, 0, 2, 2], sizes=[2, 2, 2])
+    assert remark("file", q, [NDCG(3)]) == "file: 3 queries; 1 on which NDCG(k=3) is undefined count as 0"
+    left = remark("file", q, [Spearman(empty=float("nan"))])
+    assert left == "file: 3 queries; 2 on which Spearman(empty=nan) is undefined are left out"
+    assert remark("file", q.take([1]), [NDCG(3), Spearman()]) == "file: 1 query"

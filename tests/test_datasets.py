@@ -275,6 +275,12 @@ def test_nullable_pandas_columns(dtype):
             "column 'q' has query 'a' in two places, row 0 and row 2: sort",
         ),
         ({"q": ["a", None, "a"]}, {}, ValueError, "column 'q' is missing in row 1"),
+        (
+            {name: values[:0] for name, values in COLUMNS.items()},
+            {},
+            ValueError,
+            "column 'q' is empty: there must be at least one document",
+        ),
     ],
 )
 def test_frames_that_are_wrong(frame, change, arguments, error, problem):

@@ -13,7 +13,7 @@ import file_size
 import numpy as np
 import pytest
 
-from lambdaboost import CNDCG, MAP, NDCG, Queries, graded
+from lambdaboost import CNDCG, MAP, NDCG, Queries, Spearman, graded
 from lambdaboost.cli.run import run
 from lambdaboost.clicks import Propensities
 from lambdaboost.datasets import read_letor, web_search_log, write_letor
@@ -117,7 +117,7 @@ def test_everything_on_one_page(tmp_path):
     assert headings(text) == [
         "Comparison",
         "Trade-off",
-        "NDCG by cutoff",
+        "By cutoff",
         "Scores by grade",
         "Learning curves",
         "Diagnostics",
@@ -148,18 +148,31 @@ def test_everything_on_one_page(tmp_path):
     assert "numpy" in told and "lambdaboost" in told
 
 
+def test_charts_are_of_the_measure_that_was_asked_for(tmp_path):
+    """Labels of 1,024 overflow an exponential gain, and a linear one takes them."""
+    q = Queries([1024, 1, 0, 3, 1024, 0], sizes=[3, 3])
+    measure, one = NDCG(3, gain="linear"), System("one", [1, 3, 2, 3, 1, 2], q)
+    text, page = checked(report(tmp_path / "page", one, measures=measure))
+    assert "NDCG(gain='linear') by cutoff k" in "\n".join(page.texts)
+    first = 100 * NDCG(1, gain="linear")(one.scores, q)
+    assert f"one {first:.2f} at 1, {100 * measure(one.scores, q):.2f} at 3" in page.images[0]["aria-label"]
+    text, page = checked(report(tmp_path / "page", System("s", [1, 2, 3, 1, 2, 3], q), measures=Spearman()))
+    assert "By cutoff" not in headings(text)
+
+
 def test_a_lone_system_and_chosen_measures(tmp_path):
     q = Queries([1, 0, 1, 0, 0, 0], ids=["a", "a", "b", "b", "c", "c"])
     text, page = checked(report(tmp_path / "page", System("alone", [2, 1, 1, 2, 1, 2], q), measures=MAP()))
     assert headings(text) == [
         "Measures",
-        "NDCG by cutoff",
+        "By cutoff",
         "Scores by grade",
         "Worst queries",
         "What was run",
     ]
     # (1 + 1/2 + 0) / 3
     assert "<td>50.00</td>" in text and "MAP()" in page.texts and len(page.images) == 2
+    assert "MAP() by cutoff k" in "\n".join(page.texts)
     both = report(tmp_path / "page", System("x", [2, 1, 1, 2, 1, 2], q), System("y", [2, 1, 2, 1, 1, 2], q))
     assert "<tr><td>b</td><td>2</td>" in checked(both)[0] and "named by id" in both.read_text(
         encoding="utf-8"
@@ -411,7 +424,7 @@ def test_report_command(capsys, folder, tmp_path):
     text, page = checked(out)
     assert headings(text)[1:] == [
         "Trade-off",
-        "NDCG by cutoff",
+        "By cutoff",
         "Scores by grade",
         "Learning curves",
         "Feature importance",

@@ -32,6 +32,7 @@ def test_workers_have_about_as_many_documents_each():
         ([1, 1, 2], 0, 3, "qid has 2 queries, fewer than 3 workers: use fewer workers"),
         ([1, 2, 1], 0, 2, "qid has query 1 in two places, row 0 and row 2"),
         ([1, np.nan], 0, 2, "qid is missing in row 1"),
+        ([], 0, 1, "qid is empty: there must be at least one document"),
     ],
 )
 def test_errors(qid, worker, workers, message):

@@ -20,7 +20,7 @@ from lambdaboost.cli.measuring import (
 )
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.data_file import as_grouped
-from lambdaboost.evaluation import Measure, from_run, read_trec_qrels, read_trec_run
+from lambdaboost.evaluation import Measure, from_run, parse, read_trec_qrels, read_trec_run
 from lambdaboost.evaluation.naming import default_measures
 
 
@@ -60,7 +60,7 @@ def run(
         print(json.dumps(found, indent=2, allow_nan=False))
     else:
         print_table(figures_table({files["file"]: figures}))
-        tell(remark(files["file"], q))
+        tell(remark(files["file"], q, map(parse, figures)))
 
 
 def _of_run(run: Path, qrels: Path, measures: tuple[Measure, ...]) -> tuple[Queries, Figures]:

@@ -17,7 +17,6 @@ from lambdaboost._words import counted, shown
 from lambdaboost.cli.columns import Columns, naming_option
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure, parse
 from lambdaboost.evaluation.comparison.table import Table
 
@@ -105,10 +104,12 @@ def read_scores(path: Path, n: int, of: Path) -> NDArray[np.float64]:
     return scores
 
 
-def remark(part: str, q: Queries) -> str:
-    """The number of queries, and how those without a relevant document count."""
-    empty = int((np.fmax.reduceat(np.nan_to_num(q.labels[RELEVANCE]), q.offsets[:-1]) <= 0).sum())
+def remark(part: str, q: Queries, measures: Iterable[Measure]) -> str:
+    """The number of queries, and how those count on which a measure is undefined."""
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
-    if empty:
-        text += f"; {empty} without a relevant document count as 0, unless a measure says empty="
+    for measure in measures:
+        values = measure.strict.per_query(np.zeros(q.n_documents), q)
+        if n := int(np.isnan(values).sum()):
+            how = "are left out" if np.isnan(measure.empty) else f"count as {measure.empty:g}"
+            text += f"; {n} on which {measure!r} is undefined {how}"
     return text

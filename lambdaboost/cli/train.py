@@ -27,7 +27,7 @@ from lambdaboost.cli.measuring import (
 )
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.document_file import DocumentFile
-from lambdaboost.evaluation import NDCG, Measure
+from lambdaboost.evaluation import NDCG, Measure, parse
 from lambdaboost.evaluation.naming import default_measures
 from lambdaboost.leaks import warn_of_leaks
 from lambdaboost.native import NativeObjective, read_objective
@@ -103,7 +103,7 @@ def run(
     if figures:
         print_table(figures_table(figures))
     for part in figures:
-        tell(remark(part, parts[part].queries))
+        tell(remark(part, parts[part].queries, map(parse, figures[part])))
 
 
 def _checked(text: str, engine: str) -> Any:

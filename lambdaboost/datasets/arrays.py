@@ -114,7 +114,9 @@ def query_ids(name: str, ids: Any, what: str = "query") -> NDArray[Any]:
 
 
 def query_starts(name: str, ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The first row of each query; raises if the rows of a query are not adjacent."""
+    """The first row of each query; raises without any row, or if the rows of a query are not adjacent."""
+    if ids.size == 0:
+        raise ValueError(f"{name} is empty: there must be at least one document")
     if split := split_query(ids):
         query, first, again = split
         raise ValueError(

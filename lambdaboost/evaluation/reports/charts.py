@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from lambdaboost.evaluation.comparison.paired import Comparison, Difference
 from lambdaboost.evaluation.comparison.system import System
 from lambdaboost.evaluation.comparison.trade_off import best_without_loss, loss_of, non_dominated
 from lambdaboost.evaluation.measure import Measure
-from lambdaboost.evaluation.ndcg import NDCG
 from lambdaboost.evaluation.reports.page import COLOURS, Picture, draw_curves, label, label_axes, line
 
 CUTOFFS = range(1, 11)
@@ -27,15 +27,17 @@ History = Mapping[str, Mapping[str, Curve]]
 Curves = dict[str, tuple[Any, Any]]  # abscissae and ordinates by name
 
 
-def ndcg_by_cutoff(systems: Sequence[System]) -> Picture:
-    """Mean NDCG of each system at the cutoffs 1 to 10."""
-    means = {s.name: [100 * NDCG(k)(s.scores, s.queries) for k in CUTOFFS] for s in systems}
+def by_cutoff(systems: Sequence[System], measure: Measure) -> Picture:
+    """The mean of each system at the cutoffs 1 to 10 of a measure, whose own is left out."""
+    at = [replace(measure, k=k) for k in CUTOFFS]  # type: ignore[call-arg]
+    means = {s.name: [100 * one(s.scores, s.queries) for one in at] for s in systems}
     values = "; ".join(
         f"{name} {v[0]:.2f} at 1, {v[2]:.2f} at 3, {v[9]:.2f} at 10" for name, v in means.items()
     )
     curves: Curves = {name: (CUTOFFS, v) for name, v in means.items()}
-    caption = "NDCG by cutoff: mean over the queries, times 100."
-    return _line_chart(curves, "Cutoff k", "Mean NDCG@k × 100", caption, values)
+    whole = repr(replace(measure, k=None))  # type: ignore[call-arg]
+    caption = f"{whole} by cutoff k: mean over the queries, times 100."
+    return _line_chart(curves, "Cutoff k", f"Mean {whole} at k × 100", caption, values)
 
 
 def score_distribution(system: System) -> Picture:

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaboost._files import check_place
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation.comparison.paired import Comparison, compare
 from lambdaboost.evaluation.comparison.system import System, check_same_queries
-from lambdaboost.evaluation.measure import Measure
+from lambdaboost.evaluation.measure import AtCutoff, Measure
 from lambdaboost.evaluation.naming import default_measures, measures_in
 from lambdaboost.evaluation.reports import charts, tables
 from lambdaboost.evaluation.reports.charts import History
@@ -37,7 +36,8 @@ def report(
 ) -> Path:
     """Write a self-contained HTML page that compares systems on the same queries.
 
-    It shows tables with significance, the trade-off between label sources, NDCG by cutoff, scores by grade, learning
+    It shows tables with significance, the trade-off between label sources, the first measure with a cutoff at the
+    cutoffs 1 to 10, scores by grade, learning
     curves, feature importance, diagnostics, segments of queries, gains and losses by query, the worst queries with
     their documents, the data and its hash, and the parameters, versions and date of the run. It needs no other file,
     script or network. Query weights count as in `compare`. Pictures need matplotlib and are omitted without it. An
@@ -110,9 +110,9 @@ def report(
         page.table(tables.means(baseline, chosen))
     else:
         _compared(page, comparison)
-    if not (q.labels[RELEVANCE] < 0).any():
-        page.section("NDCG by cutoff")
-        page.pictures([charts.ndcg_by_cutoff(systems)])
+    if cut := [measure for measure in chosen if isinstance(measure, AtCutoff)]:
+        page.section("By cutoff")
+        page.pictures([charts.by_cutoff(systems, cut[0])])
     page.section("Scores by grade")
     page.pictures(map(charts.score_distribution, systems))
     if grouped:

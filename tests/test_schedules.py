@@ -1,0 +1,94 @@
+"""Schedules against their definitions: the first rounds, the rounds at each clip, the last rounds."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lambdaboost import Blend, Constant, Exponential, LambdaRank, Linear, Queries, RankNet
+
+ROUNDS = range(1200)
+
+
+def exponential(start, rate, iteration):
+    """The recursion of the 2011 paper, §6.2: w_0 = start, w_m = w_{m−1} + exp(−rate/m), clipped to [0, 1]."""
+    w = start
+    for m in range(1, iteration + 1):
+        w += math.exp(-rate / m)
+    return min(w, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "rate", "first_clipped"),
+    [
+        (0.1, 0.001, 900),
+        (0.0, 0.25, 4),
+        (0.5, 0.5, 1),
+        (1.0, 0.1, 0),
+        (0.5, -0.125, 4),
+        (1.0, -1.0, 1),
+        (0.0, -0.1, 0),
+    ],
+)
+def test_linear_reaches_its_end_in_the_round_of_the_formula(start, rate, first_clipped):
+    end = 1.0 if rate > 0 else 0.0
+    schedule = Linear(start, rate)
+    for m in range(first_clipped):
+        assert schedule(m) == pytest.approx(start + rate * m, abs=1e-15), m
+        assert abs(schedule(m) - end) > abs(rate) / 2, m
+    for m in (first_clipped, first_clipped + 1, first_clipped + 1000):
+        assert schedule(m) == pytest.approx(end, abs=1e-12)
+        assert 0.0 <= schedule(m) <= 1.0
+
+
+def test_linear_without_a_rate_is_constant():
+    assert {Linear(0.3, 0.0)(m) for m in ROUNDS} == {0.3} == {Constant(0.3)(m) for m in ROUNDS}
+
+
+@pytest.mark.parametrize(("start", "rate"), [(0.0, 100.0), (0.1, 100.0), (0.9, 10.0), (0.0, 0.0), (1.0, 5.0)])
+def test_exponential_is_the_recursion(start, rate):
+    schedule, before = Exponential(start, rate), -1.0
+    assert schedule(0) == start
+    for m in (*range(60), 100, 300, 1199):
+        assert schedule(m) == pytest.approx(exponential(start, rate, m), abs=1e-12), m
+        assert before <= schedule(m) <= 1.0
+        before = schedule(m)
+    last = next(m for m in ROUNDS if exponential(start, rate, m) >= 1.0)
+    assert schedule(last) == 1.0 and (last == 0 or schedule(last - 1) < 1.0)
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(0.4), Linear(0.1, 0.25), Exponential(0.2, 1.0), lambda m: m / 10], ids=repr
+)
+def test_a_blend_has_the_weight_of_its_round(schedule):
+    """(1 − w)·first + w·second at every round, also where the weight is clipped."""
+    rng = np.random.default_rng(0)
+    q, scores = Queries(rng.integers(0, 4, 40), sizes=[10] * 4), rng.normal(size=40)
+    first, second = (rule.gradient(scores, q) for rule in (LambdaRank(), RankNet()))
+    for m in range(6):
+        w = schedule(m)
+        found = Blend(LambdaRank(), RankNet(), schedule).gradient(scores, q, m)
+        for blended, one, other in zip(found, first, second, strict=True):
+            np.testing.assert_allclose(
+                blended, (1 - w) * one + w * other, atol=1e-6 * np.abs(one + other).max()
+            )
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: Constant(1.5), "w is 1.5"),
+        (lambda: Linear(-0.1, 0.1), "start is -0.1"),
+        (lambda: Linear(0.1, 2), "rate is 2"),
+        (lambda: Exponential(0.1, -1), "rate is -1"),
+    ],
+)
+def test_weights_outside_their_range_are_refused(made, words):
+    with pytest.raises(ValueError, match=words):
+        made()
+
+
+def test_a_schedule_that_leaves_the_range_is_named_with_its_round():
+    q = Queries([1, 0], sizes=[2])
+    with pytest.raises(ValueError, match=r"gives 1.2.* at round 12, expected a number in \[0, 1\]"):
+        Blend(LambdaRank(), RankNet(), lambda m: m / 10).gradient([0.0, 1.0], q, 12)

@@ -593,5 +593,5 @@ def test_queries_on_which_a_measure_is_undefined_are_told_measure_by_measure():
     q = Queries([0, 0, 1, 0, 2, 2], sizes=[2, 2, 2])
     assert remark("file", q, [NDCG(3)]) == "file: 3 queries; 1 on which NDCG(k=3) is undefined count as 0"
     left = remark("file", q, [Spearman(empty=float("nan"))])
-    assert left == "file: 3 queries; 2 on which Spearman(empty=nan) is undefined are left out"
+    assert left == "file: 3 queries; 2 on which Spearman(empty=float('nan')) is undefined are left out"
     assert remark("file", q.take([1]), [NDCG(3), Spearman()]) == "file: 1 query"

@@ -108,7 +108,7 @@ def remark(part: str, q: Queries, measures: Iterable[Measure]) -> str:
     """The number of queries, and how those count on which a measure is undefined."""
     text = f"{part}: {counted(q.n_queries, 'query', 'queries')}"
     for measure in measures:
-        values = measure.strict.per_query(np.zeros(q.n_documents), q)
+        values = measure.strict.per_query(np.arange(q.n_documents), q)  # without ties
         if n := int(np.isnan(values).sum()):
             how = "are left out" if np.isnan(measure.empty) else f"count as {measure.empty:g}"
             text += f"; {n} on which {measure!r} is undefined {how}"

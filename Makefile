@@ -85,7 +85,8 @@ test-large: .venv-large/installed
 
 .venv-large/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-large
-	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[ray]' catboost mlflow pyspark pytest hypothesis
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q -c constraints.txt -e '.[ray]' catboost pyspark pytest hypothesis
+	.venv-large/bin/python -m pip --disable-pip-version-check install -q 'mlflow-skinny>=3'  # it wants other versions than those pinned
 	touch $@
 
 # From scratch each time: Numba does not notice a change of a kernel that is inlined into another file.

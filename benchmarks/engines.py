@@ -103,11 +103,11 @@ def xgboost(data: Data, threads: int) -> Engine:
         "base_score": 0,
         "nthread": threads,
         "disable_default_eval_metric": True,
-        "lambdarank_pair_method": "topk",
     }
 
     def train(objective: Any, rounds: int, truncation: int | None = None, metric: Any = None) -> Any:
-        given: dict[str, Any] = params | {"lambdarank_num_pair_per_sample": truncation or 32}
+        own = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": truncation or 32}
+        given: dict[str, Any] = params | (own if objective is None else {})
         if metric is None:
             return xgb.train(given, matrix, rounds, obj=objective)
         evaluated: dict[str, Any] = {"evals": [(matrix, "train")], "verbose_eval": False}

@@ -161,12 +161,6 @@ def check_new_source(name: object, taken: Container[str] = ()) -> None:
         raise ValueError(f"label source {name!r} exists already: choose another name")
 
 
-def all_finite(values: NDArray[Any]) -> bool:
-    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
-
-
 def refuse_labels(name: str, labels: NDArray[Any], bad: NDArray[np.bool_], remedy: str) -> None:
     """Raise for the first label that is `bad`, if any."""
     if bad.any():

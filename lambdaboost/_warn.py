@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
 
 _LIBRARIES = ("lambdaboost", "lightgbm", "xgboost", "sklearn", "joblib")
 
@@ -25,17 +24,3 @@ def waiting() -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
-
-
-def owner_waiting(marks: tuple[str, ...], method: str = "") -> Any:
-    """The object whose method waits, the innermost one or that alone, of a class with one of these methods."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
-            owner = frame.f_locals.get("self")
-            for mark in marks:
-                if hasattr(type(owner), mark):
-                    return owner
-        frame = frame.f_back
-    return None

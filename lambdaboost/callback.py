@@ -10,8 +10,10 @@ Neither engine passes its booster, but both call from methods of `Booster`, so i
 
 from __future__ import annotations
 
+import sys
 import weakref
 from textwrap import shorten
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -20,11 +22,10 @@ from numpy.typing import NDArray
 from lambdaboost import _lightgbm, _xgboost
 from lambdaboost._team import team_of
 from lambdaboost._threads import UNSET, Threads, using
-from lambdaboost._warn import owner_waiting
 from lambdaboost.datasets import Queries
 from lambdaboost.datasets.named_columns import NamedColumns
 from lambdaboost.engine_data import is_lightgbm, is_xgboost, queries_of, queries_of_arrays
-from lambdaboost.traps import Case, check_first_gradient
+from lambdaboost.traps import Case, check_first_gradient, internals_of
 
 Gradient = tuple[NDArray[np.float32], NDArray[np.float32]]
 MARKS = (_lightgbm.OF_BOOSTERS, _xgboost.OF_BOOSTERS)
@@ -44,7 +45,7 @@ def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: 
         else:
             scores, data = y_pred, None
             q = queries_of_arrays(y_true, weight, group)
-        number = 0 if booster is None else round_of(booster)
+        number = 0 if known is None else int(getattr(booster, known.count)())
         derivatives: Gradient
         if known is not None and known.has_checked(rule, q):
             derivatives = rule.gradient(scores, q, number)
@@ -56,7 +57,7 @@ def gradient_of(rule: Any, y_true: Any, y_pred: Any, weight: Any = None, group: 
             return derivatives
         hessian = float(derivatives[1].sum(dtype=np.float64))
         check_first_gradient(Case.of(booster, rule, data, q, number, hessian))
-        if not known.checked and _lightgbm.is_booster(booster):
+        if not known.checked and internals_of(booster) is _lightgbm:
             _lightgbm.restart_dart(booster)
         known.checked.append((rule, weakref.ref(q)))
         return derivatives
@@ -102,8 +103,7 @@ def _name(name: str, booster: Any) -> str:
     """A name in an engine's results: another one if the engine evaluates its own metric of that name."""
     if booster is None:
         return name
-    engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
-    return f"{name}{SECOND}" if name in engine.own_metrics(booster) else name
+    return f"{name}{SECOND}" if name in internals_of(booster).own_metrics(booster) else name
 
 
 def check_sources(reader: Any, q: Queries, data: Any) -> None:
@@ -144,10 +144,13 @@ def _queries_in(estimator: Any, X: Any, grades: Any, measure: Any) -> Queries:
 
 
 class Caller:
-    """What is known of a booster in training: its threads, and which objectives were checked on which queries."""
+    """What is known of a booster in training: how it counts rounds, its threads, and which objectives were checked."""
 
     def __init__(self, booster: Any) -> None:
-        engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+        engine = internals_of(booster)
+        # The booster's own count of rounds, from 0, with those of the model that it continues. LightGBM does not count
+        # a round whose tree has no split.
+        self.count = "current_iteration" if engine is _lightgbm else "num_boosted_rounds"
         try:
             given = int(engine.threads_given(booster))
         except (TypeError, ValueError):  # none, or text
@@ -175,15 +178,15 @@ def caller(booster: Any) -> Caller:
     return known
 
 
-def round_of(booster: Any) -> int:
-    """The booster's own count of iterations, from 0, with those of the model that it continues.
-
-    LightGBM does not count a round whose tree has no split.
-    """
-    counted = booster.current_iteration if _lightgbm.is_booster(booster) else booster.num_boosted_rounds
-    return int(counted())
-
-
 def calling_booster(method: str = "") -> Any:
-    """The booster whose method is waiting for this call, or that method alone; None if there is none."""
-    return owner_waiting(MARKS, method)
+    """The innermost booster of which a method, or that method alone, waits for this call; None if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_varnames[:1] == ("self",) and code.co_name == (method or code.co_name):
+            owner = frame.f_locals.get("self")
+            for mark in MARKS:
+                if hasattr(type(owner), mark):
+                    return owner
+        frame = frame.f_back
+    return None

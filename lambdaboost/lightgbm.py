@@ -220,7 +220,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         params["objective"] = objective.name if isinstance(objective, NativeObjective) else objective
         feval, order = self._measures(params, eval_metric)
         for one in valid:
-            one.check("eval_sources", feval or ())
+            one.check("eval_sources", feval or (), self.n_jobs)
         params = with_least_leaf(params, LEAST_LEAF, objective, q.n_documents)
         named = {"feature_name": feature_name, "categorical_feature": categorical_feature}
         data = _dataset(*training[1:], **named)

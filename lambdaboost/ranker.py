@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaboost._checks import saying
 from lambdaboost._installed import engine_named
+from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
 from lambdaboost.datasets.categories import Categories, categories_in
@@ -51,10 +52,10 @@ class Documents(NamedTuple):
     queries: Queries
     start: Any  # initial scores
 
-    def check(self, argument: str, readers: Sequence[Any]) -> None:
+    def check(self, argument: str, readers: Sequence[Any], n_jobs: int | None = None) -> None:
         """Raise before the training if the objective or a measure does not take the documents.
 
-        `argument` is that of `fit` which gives their sources.
+        `argument` is that of `fit` which gives their sources; `n_jobs` threads are used, as by the training.
         """
         q = self.queries
         for reader in readers:
@@ -66,7 +67,7 @@ class Documents(NamedTuple):
             if isinstance(reader, NativeObjective):
                 reader.check_labels(q.labels[RELEVANCE])
             elif isinstance(reader, Measure):
-                with saying(self.name):
+                with saying(self.name), using(max(0, n_jobs or 0)):
                     reader.per_query(np.zeros(q.n_documents), q)
 
 

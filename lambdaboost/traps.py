@@ -58,7 +58,7 @@ class Case:
     @classmethod
     def of(cls, booster: Any, rule: Any, data: Any, q: Queries, number: int, hessian: float) -> Case:
         """The case of a booster of either engine."""
-        engine = _lightgbm if _lightgbm.is_booster(booster) else _xgboost
+        engine = internals_of(booster)
         return cls(booster, engine, engine.params_of(booster), rule, data, q, number, hessian)
 
     @property
@@ -84,6 +84,11 @@ class Case:
             return False
         passed = any(self.params.get(name) is not None for name in self.engine.ALIASES[concept])
         return not passed or (self.engine is _lightgbm and _lightgbm.ranker_in_training() is not None)
+
+
+def internals_of(booster: Any) -> Any:
+    """What is private of the engine of a booster: `_lightgbm` or `_xgboost`."""
+    return _lightgbm if _lightgbm.is_booster(booster) else _xgboost
 
 
 def check_first_gradient(case: Case) -> None:

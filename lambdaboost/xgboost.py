@@ -123,10 +123,20 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         self.objective = objective  # XGBRanker's own __init__ refuses callables
         self.query, self.sources, self.position = query, sources, position
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        # XGBoost's own changes the class of a copy to its first base, which before 3.0 must be an XGBModel.
+        params = {name: getattr(self, name) for name in (*OWN, *xgb.XGBModel._get_param_names())}
+        return params | (getattr(self, "kwargs", None) or {})
+
     def get_xgb_params(self) -> dict[str, Any]:
         """The engine's own parameters."""
         own = {*OWN, "eval_metric"}
-        return {name: value for name, value in super().get_xgb_params().items() if name not in own}
+        params = {name: value for name, value in super().get_xgb_params().items() if name not in own}
+        seed = params.get("random_state")
+        if draw := getattr(seed, "integers", None) or getattr(seed, "randint", None):
+            params["random_state"] = int(draw(2**31 - 1))
+        return params
 
     def load_model(self, fname: Any) -> None:
         """Load the trees that `save_model` saved; the objective is not in the file, and stays unchanged."""
@@ -201,7 +211,7 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         warn_of_leaks(training.features, training.queries)
         metrics = read_metrics("eval_metric", self.eval_metric, _is_own) or [DEFAULT_MEASURE]
         for one in valid:
-            one.check("eval_sources", metrics)
+            one.check("eval_sources", metrics, self.n_jobs)
         of_features = getattr(self, "feature_weights", None) if feature_weights is None else feature_weights
         data = self._matrix(training, feature_weights=of_features)
         evals = [

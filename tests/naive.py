@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import statistics
 from functools import lru_cache
 
 import naive_measures
@@ -389,15 +388,6 @@ def naive_query_contents(X, q):
     """The documents of each query as a sorted list of features and grade."""
     rows = [(*map(float, x), float(y)) for x, y in zip(X, q.relevance, strict=True)]
     return [tuple(sorted(rows[a:b])) for a, b in itertools.pairwise(q.offsets)]
-
-
-def naive_simplest(values, best):
-    """The first row whose mean is at most one standard error of the paired difference below the best row's."""
-    for at, row in enumerate(values):
-        differences = [float(b - x) for b, x in zip(best, row, strict=True)]
-        if statistics.fmean(differences) <= statistics.stdev(differences) / len(differences) ** 0.5:
-            return at
-    raise AssertionError
 
 
 def position_ratios(costs, power):

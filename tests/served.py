@@ -18,9 +18,9 @@ def by_plugin(content, names, X):
             left, right = node["children"]
             assert (left["nodeid"], right["nodeid"]) == (node["yes"], node["no"])
             value = x[names.index(node["split"])]
-            goes_left = (
-                node["missing"] == node["yes"] if np.isnan(value) else F(node["split_condition"]) > value
-            )
+            with np.errstate(over="ignore"):  # (float) 3.4028237e38 is infinity in Java
+                threshold = F(node["split_condition"])
+            goes_left = node["missing"] == node["yes"] if np.isnan(value) else threshold > value
             node = left if goes_left else right
         return F(node["leaf"])
 

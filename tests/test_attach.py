@@ -278,7 +278,7 @@ def test_wrong_lengths_and_values_are_named(kind, tmp_path):
         ({"weight": CLICKS}, ValueError, "a label source cannot be called 'weight'"),
         ({"position": np.zeros(len(X))}, ValueError, r"position\[0\] is 0: give the rank"),
     ):
-        data = KINDS[kind](tmp_path) if hasattr(xgb, "ExtMemQuantileDMatrix") or kind[0] != "E" else None
+        data = made(kind, tmp_path)
         with pytest.raises(error, match=words):
             attach(data, **sources)
         assert attached_to(data).sources == {}

@@ -164,8 +164,6 @@ REPORTED = [
     "report v.txt --model m.txt --out v.txt",
     "report v.txt --model m.txt --out m.txt",
     "report v.txt --model x=m.txt --out m.txt.json",
-    "tune v.txt --out z.txt --report z.txt",
-    "tune v.txt --out z.txt --report z.txt.json",
     "tune v.txt --out model",
     "train m.json --out m",
     "train v.txt --valid m.json --out m",

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from lightgbm_data import Q, X
@@ -20,6 +21,7 @@ import numpy as np
 import lightgbm, xgboost
 from lambdaboost import LambdaRank, Queries, load, save
 from lambdaboost.cli import main
+
 from on_lightgbm import dataset as Dataset
 from on_lightgbm import train as train_lightgbm
 from on_xgboost import dataset as DMatrix
@@ -73,7 +75,8 @@ def ran(tmp_path):
     (tmp_path / "train.txt").write_text("\n".join(lines))
 
     def run(code):
-        (tmp_path / "script.py").write_text(f"{PRELUDE}\n{code}")
+        found_there = f"import sys\nsys.path.append({str(Path(__file__).parent)!r})"
+        (tmp_path / "script.py").write_text(f"{found_there}\n{PRELUDE}\n{code}")
         done = subprocess.run(
             isolated(sys.executable, "script.py"), cwd=tmp_path, capture_output=True, text=True, check=False
         )

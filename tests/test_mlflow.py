@@ -15,7 +15,8 @@ CLICKS = Q.labels["clicks"]
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     with mlflow.start_run() as started:
         yield lambda: mlflow.get_run(started.info.run_id).data.metrics

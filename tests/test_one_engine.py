@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 OTHER = {"lightgbm": "xgboost", "xgboost": "lightgbm"}
 LINES = {
     "lightgbm": "LightGBM is not installed: pip install 'lightgbm<4.8,>=4.6'",
-    "xgboost": "XGBoost is not installed: pip install 'xgboost<3.3,>=2.1', or 'xgboost-cpu<3.3,>=2.1', smaller but "
+    "xgboost": "XGBoost is not installed: pip install 'xgboost<3.5,>=2.1', or 'xgboost-cpu<3.5,>=2.1', smaller but "
     "without GPU support",
 }
 PARAMS = {

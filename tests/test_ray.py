@@ -65,6 +65,8 @@ def predicted(engine, result, example):
     with result.checkpoint.as_directory() as folder:
         read = importlib.import_module(engine).Booster
         booster = read(model_file=Path(folder) / example.MODEL[engine])
+    if engine == "xgboost":  # whose file has the rounds after the best one too
+        booster = booster[: result.metrics["best"]]
     return scores(engine, booster, VALID.features)
 
 

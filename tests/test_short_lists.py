@@ -77,7 +77,8 @@ def test_lists_whose_gains_lie_close_leave_the_bits_of_the_others():
 def way(scores, q):
     """The way of each query under LambdaRank()."""
     rule = LambdaRank().rule
-    found = ways.ways_of(q, rule.levels(q), rule.weights(scores, q))
+    pairs = rule.pairs(scores, q)
+    found = ways.ways_of(q, pairs.levels, pairs.weights)
     return ways.brought_near(scores, q, found, rule.loss)[1].tolist()
 
 

@@ -200,3 +200,13 @@ def test_margins_and_weights_of_any_byte_order():
         for turn in (np.asarray, lambda a: a.astype(a.dtype.newbyteorder()))
     )
     np.testing.assert_array_equal(got.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("random", [np.random.RandomState, np.random.default_rng])
+def test_random_generators_seed_the_training(random):
+    fitted = [
+        LambdaRanker(n_estimators=2, subsample=0.5, random_state=random(3)).fit(X, Q.relevance, group=Q.sizes)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*(ranker.predict(X) for ranker in fitted))
+    assert clone(fitted[0]).get_params()["subsample"] == 0.5

@@ -16,8 +16,8 @@ Queries of fewer than five documents, or of one grade, are left out.
 Seeds 0 to 4, each with its own split of the queries, order of rows, folds, and seed of the engine. Two thirds of the
 queries are seen, but at most 500; all others are tested.
 
-Rows: `tune(seen, settings=20)`, all else at its defaults, on one worker; and with 10 settings, which are the first 10
-of those 20, so that one search gives both. Each fixed objective with the engine's own parameters, by
+Rows: `tune(seen, settings=17)`, all else at its defaults, on one worker; and with 10 settings. Before 0.3.0 it was 20
+settings, of which 10 were the first. Each fixed objective with the engine's own parameters, by
 `tune(seen, objectives=[…], settings=1)`, which gives it a number of rounds by the same folds and trains it again on all
 that is seen. The engines' objectives tuned: of four parameters (two learning rates × two sizes of trees), tried in this
 way, those with the highest mean over the folds.

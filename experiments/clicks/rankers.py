@@ -21,7 +21,7 @@ from lambdaboost.objectives import Objective
 RATE, LEAVES = 0.1, 15
 CLIP = 20.0
 # What training warns of where a few queries have grades, or a single one, which can be too small for any split.
-FEW_GRADES = ("no tree has a split", ".* has no pair of documents", "relevance: more than nine in ten")
+FEW_GRADES = ("no tree can have a split", ".* has no pair of documents", "relevance: more than nine in ten")
 PRIOR = (1.0, 9.0)  # of rates: one click in ten looks, as a document of the worst grade has
 LIGHTGBM = {
     "verbosity": -1,
@@ -31,6 +31,7 @@ LIGHTGBM = {
     "learning_rate": RATE,
     "num_leaves": LEAVES,
     "metric": "None",
+    "feature_pre_filter": False,  # LightGBM fails on few documents, of which no feature can split enough
 }
 XGBOOST = {
     "verbosity": 0,

@@ -31,7 +31,6 @@ TRAIN, MEASURE = "Train and predict", "Measure and compare"
 PAGE = Path("lambdaboost-report.html")  # written by demo and report in the current folder
 Engine = StrEnum("Engine", list(ENGINES))  # type: ignore[misc]
 ENGINE = Engine(first_installed())
-Choose = StrEnum("Choose", ["best", "simplest", "balanced"])
 Split = StrEnum("Split", ["folds", "given"])
 
 # Options of several commands.
@@ -142,7 +141,7 @@ def train(
 
 
 @app.command(
-    epilog="Example: lambdaboost tune train.txt --valid vali.txt --out model.txt --report tuning.html\n\n"
+    epilog="Example: lambdaboost tune train.txt --valid vali.txt --out model.txt\n\n"
     "Example: lambdaboost tune train.csv --query query_id --measure ndcg@3 --minutes 30 --study study --out model.txt",
     short_help="Find the objective and the parameters that suit your data.",
     rich_help_panel=TRAIN,
@@ -169,7 +168,7 @@ def tune(
     ] = None,
     measure: Annotated[
         list[str] | None,
-        Option(help="What to optimise, such as ndcg@3; default ndcg@10. Several give a trade-off."),
+        Option(help="What to optimise, such as ndcg@3; default ndcg@10. The first of several decides."),
     ] = None,
     keep: Annotated[
         float | None,
@@ -181,7 +180,7 @@ def tune(
     objective: Annotated[
         list[str] | None,
         Option(
-            help="A candidate, such as lambdarank or 'LambdaRank(NDCG(k=3))'; may be repeated, from simple to complex. "
+            help="A candidate, such as lambdarank or 'LambdaRank(NDCG(k=3))'; may be repeated. "
             "Default: the engines' own and lambdaboost's."
         ),
     ] = None,
@@ -191,33 +190,14 @@ def tune(
             help="The engine; default: that of MODEL's suffix, .txt or .ubj and .json, else all that are installed."
         ),
     ] = None,
-    settings: Annotated[
-        int | None, Option(min=1, help="Number of settings to try; default 20, or no limit with --minutes.")
-    ] = None,
-    minutes: Annotated[float | None, Option(help="Time for the search.")] = None,
+    settings: Annotated[int | None, Option(min=1, help="Number of settings to try; default 17.")] = None,
+    minutes: Annotated[float | None, Option(help="Time for the search, in place of --settings.")] = None,
     folds: Annotated[int, Option(min=2, help="Number of folds.")] = 5,
     rounds: Annotated[int, Option(min=1, help="Maximum number of boosting rounds.")] = 500,
     early_stopping: Annotated[
         int, Option(metavar="N", min=1, help="Stop a training after N rounds without improvement.")
     ] = 30,
     param: Param = None,
-    choose: Annotated[
-        Choose | None,
-        Option(
-            help="The finalist that becomes the model: the best shrunken mean, the simplest within one standard "
-            "error of it, or of several measures the highest second one without a significant loss of the first."
-        ),
-    ] = None,
-    refit: Annotated[
-        bool,
-        Option(
-            "--refit/--no-refit",
-            help="Train the choice again on TRAIN and VALID, or keep the measured model.",
-        ),
-    ] = True,
-    nested: Annotated[
-        int, Option(metavar="K", min=0, help="Estimate the whole search on K held-out folds too.")
-    ] = 0,
     study: Annotated[
         Path | None,
         Option(metavar="FILE", help="Keep the search; the same command resumes it."),
@@ -226,12 +206,11 @@ def tune(
     workers: Annotated[
         int | None, Option(min=1, help="Processes of one thread each; only 1 repeats a search exactly.")
     ] = None,
-    report: Annotated[Path | None, Option(metavar="PAGE", help="HTML file to write."), Writes()] = None,
     columns: Any = EVERY,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Search objectives, their parameters and those of the trees, and say how sure the choice is.
+    """Search the trees, then objectives on the same trees, and say what each of them gave.
 
     Needs Optuna. Ctrl-C writes the best model so far; with --study the same command goes on later, with --overwrite to
     replace that model. Files and options of columns are those of train.

@@ -24,11 +24,10 @@ OPTIONS = {
     "patience": "--early-stopping",
     "sources": "--source",
     "n_features": "--features",
-    "refit": "--no-refit",
 }
 SAME = (
     *("valid", "objective", "engine", "rounds", "measure", "keep", "settings", "minutes", "split"),
-    *("folds", "choose", "nested", "study", "workers", "seed", "query", "position"),
+    *("folds", "study", "workers", "seed", "query", "position"),
 )
 OPTIONS |= {name: f"--{name}" for name in SAME}
 NAMES = "|".join(OPTIONS)
@@ -77,8 +76,8 @@ def _show_warning(message: Warning | str, *place: Any, **further: Any) -> None:
 def in_options(message: str) -> str:
     """A message of Python's functions, in which arguments are called as on the command line.
 
-    >>> in_options("keep is 2: give such as measure=['ndcg@10', 'map'], or refit=False with query= of NDCG(keep=3)")
-    '--keep is 2: give such as --measure ndcg@10 --measure map, or --no-refit with --query of NDCG(keep=3)'
+    >>> in_options("keep is 2: give such as measure=['ndcg@10', 'map'] with query= of NDCG(keep=3)")
+    '--keep is 2: give such as --measure ndcg@10 --measure map with --query of NDCG(keep=3)'
     """
 
     def named(found: re.Match[str]) -> str:

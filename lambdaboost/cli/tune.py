@@ -8,7 +8,7 @@ from typing import Any
 from lambdaboost._files import replacing
 from lambdaboost._installed import engine_named, installed
 from lambdaboost.cli.columns import Columns, naming_option
-from lambdaboost.cli.console import ERR, StoppedButWrote, note, print_table, tell
+from lambdaboost.cli.console import ERR, StoppedButWrote, note
 from lambdaboost.cli.files import check_suffix, engine_of_suffix
 from lambdaboost.cli.measuring import check_columns, check_evaluated, parse_measures
 from lambdaboost.cli.train import data_facts, parse_params, read_parts
@@ -16,16 +16,14 @@ from lambdaboost.evaluation import NDCG
 from lambdaboost.saving import beside
 from lambdaboost.tuning import Stopped, Tuned
 from lambdaboost.tuning import tune as search_for
-from lambdaboost.tuning.candidates import given
-from lambdaboost.tuning.page import table_of
-from lambdaboost.tuning.request import checked_engines
+from lambdaboost.tuning.candidates import given_candidates
+from lambdaboost.tuning.request import read_engines
 
 
 def run(
     train: Path,
     valid: Path | None,
     out: Path,
-    report: Path | None,
     measure: tuple[str, ...],
     objective: tuple[str, ...],
     param: tuple[str, ...],
@@ -38,19 +36,17 @@ def run(
 
     `search` are further arguments of `lambdaboost.tune`.
     """
-    if search["settings"] is None and search["minutes"] is None:
-        search["settings"] = 20
     measures = parse_measures(measure) or (NDCG(10),)
     named = engine_of_suffix(out)
     search["engine"] = search["engine"] or (named if named in installed() else None)
-    engines = checked_engines(search["engine"])
+    engines = read_engines(search["engine"])
     for engine in engines:
         check_suffix("--out", out, engine)
     params = parse_params(param, engine_named(engines[0]))
     check_columns(measures, columns)
     for text in objective:
         with naming_option(f"--objective {text!r}"):
-            (candidate,) = given(text, engines)
+            candidate, *_ = given_candidates(text, engines)
         check_columns((), columns, candidate.objective)
     paths = {"train": train} | ({} if valid is None else {"valid": valid})
     with ERR.status("reading …"):
@@ -65,12 +61,10 @@ def run(
         tuned.save(out, about=further)
         with replacing(script_of(out)) as file:
             file.write(tuned.script(reading_of(paths, columns), f"again-{out.name}").encode())
-        if report is not None:
-            tuned.page(report)
         if as_json:
             print(beside(out).read_text(encoding="utf-8"), end="")
         else:
-            _tell(tuned)
+            print(tuned.verdict)
         note(f"{out} is {tuned.objective!r}, {tuned.rounds} rounds; {script_of(out)} trains it again")
 
     try:
@@ -98,21 +92,8 @@ def script_of(out: Path) -> Path:
 def reading_of(paths: dict[str, Path], columns: Columns) -> str:
     """Python that reads the files as the command read them."""
     lines = [f"{name} = columns.read({str(path)!r})\n" for name, path in paths.items()]
-    return f"from lambdaboost.cli.columns import Columns, Source\n\ncolumns = {columns!r}\n{''.join(lines)}"
-
-
-def _tell(tuned: Tuned) -> None:
-    """Print the finalists, the trade-off of several measures, and how sure the choice is."""
-    names = list(map(repr, tuned.measures))
-    columns = ["candidate", names[0], "shrunken mean", "difference", "p", "objective"]
-    print_table(table_of(tuned.finalists[columns]))
-    if tuned.trade_off is not None:
-        print_table(table_of(tuned.front[["candidate", *names, tuned.front.columns[-1]]]))
-        tell(tuned.trade_off.loss)
-    if tuned.kept is not None:
-        print_table(table_of(tuned.kept.frame))
-    tell(tuned.verdict)
-    tell(f"The simplest within one standard error: {tuned.choice.name(tuned.choice.simplest)}.")
-    tell(tuned.choice.caveat)
-    if tuned.held_out is not None:
-        tell(f"The whole search: {tuned.held_out}.")
+    both = "Collection.concat([train.without_ids(), valid.without_ids()])"
+    return (
+        "from lambdaboost.cli.columns import Columns, Source\nfrom lambdaboost.datasets import Collection\n\n"
+        f"columns = {columns!r}\n{''.join(lines)}data = {both if 'valid' in paths else 'train'}\n"
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import RowError, all_finite, check_new_source
+from lambdaboost._checks import RowError, check_new_source
 from lambdaboost.datasets.arrays import chosen_of, labels_of, query_ids, query_starts, weights_of
 from lambdaboost.datasets.positions import Positions, positions_of
 
@@ -349,6 +349,12 @@ class Queries:
             row = int(np.flatnonzero(~np.isfinite(s))[0])
             raise ValueError(f"scores[{row}] is {s[row]}: every score must be finite")
         return s
+
+
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether every number is finite; one pass where they are, which a sum that is finite shows."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _rebuild(offsets: Any, labels: dict[str, Any], ids: Any, weight: Any, positions: Any) -> Queries:

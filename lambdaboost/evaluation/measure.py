@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import all_finite, check_number, check_whole
+from lambdaboost._checks import check_number, check_whole
 from lambdaboost._value import Value, text_of
 from lambdaboost.callback import value_of
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.queries import RELEVANCE, all_finite
 
 MEASURES: dict[str, type[Any]] = {}  # all of them by name, each entered where it is defined
 

@@ -1,142 +1,145 @@
-"""`Candidate`: an objective on an engine that `tune` tries, with the numbers that the search sets."""
+"""`Candidate`: an objective on an engine that `tune` tries; those that it tries where none are named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lambdaboost._installed import package
+from lambdaboost._installed import TITLES, package
 from lambdaboost._words import plain
+from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NATIVE, NativeObjective, read_objective
-from lambdaboost.objectives import GradientStep
+from lambdaboost.objectives import (
+    XENDCG,
+    Blend,
+    GradientStep,
+    GumbelRanks,
+    LambdaLoss,
+    LambdaRank,
+    ListNet,
+    Scorecard,
+    graded,
+)
+from lambdaboost.objectives.swaps.registry import SWAPS
 
-STEPS = "by gradient steps"
 ENGINE_OF = {name: owner.lower() for owner, names in NATIVE.items() for name in names}
 
 
 @dataclass(frozen=True)
-class Knob:
-    """A number that the search sets."""
-
-    name: str
-    low: float  # both ends are included
-    high: float
-    start: float  # the first value
-    log: bool = False  # whether it is searched by its logarithm
-    whole: bool = False
-    field: str = (
-        ""  # of the objective that holds it, such as "metric.k"; "" where a parameter of the engine does
-    )
-    params: tuple[str, ...] = ()  # the names of that parameter, the main one first
-
-    def asked(self, trial: Any, name: str) -> float:
-        """The value that an Optuna trial suggests."""
-        if self.whole:
-            return int(trial.suggest_int(name, int(self.low), int(self.high), log=self.log))
-        return float(trial.suggest_float(name, self.low, self.high, log=self.log))
-
-    def rounded(self, value: float) -> float:
-        """A value of the sampler with four digits, so that scripts stay readable."""
-        return int(value) if self.whole else float(f"{value:.4g}")
-
-
-CUTOFF = Knob("truncation", 3, 100, 30, log=True, whole=True)
-PAIRS = Knob("pairs", 4, 100, 32, log=True, whole=True, params=("lambdarank_num_pair_per_sample",))
-NATIVE_KNOBS = {
-    "lambdarank": (replace(CUTOFF, params=("lambdarank_truncation_level",)),),
-    **dict.fromkeys(NATIVE["XGBoost"], (PAIRS,)),
-}
-
-
-@dataclass(frozen=True)
 class Candidate:
-    """An objective on an engine.
+    """An objective on an engine."""
 
-    >>> from lambdaboost import NDCG, LambdaRank
-    >>> knobs = (replace(CUTOFF, field="metric.k"),)
-    >>> Candidate(LambdaRank(NDCG(3)), "lightgbm", knobs=knobs).objective_with({"truncation": 7})
-    LambdaRank(metric=NDCG(k=7))
-    """
-
-    objective: Any  # with the values that its knobs start from
+    objective: Any
     engine: str
-    knobs: tuple[Knob, ...] = ()
     label: str = ""  # its name in tables; by default the objective
-    of_ndcg: str = ""  # its name where the measure is NDCG, if it has another here
-    of_data: bool = False  # whether only these data have it, by their measures or label sources
+    is_reference: bool = False  # trained to be compared with, and never chosen
 
     @property
     def name(self) -> str:
         """Its name in tables."""
-        if self.label or not self.steps:
-            return self.label or repr(self.objective)
-        return (
-            f"{self.objective.objective!r} {STEPS}"
-            if self.objective.normalize == "query"
-            else repr(self.objective)
-        )
-
-    @property
-    def key(self) -> str:
-        """Its name in the portfolio."""
-        return self.of_ndcg or self.name
-
-    @property
-    def steps(self) -> bool:
-        """Whether its trees are grown by gradient steps, so that the smallest leaf counts documents."""
-        return isinstance(self.objective, GradientStep)
-
-    def objective_with(self, values: Mapping[str, float]) -> Any:
-        """The objective with these values of its knobs; others stay as they are."""
-        found = self.objective
-        for knob in self.knobs:
-            if knob.field and knob.name in values:
-                found = _with_field(found, knob.field, values[knob.name])
-        return found
+        return self.label or repr(self.objective)
 
 
-def _with_field(value: Any, field: str, new: float) -> Any:
-    name, _, rest = field.partition(".")
-    return replace(value, **{name: _with_field(getattr(value, name), rest, new) if rest else new})
+def first_part(objective: Any) -> Any:
+    """What an objective would be without its further label sources; None where it has none, or no such part.
+
+    >>> first_part(GradientStep(graded(0.2)))
+    GradientStep(objective=LambdaRank())
+    >>> first_part(LambdaRank()) is None
+    True
+    """
+    if isinstance(objective, GradientStep):
+        inner = first_part(objective.objective)
+        return None if inner is None else replace(objective, objective=inner)
+    parts: tuple[Any, ...] = ()
+    if isinstance(objective, Blend):
+        parts = objective.parts
+    elif isinstance(objective, Scorecard):
+        parts = objective.objectives
+    several = parts and set(objective.sources) - set(parts[0].sources)
+    return parts[0] if several else None
 
 
-def native(name: str) -> Candidate:
-    """The candidate of an engine's own objective."""
-    return Candidate(NativeObjective(name), ENGINE_OF[name], knobs=NATIVE_KNOBS.get(name, ()))
+def weighted(rule: Any, measures: Sequence[Any], weight: float) -> Any:
+    """An objective of the first measure with a weight of LambdaRank of the second; itself at 0.
+
+    An engine's own objective, which cannot be a part of another, becomes LambdaRank of the first measure.
+
+    >>> from lambdaboost.evaluation import CNDCG
+    >>> weighted(LambdaRank(), (NDCG(10), CNDCG(10)), 0.25)
+    Scorecard(objectives=(LambdaRank(), LambdaRank(metric=CNDCG(k=10))), weights=(0.75, 0.25))
+    """
+    if weight == 0:
+        return rule
+    if isinstance(rule, GradientStep):
+        return replace(rule, objective=weighted(rule.objective, measures, weight))
+    if isinstance(rule, NativeObjective):
+        known = isinstance(measures[0], tuple(SWAPS))
+        rule = LambdaRank(replace(measures[0], empty=0.0)) if known else LambdaRank()
+    return Scorecard((rule, LambdaRank(replace(measures[1], empty=0.0))), (1 - weight, weight))
 
 
-def given(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:
-    """Candidates of the objectives that were named, without knobs; raises for what is no objective of the engines."""
+def given_candidates(objectives: Any, engines: Sequence[str]) -> tuple[Candidate, ...]:
+    """Candidates of the objectives that the user names; raises for what is no objective of the engines."""
     if isinstance(objectives, str) or hasattr(objectives, "gradient"):
         objectives = (objectives,)
     if not isinstance(objectives, Iterable):
         raise TypeError(
             f"objectives is {plain(repr(objectives))}: give objectives such as LambdaRank(), or their texts"
         )
-    found = tuple(_one(objective, engines) for objective in objectives)
+    found = [_given(read_objective(one), engines) for one in objectives]
     if not found:
         raise ValueError("objectives is empty: name at least one, such as 'LambdaRank', or leave it out")
     names = [candidate.name for candidate in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"objectives has {twice[0]} twice: name it once")
-    return found
+    firsts = {
+        repr(part): (part, one.engine) for one in found if (part := first_part(one.objective)) is not None
+    }
+    found += [Candidate(*of, is_reference=True) for name, of in firsts.items() if name not in names]
+    return tuple(found)
 
 
-def _one(objective: Any, engines: Sequence[str]) -> Candidate:
-    rule = read_objective(objective)
+def _given(rule: Any, engines: Sequence[str]) -> Candidate:
     if isinstance(rule, NativeObjective):
         engine = ENGINE_OF[rule.name]
+        package(engine)
         if engine not in engines:
-            package(engine)
             raise ValueError(
-                f"objectives has {rule.name!r}, which is {rule.owner}'s own, but the engine is {', '.join(engines)}: "
-                f"give engine={engine!r}"
+                f"objective {rule.name} is {rule.owner}'s own, but the engine is {engines[0]}: give engine={engine!r}"
             )
-        return native(rule.name)
+        return Candidate(rule, engine)
     if not hasattr(rule, "gradient"):
         raise TypeError(
-            f"objectives has {plain(repr(objective))}: give objectives such as LambdaRank(), or their texts"
+            f"objectives has {plain(repr(rule))}: give an objective such as LambdaRank(), or its text"
         )
     rule.refuse_on_engines()
     return Candidate(rule, engines[0])
+
+
+def standard_candidates(
+    measures: Sequence[Measure], engines: Sequence[str], sources: Iterable[str]
+) -> tuple[Candidate, ...]:
+    """The candidates where none are named, on the first of `engines`: its own, and lambdaboost's.
+
+    LambdaRank has the other engine too, to compare the engines.
+
+    >>> [one.name for one in standard_candidates([NDCG(3)], ["xgboost"], ["clicks"])][:4]
+    ['rank:ndcg', 'rank:pairwise', 'ListNet()', 'LambdaRank()']
+    """
+    engine = engines[0]
+    ndcg = next((replace(m, k=None, empty=0.0) for m in measures if isinstance(m, NDCG)), NDCG())
+    rule = LambdaRank(ndcg)
+    others: list[Any] = [m for m in measures if not isinstance(m, NDCG) and isinstance(m, tuple(SWAPS))]
+
+    names = ("lambdarank", "rank_xendcg", "rank:ndcg", "rank:pairwise")
+    table = [_given(NativeObjective(name), engines) for name in names if ENGINE_OF[name] == engine]
+    rules = [ListNet(), rule, *(LambdaRank(replace(m, empty=0.0)) for m in others)]
+    # LightGBM's own XE-NDCG grows the same trees.
+    rules += [LambdaLoss(ndcg)] if engine == "lightgbm" else [LambdaLoss(ndcg), XENDCG(ndcg)]
+    table += [Candidate(one, engine) for one in (*rules, GradientStep(GumbelRanks(rule)))]
+    table += [Candidate(rule, other, f"{rule!r} on {TITLES[other]}") for other in engines[1:]]
+    for source in sources:
+        table.append(Candidate(graded(source=source, metric=ndcg), engine, f"graded(source={source!r})"))
+    return tuple(table)

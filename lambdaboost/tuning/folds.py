@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.digest import float_columns
 
-Words = NDArray[np.uint64]
-
 
 @dataclass(frozen=True, eq=False)
 class Fold:
@@ -48,7 +46,7 @@ def joined(train: Collection, valid: Collection | None = None) -> Collection:
     return train if valid is None else Collection.concat([train.without_ids(), valid.without_ids()])
 
 
-def query_contents(data: Collection) -> Words:
+def query_contents(data: Collection) -> NDArray[np.uint64]:
     """A number for each query, the same for queries whose documents have the same features and labels in any order.
 
     Two different queries share one with a chance of 2⁻⁶⁴.
@@ -59,19 +57,13 @@ def query_contents(data: Collection) -> Words:
     >>> bool(a == b), bool(a == c)
     (True, False)
     """
+    from pandas.util import hash_array
+
     q = data.queries
-    columns = [*float_columns(data.features), *(labels.astype(np.float64) for labels in q.labels.values())]
-    rng = np.random.default_rng(0)
     rows = np.zeros(q.n_documents, dtype=np.uint64)
-    for column in columns:
-        # Odd, or the sign, which is the highest bit, would be lost.
-        factor = rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True) | np.uint64(1)
-        rows += _mixed(column.view(np.uint64) * factor)
-    return np.add.reduceat(_mixed(rows), q.offsets[:-1])
-
-
-def _mixed(words: Words) -> Words:
-    """The words with every bit spread over all others (the finaliser of splitmix64)."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    for column in [
+        *float_columns(data.features),
+        *(labels.astype(np.float64) for labels in q.labels.values()),
+    ]:
+        rows = hash_array(rows + hash_array(column))
+    return np.add.reduceat(rows, q.offsets[:-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from lambdaboost._words import counted
 from lambdaboost.evaluation import Measure
 from lambdaboost.evaluation.comparison.significance import LEVEL, WeightedMean, one_sided_p, weighted_mean
-from lambdaboost.tuning.trial import means_of
+from lambdaboost.tuning.training import means_of
 
 # The weights of the second goal: close together where the loss of the first measure is small, and no more than half.
 WEIGHTS = (0.0, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -23,19 +22,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A trade-off against the first goal alone, query by query.
+    """A trade-off against the first goal alone: what the first measure loses, and the second gains.
 
-    Attributes
-    ----------
-    weight : float
-        The weight of the second goal.
-    loss, gain : float
-        What the first measure loses and the second gains: differences of means over the queries with both values.
-    most : float
-        The upper end of the one-sided 95% interval of the loss.
-    p : float
-        The one-sided p-value of the hypothesis that the first measure loses the tolerance or more.
-
+    `most` is the upper end of the one-sided 95% interval of the loss, `p` the one-sided p-value of the hypothesis that
+    the first measure loses the tolerance or more.
     """
 
     weight: float
@@ -49,38 +39,22 @@ class Step:
         """Whether the loss is significantly smaller than the tolerance."""
         return self.p < LEVEL
 
-    @property
-    def words(self) -> str:
-        """The result of the test in words."""
-        return "proven" if self.is_proven else "not proven"
-
 
 @dataclass(frozen=True, eq=False)
 class Kept:
     r"""Trade-offs from the first goal alone upwards, tested in this order until the first that is not proven.
 
-    With the value :math:`a_q` of the first measure on a held-out query by the first goal alone and :math:`b_q` by a
-    trade-off, a paired one-sided t-test of non-inferiority has the hypothesis
+    With the first measure :math:`a_q` of a held-out query by the first goal alone and :math:`b_q` by a trade-off, a
+    paired one-sided t-test of non-inferiority has the hypothesis
 
     .. math:: H_0:\ \operatorname{mean}(a_q - b_q) \ge \text{keep}
 
-    at the level of 5%. As the order is fixed beforehand and the tests end with the first that does not reject,
-    the probability of any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). So the
-    trade-off with the highest second measure may be chosen among the proven ones, to which the first goal alone
-    belongs. The proof is of models of the folds, on queries of the same kind; the one that `tune` returns is trained
-    on all of these queries.
+    at the level of 5%. As the order is fixed and the tests end with the first that does not reject, the probability of
+    any false proof is at most 5% without a correction (Maurer, Hothorn and Lehmacher 1995). The setting of the first
+    goal was chosen on the same queries, so that its values are rather too high, and the tests cautious.
 
-    Attributes
-    ----------
-    measures : tuple of two Measures
-        The one to keep and the one to raise.
-    keep : float
-        The tolerance, in units of the first measure.
-    weights : tuple of floats
-        The weight of the second goal in each trade-off, rising from 0.
-    values : float64 (k, 2, n)
-        Both measures of each of k trade-offs by held-out query, NaN where a measure is undefined.
-    query_weight : float64 (n,)
+    `weights` rise from 0; `values`, float64 (k, 2, n), are both measures of each of k trade-offs by held-out query, NaN
+    where a measure is undefined; `query_weight` is float64 (n,).
 
     Examples
     --------
@@ -102,7 +76,7 @@ class Kept:
     @cached_property
     def means(self) -> tuple[tuple[float, ...], ...]:
         """Both means of each trade-off."""
-        return tuple(means_of(of, self.query_weight) for of in self.values)
+        return tuple(tuple(means_of(of, self.query_weight)) for of in self.values)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -119,32 +93,6 @@ class Kept:
         """The number of the trade-off with the highest second measure, of the first goal alone and the proven ones."""
         proven = 1 + sum(step.is_proven for step in self.steps)
         return max(range(proven), key=lambda at: self.means[at][1])
-
-    @property
-    def frame(self) -> Any:
-        """All trade-offs: a pandas frame, with the tests of those that were tested, and the one that was chosen."""
-        import pandas as pd
-
-        rows = []
-        for at, (weight, means) in enumerate(zip(self.weights, self.means, strict=True)):
-            step = self.steps[at - 1] if 0 < at <= len(self.steps) else None
-            said = "first goal alone" if at == 0 else "not tested" if step is None else step.words
-            rows.append(
-                {
-                    "weight": weight,
-                    **{repr(measure): mean for measure, mean in zip(self.measures, means, strict=True)},
-                    "loss": np.nan if step is None else step.loss,
-                    "loss at most": np.nan if step is None else step.most,
-                    "p": np.nan if step is None else step.p,
-                    "tested": said,
-                    "chosen": at == self.chosen,
-                }
-            )
-        return pd.DataFrame(rows)
-
-    def about(self) -> dict[str, Any]:
-        """What was found, as JSON takes it."""
-        return {"keep": self.keep, "weight": self.weights[self.chosen], "verdict": self.verdict}
 
     @property
     def queries_needed(self) -> float:

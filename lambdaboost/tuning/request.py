@@ -1,57 +1,50 @@
-"""`Request`: a call of `tune`, in plain values, which checks itself; everything else of `tune` works from it."""
+"""`Request`: a call of `tune`, read and checked before anything is trained."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaboost._checks import check_number, check_whole
 from lambdaboost._installed import ENGINES, engine_named, engine_version, first_installed, installed, package
-from lambdaboost._value import Value, text_of
-from lambdaboost._words import plain
+from lambdaboost._value import text_of
+from lambdaboost._words import counted, plain
 from lambdaboost.datasets import Collection
 from lambdaboost.datasets.digest import digest_of
+from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
 from lambdaboost.datasets.queries import RELEVANCE
 from lambdaboost.evaluation import Measure, parse
-from lambdaboost.tuning.candidates import Candidate
-from lambdaboost.tuning.checks import check_data, check_measure, check_part, unfit, unread
-from lambdaboost.tuning.folds import Fold, drawn_folds, fold_of_query, joined, query_contents
-from lambdaboost.tuning.second_goal import check_goals, check_keep
-from lambdaboost.tuning.space import Space
-from lambdaboost.tuning.standard import standard
-from lambdaboost.tuning.worth import GROUPS
+from lambdaboost.native import NativeObjective
+from lambdaboost.objectives import LambdaRank
+from lambdaboost.objectives.swaps.registry import check_swap
+from lambdaboost.tuning.candidates import Candidate, standard_candidates, weighted
+from lambdaboost.tuning.folds import Fold, drawn_folds, joined, query_contents
 
-Choose = Literal["best", "simplest", "balanced"]
-Split = Literal["folds", "given"]
 AFFORDABLE = 10_000  # queries below which all of them are cross-validated
-ROWS = 200_000  # documents of all trials together that make a further process worth its start
-TRIALS = (
-    8  # trials that make a further process worth it: those that run together do not learn from each other
-)
-# Values of parameters that a search cannot train with.
-UNFIT = {
-    **dict.fromkeys(("dart", "rf", "random_forest"), "its trainings cannot stop early"),
-    "gblinear": "it grows no trees",
-    "exact": "it cannot grow trees leaf by leaf",
-}
+ROWS = 400_000  # documents of all settings together that make a further process worth its start
+TWICE = 0.05  # the share of validation queries that may equal training queries of other names
+GRADES_BELOW = 31  # of the engines' own objectives, whose gains are powers of 2
+# Values of parameters whose trainings cannot stop early, or grow no trees leaf by leaf.
+UNFIT = ("dart", "rf", "random_forest", "gblinear", "exact")
 
 
-class Request(Value):
+@dataclass(frozen=True, eq=False)
+class Request:
     """A call of `tune`; the fields are its arguments, `named` the candidates of `objectives`, None for the standard."""
 
     train: Collection
     valid: Collection | None
-    split: Split | None
+    split: str | None
     measures: tuple[Measure, ...]
+    keep: float | None
     named: tuple[Candidate, ...] | None
     engines: tuple[str, ...]
     params: Mapping[str, Any]
@@ -60,93 +53,46 @@ class Request(Value):
     folds: int
     rounds: int
     patience: int
-    choose: Choose | None
-    refit: bool
-    nested: int
     workers: int | None
     seed: int
-    keep: float | None = None
 
     def __post_init__(self) -> None:
-        check_data(self.train, self.valid, self._check_split())
-        check_whole("rounds", self.rounds)
-        check_whole("patience", self.patience)
-        check_whole("seed", self.seed, 0)
-        check_whole("workers", 1 if self.workers is None else self.workers)
-        self._check_folds("folds", self.folds if self.by_folds else None)
-        self._check_folds("nested", check_whole("nested", self.nested, 0) or None)
-        for name, part in self.given.items():
-            for measure in self.measures:
-                check_measure(measure, name, part)
-        self._check_choice()
-        self._check_budget()
-        if self.keep is not None:
-            check_keep(self.keep, self.measures)
-            for part in self.given.values():
-                check_goals(self.measures, part)
-        if self.left_out and (self.named is not None or not self.candidates):
-            name, reason = next(iter(self.left_out.items()))
-            raise ValueError(f"objective {name} cannot train on these data: {reason}")
-        for at in range(self.nested):
-            try:
-                self.outer(at)
-            except ValueError as error:
-                raise ValueError(
-                    f"nested, without outer fold {at}: {error}; give more queries or fewer folds"
-                ) from None
-
-    def _check_folds(self, name: str, folds: Any) -> None:
-        """Raise unless there are 2 folds or more, and a query for each; None is not asked for."""
-        if folds is None:
-            return
-        check_whole(name, folds, 2)
-        different = np.unique(query_contents(self.data if self.by_folds else self.train)).size
-        if different < folds:
-            there = "is 1 query" if different == 1 else f"are {different} different queries"
-            raise ValueError(
-                f"{name} is {folds}, but there {there}: each fold needs one; give fewer folds, or more queries"
-            )
-
-    def _check_split(self) -> bool:
-        """Whether queries may be in both parts; raise for another split than there are, or one without a part."""
-        if self.split not in (None, *get_args(Split)):
+        if self.split not in (None, "folds", "given"):
             raise ValueError(f"split is {plain(repr(self.split))}, expected 'folds' or 'given'")
         if self.split == "given" and self.valid is None:
             raise ValueError("split is 'given' without valid=: give valid=, or leave split= out")
-        check_part("train", self.train)
         if self.valid is not None:
-            check_part("valid", self.valid)
-        return self.by_folds
-
-    def _check_choice(self) -> None:
-        if self.choose not in (None, *get_args(Choose)):
+            check_apart(self.train, self.valid)
+        for name, least in {"rounds": 1, "patience": 1, "seed": 0, "folds": 2}.items():
+            check_whole(name, getattr(self, name), least)
+        check_whole("workers", 1 if self.workers is None else self.workers)
+        different = np.unique(query_contents(self.data)).size
+        if self.by_folds and different < self.folds:
             raise ValueError(
-                f"choose is {plain(repr(self.choose))}, expected 'best', 'simplest' or 'balanced'"
+                f"folds is {self.folds}, but there are {different} different queries: give fewer folds, or more queries"
             )
-        if self.choose == "balanced" and self.keep is not None:
-            raise ValueError("choose is 'balanced' with keep=, which chooses by proof: leave one of them out")
-        if self.choose == "balanced" and len(self.measures) < 2:
-            raise ValueError(
-                "choose is 'balanced' with one measure: give several, or choose 'best' or 'simplest'"
-            )
-        if not self.refit and self.by_folds:
-            raise ValueError(
-                "refit=False in folds: cross-validation has a model of each fold and none of all; leave it out, or "
-                "give valid= and split='given'"
-            )
+        for name, part in self.given.items():
+            for measure in self.measures:
+                check_measure(measure, name, part)
+        if self.keep is not None:
+            self._check_keep()
+        if self.left_out and (self.named is not None or not self.candidates):
+            name, reason = next(iter(self.left_out.items()))
+            raise ValueError(f"objective {name} cannot train on these data: {reason}")
 
-    def _check_budget(self) -> None:
-        if self.settings is None and self.minutes is None:
-            raise ValueError("settings and minutes are both None: give a budget, such as settings=20")
-        if self.settings is not None:
-            check_whole("settings", self.settings)
-        if self.minutes is not None:
-            check_number("minutes", self.minutes, above=0, remedy="give a number above 0, such as 10")
-
-    @property
-    def first(self) -> Request:
-        """The search for the first measure alone."""
-        return replace(self, measures=self.measures[:1], keep=None)
+    def _check_keep(self) -> None:
+        remedy = "give what the first measure may lose, below 1, such as 0.005"
+        if check_number("keep", self.keep, above=0, remedy=remedy) >= 1:
+            raise ValueError(f"keep is {self.keep!r}: {remedy}")
+        if len(self.measures) != 2:
+            raise ValueError(
+                f"keep takes two different measures, one to keep and one to raise, and measure has "
+                f"{len(self.measures)}: give such as measure=['ndcg@10', 'cndcg@10']"
+            )
+        check_swap("keep with a second measure, which", self.measures[1])
+        for part in self.given.values():
+            if (reason := unfit(weighted(LambdaRank(), self.measures, 1), part)) is not None:
+                raise ValueError(f"measure {self.measures[1]!r} cannot be raised on these data: {reason}")
 
     @property
     def given(self) -> dict[str, Collection]:
@@ -157,22 +103,35 @@ class Request(Value):
     def left_out(self) -> dict[str, str]:
         """The candidates that cannot train on the data, and why."""
         parts = self.given.values()
-        reasons = {
-            c.name: [unfit(c.objective, p) or unread(c.engine, p) for p in parts] for c in self._wanted
-        }
+        reasons = {one.name: [unfit(one.objective, part) for part in parts] for one in self._wanted}
         return {name: next(filter(None, of)) for name, of in reasons.items() if any(of)}
 
     @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The candidates that can train on the data."""
-        return tuple(candidate for candidate in self._wanted if candidate.name not in self.left_out)
+    def candidates(self) -> dict[str, Candidate]:
+        """The candidates that can train on the data, by name."""
+        return {one.name: one for one in self._wanted if one.name not in self.left_out}
 
     @cached_property
     def _wanted(self) -> tuple[Candidate, ...]:
-        if self.named is not None:
-            return self.named
         sources = [name for name in self.train.queries.labels if name != RELEVANCE]
-        return standard(self.measures, self.engines, sources)
+        return standard_candidates(self.measures, self.engines, sources) if self.named is None else self.named
+
+    @property
+    def searcher(self) -> Candidate:
+        """The candidate by which trees are searched: LambdaRank, or the first one."""
+        eligible = [one for one in self.candidates.values() if not one.is_reference]
+        return next((one for one in eligible if isinstance(one.objective, LambdaRank)), eligible[0])
+
+    @property
+    def base(self) -> Candidate:
+        """The candidate of the default, which has the engine's own parameters: the engine's own, or the searcher."""
+        return self.candidates.get(engine_named(self.searcher.engine).NATIVE, self.searcher)
+
+    @property
+    def rivals(self) -> list[Candidate]:
+        """The searcher's objective on other engines, where none were named."""
+        every, own = [] if self.named is not None else self.candidates.values(), self.searcher
+        return [one for one in every if one.objective == own.objective and one.engine != own.engine]
 
     @property
     def by_folds(self) -> bool:
@@ -195,26 +154,10 @@ class Request(Value):
         return (Fold(train, valid, np.arange(valid.queries.n_queries)),)
 
     @property
-    def groups(self) -> NDArray[np.int64]:
-        """Five groups of measured queries, of whole folds; fewer if there are fewer folds."""
-        if not self.by_folds:
-            return np.random.default_rng(self.seed).permutation(self.weight.size) % GROUPS
-        group = np.empty(self.weight.size, dtype=np.int64)
-        for at, fold in enumerate(self.parts):
-            group[fold.queries] = at % GROUPS
-        return group
-
-    @property
-    def each(self) -> int:
-        """How many trainings a setting takes."""
-        return self.folds if self.by_folds else 1
-
-    @property
     def documents(self) -> float:
         """The mean number of documents of a training."""
-        if self.by_folds:
-            return self.data.queries.n_documents * (self.folds - 1) / self.folds
-        return self.train.queries.n_documents
+        whole = self.data.queries.n_documents * (self.folds - 1) / self.folds
+        return whole if self.by_folds else self.train.queries.n_documents
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -222,66 +165,78 @@ class Request(Value):
         measured = self.data if self.valid is None or self.by_folds else self.valid
         return np.asarray(measured.queries.query_weight, dtype=np.float64)
 
-    @cached_property
-    def space(self) -> Space:
-        """The values that the search sets."""
-        return Space(int(self.documents), tuple(self.params))
-
     @property
     def trains_by_position(self) -> bool:
         """Whether a candidate reads positions; else they are kept from trainings, where LightGBM's own would."""
-        return any(getattr(candidate.objective, "reads_positions", False) for candidate in self.candidates)
+        return any(getattr(one.objective, "reads_positions", False) for one in self.candidates.values())
 
     @property
     def n_workers(self) -> int:
-        """Number of processes: no more than there are processors, and trials in the budget."""
+        """The number of processes: no more than there are processors, and settings."""
         import joblib
 
-        trials = 10_000 if self.settings is None else self.settings
-        worth = min(trials // TRIALS, int(1 + self.documents * trials // ROWS))
-        return max(1, min(self.workers or worth, trials, joblib.cpu_count()))
+        settings = 10_000 if self.settings is None else self.settings
+        worth = int(1 + self.documents * settings // ROWS)
+        return max(1, min(self.workers or worth, settings, joblib.cpu_count()))
 
-    def about(self) -> dict[str, Any]:
-        """What a study shares with the call that resumes it."""
-        engines = {candidate.engine: engine_version(candidate.engine) for candidate in self.candidates}
+    def about(self) -> dict[str, str]:
+        """What a study shares with the call that resumes it: digests of data and arguments, and versions."""
+        candidates = [f"{one.name} {one.engine} {text_of(one.objective)}" for one in self.candidates.values()]
+        numbers = [self.by_folds, self.folds, self.rounds, self.patience, self.seed]
+        arguments = json.dumps([[*map(text_of, self.measures)], candidates, dict(self.params), numbers])
         return {
             "data": digest_of([self.train, self.valid]),
-            "measures": list(map(text_of, self.measures)),
-            "candidates": [
-                f"{c.name} on {c.engine}, {text_of(c.objective)}, {c.knobs!r}" for c in self.candidates
-            ],
-            "params": {name: repr(value) for name, value in self.params.items()},
-            "settings": [self.each, self.rounds, self.patience, self.seed],
-            "versions": {"lambdaboost": version("lambdaboost"), **engines},
+            "arguments": hashlib.sha256(arguments.encode()).hexdigest(),
+            "versions": " ".join([version("lambdaboost"), *map(engine_version, self.engines)]),
         }
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of `about`, in hex."""
-        return hashlib.sha256(json.dumps(self.about()).encode()).hexdigest()
 
-    def outer(self, at: int) -> tuple[Request, Collection, NDArray[np.bool_]]:
-        """An outer fold: the search without it, the part that is held out, and which of all queries these are.
-
-        The search's parts are split in the proportion of the given ones.
-        """
-        data, fold = self.data, self._outer_folds
-        train, valid = data.take(fold != at), None
-        if self.valid is not None and not self.by_folds:
-            n_train, n_valid = (part.queries.n_queries for part in self.given.values())
-            share = min(max(2, round((n_train + n_valid) / n_valid)), np.unique(query_contents(train)).size)
-            inner = fold_of_query(train, share, self.seed + 2)
-            train, valid = train.take(inner != 0), train.take(inner == 0)
-        split: Split = "folds" if self.by_folds else "given"
-        request = replace(self, train=train, valid=valid, split=split, nested=0)
-        return request, data.take(fold == at).shuffled(self.seed), fold == at
-
-    @cached_property
-    def _outer_folds(self) -> NDArray[np.int64]:
-        return fold_of_query(self.data, self.nested, self.seed + 1)  # other folds than those of the search
+# Reading the arguments.
 
 
-def checked_measures(measure: Any) -> tuple[Measure, ...]:
+def read_parts(train: Any, y: Any, valid: Any, query: str, weight: Any, beside: Any) -> tuple[Any, Any]:
+    """The training and the validation part, read as `LambdaRanker.fit` reads them."""
+    if isinstance(train, Collection):
+        if isinstance(y, Collection) and valid is None:
+            y, valid = None, y
+        unused = {"y": y, **beside, "sample_weight": weight, "query": None if query == QID else query}
+        if has := [name for name, value in unused.items() if value is not None]:
+            raise TypeError(
+                f"train is a Collection, which has its own queries, labels and weights, so {has[0]}= would be ignored: "
+                "leave it out, and put it into the Queries of the Collection"
+            )
+        return train, check_part("valid", valid)
+    if y is None:
+        check_part("train", train)
+    sources, position = (beside.pop(name) for name in ("sources", "position"))
+    columns = sources.values() if isinstance(sources, Mapping) else sources
+    by_name = columns is None or isinstance(columns, str) or all(isinstance(one, str) for one in columns)
+    by_name = by_name and not hasattr(sources, "columns")  # the columns of a frame are no names of others
+    at = isinstance(position, str)
+    named = NamedColumns.read(query, sources if by_name else None, position if at else None)
+    arrays = None if by_name else sources, None if at else position
+    data = named.collection("train", train, y, *beside.values(), *arrays, weight=weight)
+    if isinstance(valid, tuple | list) and len(valid) == 2:
+        if names_in(valid[0], "valid") is None:
+            raise TypeError(
+                "valid is an array without its queries, since group= and qid= are those of train: give tables with a "
+                "column of queries, or both parts as Collections"
+            )
+        valid = named.collection("valid", *valid, like=data)
+    return data, check_part("valid", valid)
+
+
+def check_part(name: str, part: Any) -> Any:
+    """A part, which is a collection, or None for `valid`."""
+    if not isinstance(part, Collection) and (part is not None or name == "train"):
+        raise TypeError(
+            f"{name} is a {type(part).__name__}, expected a Collection, or a table and its grades: "
+            "tune(frame, y, valid=(frame, y))"
+        )
+    return part
+
+
+def read_measures(measure: Any) -> tuple[Measure, ...]:
     """One measure or several, parsed."""
     several = isinstance(measure, Iterable) and not isinstance(measure, Measure | str)
     given = measure if several else (measure,)
@@ -293,18 +248,29 @@ def checked_measures(measure: Any) -> tuple[Measure, ...]:
     return measures
 
 
-def checked_engines(engine: Any) -> tuple[str, ...]:
+def read_engines(engine: Any) -> tuple[str, ...]:
     """The engines to try, the first one for lambdaboost's objectives; raises if it is unknown or not installed."""
     if engine is not None and engine not in ENGINES:
         raise ValueError(
-            f"engine is {plain(repr(engine))}, expected one of {', '.join(ENGINES)}, or None for all"
+            f"engine is {plain(repr(engine))}, expected {' or '.join(ENGINES)}, or None for both"
         )
     first = first_installed() if engine is None else engine
     package(first)
     return (first, *(name for name in installed() if engine is None and name != first))
 
 
-def checked_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
+def read_budget(settings: Any, minutes: Any, default: int) -> tuple[int | None, float | None]:
+    """The number of settings or of minutes; the default number where neither is given."""
+    if settings is not None and minutes is not None:
+        raise ValueError(
+            f"settings is {settings!r}, beside minutes={minutes!r}: give one of them, for either would end the search"
+        )
+    if minutes is not None:
+        return None, check_number("minutes", minutes, above=0, remedy="give a number above 0, such as 10")
+    return check_whole("settings", default if settings is None else settings), None
+
+
+def read_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     """The fixed parameters as plain values; raises for one that an engine does not know, or `tune` cannot fix."""
     if params is None:
         return {}
@@ -313,35 +279,111 @@ def checked_params(params: Any, engines: Iterable[str]) -> dict[str, Any]:
     fixed = {key: _plain(key, value) for key, value in params.items()}
     for engine in map(engine_named, engines):
         for key, value in fixed.items():
+            name = plain(repr(key))
             if key in engine.RESERVED:
-                raise ValueError(
-                    f"params has {plain(repr(key))}: leave it out; tune sets objective, rounds, measure and seed"
-                )
+                raise ValueError(f"params has {name}: leave it out, for tune sets it")
             if isinstance(value, str) and value in UNFIT:
-                raise ValueError(f"params has {key}={value!r}: {UNFIT[value]}; leave it out")
+                raise ValueError(f"params has {key}={value!r}, which cannot be searched; leave it out")
             if key not in engine.PARAMETERS:
                 raise ValueError(
-                    f"params has {plain(repr(key))}, which {engine.TITLE} does not know: correct it, or set engine= to "
-                    "the engine it belongs to"
+                    f"params has {name}, which {engine.TITLE} does not know: correct it, or set engine= to the engine "
+                    "it belongs to"
                 )
     if fixed.get("feature_pre_filter", False) is not False:
-        raise ValueError(
-            "params has feature_pre_filter: leave it out; LightGBM would drop the features that the smallest leaf of "
-            "the first trial cannot split, for all trials"
-        )
+        raise ValueError("params has feature_pre_filter: leave it out; it would drop features for all")
     return fixed
 
 
 def _plain(key: str, value: Any) -> Any:
     """A parameter as Python's own numbers, texts and lists, which a script can hold."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(key, item) for item in value]
-    if isinstance(value, dict):
-        return {name: _plain(key, item) for name, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"params has {plain(key)}={value}: give a finite number")
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"params has {plain(key)}={plain(repr(value))}: give a number, a text, or a list of them")
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=lambda of: of.tolist()))
+    except (TypeError, ValueError, AttributeError):
+        said = f"params has {plain(key)}={plain(repr(value))}"
+        kind = ValueError if isinstance(value, float) else TypeError
+        raise kind(f"{said}: give a finite number, a text, or a list of them") from None
+
+
+# Checks of the data.
+
+
+def check_apart(train: Collection, valid: Collection) -> None:
+    """Raise unless the parts have the same columns, and no query is in both.
+
+    A few equal queries under other names occur in every log; in folds they stay together.
+    """
+    try:
+        Collection.concat([part.without_ids().take([0]) for part in (train, valid)])
+    except ValueError as error:
+        raise ValueError(str(error).replace("part 0", "train").replace("part 1", "valid")) from None
+    ordered = np.any([is_ordered(valid, source) for source in valid.queries.labels], axis=0)
+    equal = np.isin(query_contents(valid), query_contents(train)) & ordered
+    ids, known = valid.queries.ids, train.queries.ids
+    same = np.zeros_like(equal) if ids is None or known is None else np.isin(ids, known)
+    # Numbers often begin anew in each file.
+    numbered = ids is not None and known is not None and {ids.dtype.kind, known.dtype.kind} & {*"iuf"}
+    both = equal | (same & (not numbered))
+    if (same & both).any() or np.count_nonzero(both) > TWICE * np.count_nonzero(ordered):
+        at, n = int(both.argmax()), counted(int(np.count_nonzero(both)), "query", "queries")
+        raise ValueError(
+            f"valid shares {n} with train, the first is query {at if ids is None else plain(ids[at])}: the choice "
+            "would be made on training data; remove them from one part, such as by valid.take(…)"
+        )
+
+
+def check_measure(measure: Measure, name: str, part: Collection) -> None:
+    """Raise if a measure cannot be computed on a part, or no query has an order to learn."""
+    if (reason := _unreadable(measure, measure, part)) is not None:
+        raise ValueError(f"measure {measure!r}, in {name}: {reason}")
+    counts = part.queries.query_weight > 0
+    if not any((is_ordered(part, source) & counts).any() for source in measure.sources):
+        of = "" if counts.all() else " of positive weight"
+        raise ValueError(
+            f"{name} has no query{of} with two documents of different {' or '.join(measure.sources)}: there is "
+            "nothing to learn or to choose by; give more queries, or other labels"
+        )
+
+
+def unfit(rule: Any, part: Collection) -> str | None:
+    """Why an objective cannot train on the data, or None."""
+    labels, native = part.queries.labels, isinstance(rule, NativeObjective)
+    try:
+        measure = None if native else rule.measure
+    except (AttributeError, TypeError):  # a model of grades, or no single measure
+        measure = None
+    if (reason := _unreadable(rule, measure, part)) is not None:
+        return reason
+    for source in rule.sources:
+        if source != RELEVANCE and np.nanmax(labels[source], initial=0) > 1:
+            return f"it takes labels of {source} in [0, 1] only"
+    grades = labels[RELEVANCE]
+    if native and np.isnan(grades).any():
+        return "it reads missing grades as 0"
+    if native and rule.name == "rank:map" and not np.isin(grades, (0, 1)).all():
+        return "it takes grades 0 and 1 only"
+    whole = (grades == np.floor(grades)).all() and grades.max(initial=0) < GRADES_BELOW
+    if native and rule.name not in ("rank:pairwise", "rank:map") and not whole:
+        return f"it takes whole grades below {GRADES_BELOW} only"
+    return None
+
+
+def _unreadable(rule: Any, measure: Any, part: Collection) -> str | None:
+    """Why an objective or a measure cannot read the labels or positions, or the measure has no value, or None."""
+    try:
+        for source in rule.sources:
+            part.queries.source(source, allow_negative=rule.allows_negative)
+        if getattr(rule, "reads_positions", False):
+            part.queries.required_position()
+        if measure is not None:
+            measure.per_query(np.zeros(part.queries.n_documents), part.queries)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def is_ordered(part: Collection, source: str) -> NDArray[np.bool_]:
+    """Whether each query has two documents of different labels."""
+    labels, starts = part.queries.labels[source], part.queries.offsets[:-1]
+    high, low = (limit.reduceat(labels, starts) for limit in (np.fmax, np.fmin))
+    different: NDArray[np.bool_] = high > low
+    return different

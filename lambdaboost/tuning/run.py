@@ -1,12 +1,15 @@
-"""`tune`: search the objective, its parameters and those of the trees, with the certainty of the choice."""
+"""`tune`: the trees first, then the objectives on the same trees, then a few settings around the best."""
 
 from __future__ import annotations
 
+import json
 import re
+import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -14,36 +17,42 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaboost._files import check_place
-from lambdaboost._installed import engine_named, package
+from lambdaboost._installed import package
 from lambdaboost._warn import warn
 from lambdaboost._words import counted, plain
-from lambdaboost.datasets import Collection
-from lambdaboost.datasets.named_columns import QID, NamedColumns, names_in
+from lambdaboost.datasets.named_columns import QID
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.leaks import warn_of_leaks
-from lambdaboost.tuning.candidates import given
-from lambdaboost.tuning.checks import check_part
-from lambdaboost.tuning.progress import progress
+from lambdaboost.tuning import training
+from lambdaboost.tuning.candidates import given_candidates
+from lambdaboost.tuning.keep import WEIGHTS, Kept
 from lambdaboost.tuning.request import (
-    Choose,
     Request,
-    Split,
-    checked_engines,
-    checked_measures,
-    checked_params,
+    read_budget,
+    read_engines,
+    read_measures,
+    read_params,
+    read_parts,
 )
-from lambdaboost.tuning.search import Search
-from lambdaboost.tuning.study import Study
-from lambdaboost.tuning.trade_offs import request_of, trained
-from lambdaboost.tuning.training import check_params, one_thread
-from lambdaboost.tuning.trial import Trial
-from lambdaboost.tuning.tuned import HeldOut, Tuned
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Setting, Trial
+from lambdaboost.tuning.trees import STARTS, near_trees
+from lambdaboost.tuning.tuned import Tuned, make
+from lambdaboost.tuning.verdict import best_of, best_trees, compare, describe
+
+SETTINGS = 17  # where no budget is given
+MANY = 10_000  # settings, more than any number of minutes has
+ENDS = {
+    DEFAULT: 1.0,
+    TREES: 0.5,
+    OBJECTIVES: 0.85,
+    AROUND: 1.0,
+}  # shares of the minutes after which a phase ends
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after at least one trial; `finish()` returns the `Tuned` of those that are complete."""
+    """Ctrl-C, after at least one setting; `finish()` returns the `Tuned` of those that are complete."""
 
-    def __init__(self, message: str, finish: Any) -> None:
+    def __init__(self, message: str, finish: Callable[[], Tuned]) -> None:
         super().__init__(message)
         self.finish = finish
 
@@ -64,61 +73,50 @@ def tune(
     objectives: Iterable[Any] | None = None,
     engine: Literal["lightgbm", "xgboost"] | None = None,
     params: Mapping[str, Any] | None = None,
-    settings: int | None = 20,
+    settings: int | None = None,
     minutes: float | None = None,
-    split: Split | None = None,
+    split: Literal["folds", "given"] | None = None,
     folds: int = 5,
     rounds: int = 500,
     patience: int = 30,
-    choose: Choose | None = None,
-    refit: bool = True,
-    nested: int = 0,
     study: str | Path | None = None,
     workers: int | None = None,
     seed: int = 0,
 ) -> Tuned:
-    """Find the objective, its parameters and those of the trees for your data, and how sure the choice is.
+    """Find the trees and the objective for your data, and what each of them gave.
 
-    The first setting is the engine's default: its own objective with its own parameters. Then come `graded` of each
-    further label source and a portfolio of settings, in order; then Optuna's TPE sampler searches around the best,
-    and shares what it learns about trees among objectives. Each setting is cross-validated over all queries; Optuna's
-    `WilcoxonPruner` leaves it after some folds if it is significantly worse than the best one. Early stopping on the
-    mean over the folds gives it one number of rounds. The choice is the highest mean after all are drawn towards each
-    other as far as their differences are noise; the verdict says what it is worth over the default. The best trials of
-    all candidates are compared query by query.
+    First comes the engine's default: its own objective with its own parameters. Then the trees are searched with
+    `LambdaRank`, by Optuna: known good starts, then its TPE sampler and its pruner. All other objectives are trained on
+    the best trees, in the same folds; the rest of the budget goes to further trees for the best objective. The
+    highest mean after shrinkage for noise is trained again on all queries. A setting that fails is a failed trial,
+    which the verdict names; the others go on.
 
     Parameters
     ----------
     train : Collection, array, sparse matrix or table of pandas, polars or pyarrow
-        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions; its columns of a
-        categorical type are categories.
+        Training part, as of `LambdaRanker.fit`: a table may hold its queries, sources and positions.
     y : array of shape (n_rows,)
         Grades of `train`. After a Collection, which has its own, `valid` may stand here.
     valid : Collection or (X, y), optional
-        Validation part; a table with the columns of `train`.
-    query, sources, position
-        Columns of a table, as of `LambdaRanker`; `sources` and `position` may also be arrays.
-    group, qid, sample_weight
-        As of `LambdaRanker.fit`.
+        Validation part; a table with the columns of `train`. No query may be in both.
+    query, sources, position, group, qid, sample_weight
+        As of `LambdaRanker` and its `fit`; a Collection has its own.
     measure : Measure, str or iterable of them
-        What to optimise. Several measures give a front; the first one ends trainings early.
+        What to optimise. The first of several decides; objectives and labels are compared on all of them.
     keep : float, optional
-        With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The search
-        is for the first measure. Its best setting is then trained in other folds with ten weights of LambdaRank of the
-        second, beside the budget, and the model is the trade-off with the highest second measure among those that are
-        proven to lose less (`Kept`).
+        With two measures: what the first may lose, in its units, such as 0.005, while the second is raised. The choice
+        is then trained with rising weights of LambdaRank of the second, in the same folds and beside the budget, up to
+        the first that is not proven to lose less. The model is the proven one with the highest second measure.
     objectives : iterable of Objective or str, optional
-        The candidates, such as ``["lambdarank", "LambdaRank", "GradientStep(graded(0.2))"]``, from simple to complex.
-        By default the engines' own and lambdaboost's, and with further label sources `graded` of each of them. No
-        other is tried: where the engine's own is not named, the default is the first one, or `LambdaRank`, with the
-        engine's own parameters.
+        The candidates, such as ``["lambdarank", "LambdaRank", "graded(0.2)"]``; by default the engines' own and
+        lambdaboost's, and with further label sources `graded` of each. An objective of several labels is compared with
+        its first part, which is trained too, but never chosen unless it is named.
     engine : "lightgbm" or "xgboost", optional
-        The engine. By default the own objectives of both, if both are installed, and all others on LightGBM.
+        The engine. By default LightGBM, with XGBoost beside it on some of the same trees, where both are installed.
     params : dict, optional
         Parameters of the engine that are fixed, and therefore not searched.
     settings, minutes : int, float, optional
-        The budget: how many settings are tried, each in all folds unless it is left after some. The search ends when
-        either is used up.
+        The budget, one of them: how many settings are tried, by default 17, or for how long.
     split : "folds" or "given", optional
         ``"folds"``: settings are cross-validated over the queries of `train` and `valid` together. ``"given"``: they
         are trained on `train` and measured on `valid`, such as a later time or another market. By default ``"folds"``
@@ -127,183 +125,236 @@ def tune(
         Number of folds, ≥ 2; queries stay whole, and equal queries are in one fold.
     rounds, patience : int
         The most rounds of a training, and how many without a better mean over the folds so far end it; twice as many in
-        the first of several folds.
-    choose : "best", "simplest" or "balanced", optional
-        Which finalist becomes the model: the highest shrunken mean; the simplest within one standard error of it; or,
-        of several measures, the highest second one without a significant loss of the first. By default "best", and
-        "balanced" for several measures.
-    refit : bool
-        Train the chosen setting again on all data, with the rounds that more data need; otherwise on the training part,
-        which gives the model that was measured. Only with ``split="given"``.
-    nested : int
-        Number of outer folds, ≥ 2, for an estimate on held-out queries: the search, with the same budget, is repeated
-        without each of them. 0 leaves it out.
+        the first of several folds. All folds of a setting get the same number of rounds.
     study : path, optional
-        A file for the study, a journal of Optuna's. The same call resumes it, also with a larger budget.
+        A file for Optuna's journal storage. The same call resumes it, also with a larger budget.
     workers : int, optional
         Number of processes, each with one thread of its engine, at most one per processor. By default one per
         processor, fewer for short searches. Results are reproducible only with ``workers=1``.
     seed : int
         Seed of the search, the engines, the folds, and the order of the documents of a query.
 
-    Returns
-    -------
-    Tuned
-        The model, its setting, all trials, and the verdict.
-
     Raises
     ------
     TypeError, ValueError
-        Before anything is trained, for invalid arguments: validation queries that also train, no query with two grades,
-        a study of other data, fewer queries than folds.
-    ModuleNotFoundError
-        If Optuna or the engine is not installed.
+        Before anything is trained, for invalid arguments; after it, if no setting could be trained.
     KeyboardInterrupt
-        At Ctrl-C. `study` then holds all that is complete, and the same call resumes it. After the first trial it is a
-        `Stopped`, whose ``finish()`` returns the best so far.
+        At Ctrl-C. After the first setting it is a `Stopped`, whose ``finish()`` returns the best so far.
 
     Examples
     --------
     >>> from lambdaboost.datasets import web_search_log
     >>> log = web_search_log(60, documents=20, seed=2)
-    >>> few = {"objectives": ["lambdarank"], "settings": 2, "rounds": 20, "workers": 1}
+    >>> few = {"objectives": ["lambdarank", "LambdaRank"], "settings": 3, "rounds": 20, "workers": 1}
     >>> tuned = tune(log.take(range(40)), valid=log.take(range(40, 60)), **few)
     >>> len(tuned.trials), tuned.booster.num_trees() == tuned.rounds
-    (2, True)
+    (3, True)
 
     """
     package("optuna")
-    engines = checked_engines(engine)
-    named = None if objectives is None else given(objectives, engines)
-    fixed = checked_params(params, engines)
+    engines = read_engines(engine)
+    named = None if objectives is None else given_candidates(objectives, engines)
     beside = {"group": group, "qid": qid, "sources": sources, "position": position}
-    parts = _parts(train, y, valid, query, sample_weight, beside)
+    parts = read_parts(train, y, valid, query, sample_weight, beside)
+    budget, fixed = read_budget(settings, minutes, SETTINGS), read_params(params, engines)
     request = Request(
-        *parts, split, checked_measures(measure), named, engines, fixed, settings, minutes, folds, rounds,
-        patience, choose, refit, nested, workers, seed, keep,
+        *parts, split, read_measures(measure), keep, named, engines, fixed, *budget, folds, rounds, patience, workers,
+        seed,
     )  # fmt: skip
-    if not isinstance(study, str | PathLike | None):
-        raise TypeError(f"study is {plain(repr(study))}: give the name of a file, such as 'study.log'")
-    path = None if study is None else Path(study)
-    if path is not None:
-        check_place("study", path)
     warn_of_leaks(request.train.features, request.train.queries, request.train.feature_names)
-    check_params(request)
-    tuned = _tuned(request, path, "search")
-    if not nested:
-        return tuned
-    try:
-        estimate = _held_out(request, path)
-    except KeyboardInterrupt:
-        raise Stopped("stopped before the estimate on held-out queries", lambda: tuned) from None
-    return replace(tuned, held_out=estimate)
-
-
-def _parts(
-    train: Any, y: Any, valid: Any, query: str, weight: Any, beside: dict[str, Any]
-) -> tuple[Any, Any]:
-    """The training and the validation part, read as `LambdaRanker.fit` reads them."""
-    if y is None:
-        check_part("train", train)
-    if isinstance(train, Collection):
-        if has := [name for name, value in beside.items() if value is not None]:
-            raise TypeError(
-                f"train is a {type(train).__name__} without y, so {has[0]}= has no use: leave it out"
-            )
-        return train, y if valid is None else valid
-    sources, position = (beside.pop(name) for name in ("sources", "position"))
-    columns = sources.values() if isinstance(sources, Mapping) else sources
-    by_name = columns is None or isinstance(columns, str) or all(isinstance(one, str) for one in columns)
-    by_name = by_name and not hasattr(sources, "columns")  # the columns of a frame are no names of others
-    at = isinstance(position, str)
-    named = NamedColumns.read(query, sources if by_name else None, position if at else None)
-    arrays = None if by_name else sources, None if at else position
-    data = named.collection("train", train, y, *beside.values(), *arrays, weight=weight)
-    if isinstance(valid, tuple | list) and len(valid) == 2:
-        if names_in(valid[0], "valid") is None:
-            raise TypeError(
-                "valid is an array without its queries, since group= and qid= are those of train: give tables with a "
-                "column of queries, or both parts as Collections"
-            )
-        valid = named.collection("valid", *valid, like=data)
-    return data, valid
-
-
-def _held_out(request: Request, path: Path | None) -> HeldOut:
-    """Search without each outer fold, each search under its own name, and measure on the fold."""
-    n = sum(part.queries.n_queries for part in request.given.values())
-    values, weight = np.full((len(request.measures), n), np.nan), np.empty(n)
-    for at in range(request.nested):
-        inner, test, queries = request.outer(at)
-        tuned = _tuned(inner, path, f"without fold {at}")
-        with one_thread():
-            scores = engine_named(tuned.engine).scores(tuned.booster, test.features)
-        values[:, queries] = [measure.per_query(scores, test.queries) for measure in request.measures]
-        weight[queries] = test.queries.query_weight
-    return HeldOut(request.measures, values, weight)
-
-
-def _tuned(request: Request, path: Path | None, name: str) -> Tuned:
-    """Search, and with a second goal train the trade-offs of what was found."""
-    if request.keep is None:
-        return _searched(request, path, name)
-    begin = time.time()
-    found = _searched(request.first, path, name)
-    trade_offs = request_of(request.first, found.chosen, request.measures)
-    file = None if path is None else Study(path, f"{name}, trade-offs", trade_offs)
-    try:
-        trials = trained(trade_offs, found.chosen.knobs, file)
-        _pass_on(trials)
-        tuned = found.with_second(request.keep, trade_offs, trials)
-        return replace(tuned, seconds=time.time() - begin)
-    except KeyboardInterrupt:
-        raise Stopped(
-            "stopped before the last trade-off; the model is of the first goal alone", lambda: found
-        ) from None
-
-
-def _searched(request: Request, path: Path | None, name: str) -> Tuned:
-    """Search, choose, and train the choice."""
-    file = None if path is None else Study(path, name, request)
-    with progress(request) as advance:
-        search = Search(request, file, advance)
+    with quiet(), opened(request, study) as (found, file):
+        trainings, begin = training.Trainings(request), time.time()
         try:
-            search.run()
+            for phase, planned in plans(request, found):
+                until = begin + 60 * (request.minutes or np.inf) * ENDS.get(phase, np.inf)
+                if len(planned) > 1 and request.n_workers > 1:
+                    run_apart(request, file, planned, until)
+                else:
+                    trainings.run(found, planned, until, phase)
         except KeyboardInterrupt:
-            if search.best is None:
+            trials = training.trials_of(found)
+            if not any(one.is_complete for one in trials):
                 raise
-            raise _stopped(search, path) from None
-    try:
-        return _chosen(request, search.trials, search)
-    except KeyboardInterrupt:
-        raise _stopped(search, path) from None
+            how = f"the same call resumes {study}" if study else "with study= the same call would resume"
+            said = f"stopped after {counted(len(trials), 'setting')}; {how}"
+            raise Stopped(said, lambda: result_of(request, found)) from None
+        return result_of(request, found)
 
 
-def _stopped(search: Search, path: Path | None) -> Stopped:
-    """What Ctrl-C leaves: the best so far, which `finish` trains."""
-    done, request = list(search.trials), search.request
-    quick = replace(request, refit=request.by_folds)
-    how = "with a study the same call would resume" if path is None else f"the same call resumes {path}"
-    return Stopped(
-        f"stopped after {counted(len(done), 'setting')}; {how}", lambda: _chosen(quick, done, search)
-    )
-
-
-def _chosen(request: Request, trials: list[Trial], search: Search) -> Tuned:
-    trials = sorted(trials, key=lambda trial: trial.number)
+def result_of(request: Request, study: Any) -> Tuned:
+    """Choose among the trials of a study, train the choice again, and say what was found."""
+    trials = training.trials_of(study)
+    chosen = model = best_of(request, trials)
+    kept = proofs(request, trials, chosen)
+    if kept is not None and kept.chosen:
+        model = kept_trials(trials)[kept.chosen - 1]
+    frame = compare(request, trials, chosen, kept)
+    verdict = describe(request, trials, chosen, frame, kept)
     with warnings.catch_warnings():
-        for text in _pass_on(trials):
+        for text in pass_on(trials):
             warnings.filterwarnings("ignore", re.escape(text))
-        return replace(Tuned.of(request, trials, search.study), seconds=time.time() - search.begin)
+        booster = training.refit(request, model)
+        return make(request, trials, booster, comparison=frame, verdict=verdict, study=study)
 
 
-def _pass_on(trials: Iterable[Trial]) -> list[str]:
+# What each phase tries.
+
+
+def plans(request: Request, study: Any) -> Iterator[tuple[str, list[Setting]]]:
+    """The settings of each phase that are still to try, by what the study has found before it."""
+
+    def left(planned: Iterable[Setting]) -> list[Setting]:
+        return remaining([*planned], training.trials_of(study))
+
+    yield DEFAULT, left([Setting(request.base.name, DEFAULT)])
+    n, most = n_trees(request), 3 * MANY if request.settings is None else request.settings
+    own = [Setting(request.searcher.name, TREES, start) for start in STARTS[:n]]
+    others = [Setting(rival.name, TREES, start) for rival in request.rivals for start in STARTS[:SHARED]]
+    others = others[: most - 1 - n]
+    yield TREES, left([*own, *others, *[Setting(request.searcher.name, TREES, None)] * (n - len(own))])
+    if (best := best_trees(request, training.trials_of(study))) is None:
+        return
+    done = {request.searcher.name, *(one.name for one in request.rivals)}
+    names = [name for name in request.candidates if name not in done]
+    used = 1 + n + len(others)
+    yield OBJECTIVES, left([Setting(name, OBJECTIVES, best.setting.trees) for name in names][: most - used])
+    before = [one for one in training.trials_of(study) if one.setting.phase in (DEFAULT, TREES, OBJECTIVES)]
+    name = best_of(request, before).setting.candidate
+    second = best_trees(request, [one for one in before if one.number != best.number])
+    tried = [] if second is None or name == request.searcher.name else [second.setting.trees or {}]
+    near = [Setting(name, AROUND, trees) for trees in (*tried, *near_trees(best.setting.trees or {}))]
+    most -= used + len(names)
+    around = [*near, *[Setting(name, AROUND, None)] * (most - len(near))][: max(0, most)]
+    yield AROUND, left(around)
+    if request.keep is not None:
+        chosen = best_of(request, training.trials_of(study))
+        for weight in WEIGHTS[1:]:
+            yield KEEP, left([Setting(chosen.setting.candidate, KEEP, chosen.setting.trees, weight)])
+            kept = proofs(request, training.trials_of(study), chosen)
+            if kept is None or not kept.steps[-1].is_proven:
+                return
+
+
+def n_trees(request: Request) -> int:
+    """How many trees are tried: what the default and the objectives leave, but a third of it for the last phase."""
+    if request.settings is None:
+        return MANY
+    rest = request.settings - len(request.candidates) - (SHARED - 1) * len(request.rivals)
+    return min(max(1, rest - rest // 3), request.settings - 1)
+
+
+def remaining(planned: Sequence[Setting], trials: Iterable[Trial]) -> list[Setting]:
+    """The settings that no earlier call has tried."""
+
+    def key(one: Setting, drawn: bool) -> tuple[Any, ...]:
+        trees = {} if drawn or one.trees is None else one.trees
+        return one.candidate, one.phase, one.weight, trees.get("max_leaves"), trees.get("learning_rate")
+
+    done, left = Counter(key(one.setting, one.drawn) for one in trials), []
+    for setting in planned:
+        of = key(setting, setting.trees is None)
+        done[of] -= 1
+        left += [setting] if done[of] < 0 else []
+    return left
+
+
+def kept_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials with a weight of the second measure, rising."""
+    found = [one for one in trials if one.setting.phase == KEEP and one.is_complete]
+    return sorted(found, key=lambda one: one.setting.weight)
+
+
+def proofs(request: Request, trials: Iterable[Trial], chosen: Trial) -> Kept | None:
+    """What is proven of the weights that were trained; None without any."""
+    steps = [chosen, *kept_trials(trials)]
+    if request.keep is None or len(steps) == 1:
+        return None
+    values, weights = np.array([one.values for one in steps]), tuple(one.setting.weight for one in steps)
+    return Kept((request.measures[0], request.measures[1]), request.keep, weights, values, request.weight)
+
+
+# The study.
+
+
+@contextmanager
+def opened(request: Request, path: Any) -> Iterator[tuple[Any, str]]:
+    """Optuna's study, and the file that holds it: the user's, or one for several processes."""
+    if not isinstance(path, str | PathLike | None):
+        raise TypeError(f"study is {plain(repr(path))}: give the name of a file, such as 'study.log'")
+    if path is None and request.n_workers == 1:
+        yield open_study(None), ""
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "study.log" if path is None else path)
+        check_place("study", Path(file))
+        study, about = open_study(file), request.about()
+        other = [name for name, value in about.items() if study.user_attrs.get(name, value) != value]
+        if other:
+            raise ValueError(
+                f"study {file} was made with other {other[0]}: give another file, or the arguments of its first call"
+            )
+        for name, value in about.items():
+            study.set_user_attr(name, value)
+        yield study, file
+
+
+def open_study(file: str | None) -> Any:
+    """A study, in Optuna's journal file or in memory; its pruner leaves what is below the median after two folds."""
+    optuna = package("optuna")
+    given: dict[str, Any] = {"direction": "maximize", "study_name": "tune", "load_if_exists": True}
+    given["pruner"] = optuna.pruners.MedianPruner(n_startup_trials=len(STARTS), n_warmup_steps=1)
+    try:
+        if file is not None:
+            end_last_line(Path(file))
+            backend = optuna.storages.journal.JournalFileBackend(file)
+            given["storage"] = optuna.storages.JournalStorage(backend)
+        return optuna.create_study(**given)
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError):
+        raise ValueError(f"study {file} is no study, or is damaged: give a new file name") from None
+
+
+def end_last_line(path: Path) -> None:
+    """Drop the line that a killed process began, to which Optuna would append; raise where it is no journal."""
+    content = path.read_bytes() if path.exists() else b""
+    if content:
+        json.loads(content.partition(b"\n")[0])["op_code"]
+    if not content.endswith(b"\n"):
+        path.write_bytes(content[: content.rfind(b"\n") + 1]) if content else None
+
+
+def run_apart(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
+    """Try settings in several processes, which share the study's file."""
+    from joblib import Parallel, delayed
+
+    n = request.n_workers
+    Parallel(n_jobs=n)(delayed(run_share)(request, file, settings[at::n], until) for at in range(n))
+
+
+def run_share(request: Request, file: str, settings: Sequence[Setting], until: float) -> None:
+    """Try settings in this process."""
+    with quiet():
+        training.Trainings(request).run(open_study(file), settings, until, "")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Optuna's messages: that an option is experimental, or which sampler drew a value."""
+    logging, exceptions = package("optuna").logging, package("optuna").exceptions
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", exceptions.ExperimentalWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)
+
+
+def pass_on(trials: Iterable[Trial]) -> list[str]:
     """Warn once of what the trainings warned of, and return it."""
+    said = dict.fromkeys(text for trial in trials for text in trial.warnings)
     # Settings without a split score badly, so the search avoids them by itself.
-    said = {
-        text: not text.startswith("no tree can have a split") for trial in trials for text in trial.warnings
-    }
-    texts = [text for text, passed_on in said.items() if passed_on]
+    texts = [text for text in said if not text.startswith("no tree can have a split")]
     for text in texts:
         warn(text)
     return texts

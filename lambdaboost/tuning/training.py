@@ -1,27 +1,28 @@
-"""The trainings of a search: in this process, or in processes of one thread each."""
+"""`Trainings`: settings trained and measured fold by fold, each a trial of Optuna's study."""
 
 from __future__ import annotations
 
-import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
 
 from lambdaboost._installed import engine_named, package, refusal
 from lambdaboost._threads import using
-from lambdaboost.datasets import Collection
-from lambdaboost.tuning.candidates import Candidate
+from lambdaboost.engine_data import attach
+from lambdaboost.native import NativeObjective
+from lambdaboost.objectives import GradientStep
+from lambdaboost.traps import with_least_leaf
+from lambdaboost.tuning.candidates import weighted
 from lambdaboost.tuning.request import Request
-from lambdaboost.tuning.rounds import Curve
-from lambdaboost.tuning.study import quiet
-from lambdaboost.tuning.trial import Trial, means_of
+from lambdaboost.tuning.trees import STARTS, tree_params, tree_space
 
 # One thread for each training: the processors go to different trainings.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
@@ -29,22 +30,60 @@ ALWAYS: Mapping[str, Mapping[str, Any]] = {
     "xgboost": {"nthread": 1, "tree_method": "hist"},
 }
 THREADS = {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"}
-FEW = 5  # queries that a check of the parameters trains on
-CLEARLY = 0.05  # the one-sided p-value at which a setting is left after some of its folds
+DEFAULT, TREES, OBJECTIVES, AROUND, KEEP = "default", "trees", "objectives", "around", "keep"
 
+SHARED = 2  # starts that the engines are compared by
 Values = NDArray[np.float64]
-# Hands a trial to a worker, with the best trial's values by query or None, and the time when the search ends.
-Submit = Callable[[Trial, Values | None, float], Future[Trial]]
-_here: dict[str, Trainings] = {}  # a pool hands its workers nothing but what their initializer keeps
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
-    from threadpoolctl import threadpool_limits
+@dataclass(frozen=True)
+class Setting:
+    """What a trial tries: a candidate on trees, which the sampler draws where they are None, in a phase of the search.
 
-    with using(1), threadpool_limits(1):
-        yield
+    The phase `DEFAULT` has the engine's own parameters; `weight` is that of a second measure.
+    """
+
+    candidate: str
+    phase: str
+    trees: Mapping[str, float] | None = field(default_factory=dict)
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A finished trial: "complete", "pruned" after some folds, or "failed"."""
+
+    setting: Setting  # with the trees that were drawn
+    number: int = 0
+    drawn: bool = False  # whether its trees were drawn by the sampler
+    state: str = "complete"
+    values: Values = field(
+        default_factory=lambda: np.empty((0, 0))
+    )  # by measure and query, if it is complete
+    means: tuple[float, ...] = ()  # of each measure, over the folds that were trained
+    folds: int = 0
+    rounds: int = 1  # the best number for these folds together
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was trained in every fold."""
+        return self.state == "complete"
+
+
+def trials_of(study: Any) -> list[Trial]:
+    """The finished trials of a study, by number; those that were interrupted are left out."""
+    found = []
+    for one in study.get_trials(deepcopy=False):
+        if (record := one.user_attrs.get("result")) is not None and one.state.is_finished():
+            made = {
+                "setting": Setting(**record["setting"]),
+                "values": np.array(record["values"], dtype=np.float64),
+            }
+            found.append(Trial(**(record | made | {"number": one.number, "means": tuple(record["means"])})))
+    return found
 
 
 class Late(Exception):
@@ -52,77 +91,100 @@ class Late(Exception):
 
 
 @dataclass(eq=False)
+class Curve:
+    """The mean of the measure over the queries of some folds, after each round that all of them were trained for.
+
+    One number of rounds for all folds is less optimistic than the best of each. A fold ends when the mean over it and
+    the folds before has not risen for `patience` rounds. The curve of a further fold is called after each round.
+    """
+
+    before: Values = field(default_factory=lambda: np.empty(0))
+    total: float = 0.0  # the weight of the queries before
+    weight: float = 0.0  # of the fold's queries that have a value
+    patience: int = 1
+    until: float = np.inf
+    own: list[float] = field(default_factory=list)
+
+    def __call__(self, value: float | None) -> bool:
+        """Whether to end the fold; raises `Late` when the time is up."""
+        if time.time() > self.until:
+            raise Late
+        self.own.append(np.nan if value is None else value)
+        return not self.weight or len(self.own) - self.best >= self.patience
+
+    @property
+    def values(self) -> Values:
+        """The mean after each round."""
+        if not self.weight or not self.before.size:
+            return np.array(self.own) if self.weight else self.before
+        n = min(len(self.own), self.before.size)
+        return np.average([self.own[:n], self.before[:n]], axis=0, weights=[self.weight, self.total])
+
+    @property
+    def best(self) -> int:
+        """The number of rounds with the highest mean, the lowest of several; 1 if there is none."""
+        values = self.values
+        return int(np.argmax(values)) + 1 if values.size else 1
+
+
+@dataclass(eq=False)
 class Trainings:
-    """Runs the trials of a request in this process: data are binned once, settings change."""
+    """The trainings of a request in this process: data are binned once, settings change."""
 
     request: Request
-    on_fold: Callable[[float], None] = lambda _: (
-        None
-    )  # gets the mean seconds of the folds of a setting so far
     _data: dict[tuple[str, int], tuple[Any, Any]] = field(default_factory=dict)
 
-    def run(self, trial: Trial, rival: Values | None = None, until: float = float("inf")) -> Trial:
-        """Train and measure a setting fold by fold, until it is clearly worse than its rival."""
-        start = time.perf_counter()
-        request = self.request
-        engine = engine_named(request.candidates[trial.candidate].engine)
-        values, curve = np.full((len(request.measures), request.weight.size), np.nan), Curve()
-        boosters: list[Any] = []
-        state = "complete"
+    def run(self, study: Any, settings: Sequence[Setting], until: float, name: str) -> None:
+        """Try settings one after the other; one that fails is a failed trial, and the others go on."""
+        console, states = Console(stderr=True, highlight=False), package("optuna").trial.TrialState
+        hidden = not (console.is_terminal and name)
+        for asked in track(settings, name, console=console, disable=hidden, transient=True):
+            if time.time() > until:
+                return
+            trial, setting = ask(study, self.request, asked)
+            try:
+                prunes = asked.phase in (TREES, AROUND) and asked.trees not in STARTS[:SHARED]
+                result = self.cross_validate(setting, until, trial if prunes else None)
+            except Late:
+                study.tell(trial, state=states.FAIL)
+                return
+            except Exception as error:
+                self._data.clear()  # LightGBM frees a data set in which it failed
+                text = refusal(error) or f"{type(error).__name__}: {error}"
+                result = {"state": "failed", "values": [], "means": [], "error": " ".join(text.split())}
+            trial.set_user_attr("result", result | {"setting": asdict(setting), "drawn": asked.trees is None})
+            value = result["means"][0] if result["state"] == "complete" else None
+            named = {"complete": states.COMPLETE, "pruned": states.PRUNED, "failed": states.FAIL}
+            study.tell(trial, value, named[result["state"]])
+
+    def cross_validate(self, setting: Setting, until: float, trial: Any = None) -> dict[str, Any]:
+        """Train and measure a setting fold by fold; Optuna's pruner may end a `trial` after some of them."""
+        start, request, state = time.perf_counter(), self.request, "complete"
+        engine_name = request.candidates[setting.candidate].engine
+        engine, boosters, curve = engine_named(engine_name), list[Any](), Curve()
+        given = objective_of(request, setting), params_of(request, setting)
+        values = np.full((len(request.measures), request.weight.size), np.nan)
         with one_thread(), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             for number in range(len(request.parts)):
-                if number and is_worse(values[0], rival, request.weight):
-                    state = "pruned"
-                    break
-                try:
-                    booster, curve = self._trained(trial, number, curve, until)
-                except Late:
-                    state = "late"
-                    break
-                boosters.append(booster)
-                for model, fold in zip(boosters, request.parts, strict=False):
-                    scores = engine.scores(model, fold.valid.features, curve.best)
-                    measured = (measure.per_query(scores, fold.valid.queries) for measure in request.measures)
-                    values[:, fold.queries] = list(measured)
-                self.on_fold((time.perf_counter() - start) / len(boosters))
-        said = dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, UserWarning))
-        return replace(
-            trial,
-            state=state,
-            values=values,
-            means=means_of(values, request.weight),
-            folds=len(boosters),
-            rounds=curve.best,
-            seconds=time.perf_counter() - start,
-            warnings=tuple(said),
-        )
-
-    def _trained(self, trial: Trial, number: int, before: Curve, until: float) -> tuple[Any, Curve]:
-        """The booster of a fold, and the curve of this fold and those before."""
-        request, candidate = self.request, self.request.candidates[trial.candidate]
-        # The first fold ends by its own curve, and no other goes on beyond it.
-        patience = request.patience * (2 if request.each > 1 and not before.values else 1)
-        weight = self._weight(number)
-        own: list[float] = []
-
-        def on_round(value: float | None) -> bool:
-            if time.time() > until:
-                raise Late
-            own.append(np.nan if value is None else value)
-            return not weight or before.joined(own, weight).stalls(patience)
-
-        train, valid = self._engine_data(candidate.engine, number)
-        booster = engine_named(candidate.engine).boost(
-            candidate.objective_with(trial.knobs),
-            full_params(request, candidate, trial.knobs),
-            len(before.values) or request.rounds,
-            train,
-            valid,
-            request.measures[0],
-            on_round=on_round,
-        )
-        return booster, before.joined(own, weight)
+                # The first fold ends by its own curve, and no other goes on beyond it.
+                rounds = curve.values.size or request.rounds
+                patience = request.patience * (2 if request.by_folds and not curve.values.size else 1)
+                curve = Curve(curve.values, curve.total + curve.weight, self._weight(number), patience, until)
+                data = self._engine_data(engine_name, number)
+                boosters.append(engine.boost(*given, rounds, *data, request.measures[0], on_round=curve))
+                if trial is not None and curve.values.size:
+                    trial.report(curve.values[curve.best - 1], number)
+                    if number + 1 < len(request.parts) and trial.should_prune():
+                        state = "pruned"
+                        break
+            for booster, fold in zip(boosters, request.parts, strict=False):
+                scores = engine.scores(booster, fold.valid.features, curve.best)
+                values[:, fold.queries] = [m.per_query(scores, fold.valid.queries) for m in request.measures]
+        said = dict.fromkeys(str(one.message) for one in heard if issubclass(one.category, UserWarning))
+        result = {"state": state, "means": means_of(values, request.weight), "folds": len(boosters)}
+        result |= {"values": values.tolist() if state == "complete" else [], "rounds": curve.best}
+        return result | {"seconds": time.perf_counter() - start, "warnings": list(said)}
 
     def _weight(self, number: int) -> float:
         """The weight of the queries of a fold that the first measure has a value for."""
@@ -134,8 +196,7 @@ class Trainings:
         """A fold as the engine's data sets, made once: LightGBM keeps its bins, XGBoost its quantiles."""
         if (engine, number) not in self._data:
             request, stock = self.request, engine_named(engine)
-            fold = request.parts[number]
-            train, valid = fold.train, fold.valid
+            train, valid = request.parts[number].train, request.parts[number].valid
             if not request.trains_by_position:
                 train = train.without_positions()
                 if not any(measure.reads_positions for measure in request.measures):
@@ -145,96 +206,112 @@ class Trainings:
         return self._data[engine, number]
 
 
+def ask(study: Any, request: Request, setting: Setting) -> tuple[Any, Setting]:
+    """Optuna's next trial, and its setting with the trees that were drawn, to four digits."""
+    samplers, number = package("optuna").samplers, len(study.get_trials(deepcopy=False))
+    engine, given = request.candidates[setting.candidate].engine, setting.trees
+    space = tree_space(engine, int(request.documents), request.params)
+    space = {name: one for name, one in space.items() if given is None or name in given}
+    fixed = {
+        name: min(max(given[name], one.low), one.high) for name, one in space.items() if given is not None
+    }
+    drawn = samplers.TPESampler(
+        n_startup_trials=len(STARTS),
+        seed=(request.seed * 1_000_003 + number) % 2**32,
+        multivariate=True,
+        group=True,
+        constant_liar=True,
+    )
+    study.sampler = samplers.PartialFixedSampler(fixed, drawn)
+    trial = study.ask(space)
+    trees = {name: float(f"{value:.4g}") if value % 1 else value for name, value in trial.params.items()}
+    return trial, Setting(setting.candidate, setting.phase, trees, setting.weight)
+
+
 @contextmanager
-def submitting(request: Request, workers: int, on_fold: Callable[[float], None]) -> Iterator[Submit]:
-    """A function that hands a trial to a worker; an exception in the block ends the workers at once.
+def one_thread() -> Iterator[None]:
+    """One thread for lambdaboost's kernels and for the engines' predictions, in this block."""
+    from threadpoolctl import threadpool_limits
 
-    `on_fold` is called only in this process, where there is one worker.
-    """
-    if workers == 1:
-        trainings = Trainings(request, on_fold)
-
-        def at_once(*given: Any) -> Future[Trial]:
-            done: Future[Trial] = Future()
-            done.set_result(trainings.run(*given))
-            return done
-
-        yield at_once
-        return
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    # New processes, which need no ``if __name__ == "__main__"`` in the calling script; each splits the data itself.
-    environment = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
-    pool: Any = ProcessPoolExecutor(workers, initializer=_begin, initargs=(request,), env=environment)
-    try:
-        yield lambda *given: pool.submit(_run, *given)
-    except BaseException:
-        pool.shutdown(kill_workers=True)
-        raise
-    pool.shutdown()
+    with using(1), threadpool_limits(1):
+        yield
 
 
-def _begin(request: Request) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    _here["trainings"] = Trainings(request)
+def objective_of(request: Request, setting: Setting) -> Any:
+    """The objective of a setting."""
+    return weighted(request.candidates[setting.candidate].objective, request.measures, setting.weight)
 
 
-def _run(*given: Any) -> Trial:
-    return _here["trainings"].run(*given)
-
-
-def train_alone(engine: str, objective: Any, params: Mapping[str, Any], rounds: int, data: Collection) -> Any:
-    """Train for exactly these rounds."""
-    stock = engine_named(engine)
-    with one_thread():
-        return stock.boost(objective, params, rounds, stock.dataset(data))
-
-
-def check_params(request: Request) -> None:
-    """Raise where an engine refuses the fixed parameters: each candidate is trained for a round on a few queries."""
-    q = request.train.queries
-    few = request.train.take(np.argsort(-q.query_weight, kind="stable")[:FEW])
-    for candidate in request.candidates if request.params else ():
-        start = request.space.values(candidate, request.space.start(candidate))
-        params = full_params(request, candidate, start)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                train_alone(candidate.engine, candidate.objective, params, 1, few)
-        except Exception as error:
-            said = refusal(error)
-            if said is None and not isinstance(error, ValueError | TypeError):
-                raise
-            said = str(error) if said is None else f"{said}; correct the parameter, or leave it out"
-            raise ValueError(f"params, with objective {candidate.name}: {said}") from None
-
-
-def full_params(request: Request, candidate: Candidate, values: Mapping[str, float]) -> dict[str, Any]:
+def params_of(request: Request, setting: Setting) -> dict[str, Any]:
     """All parameters that a training hands to its engine."""
-    always = dict(ALWAYS[candidate.engine])
+    candidate = request.candidates[setting.candidate]
+    params = {"seed": request.seed, **ALWAYS[candidate.engine]}
     if THREADS & set(request.params):
-        always = {name: value for name, value in always.items() if name not in THREADS}
-    return {"seed": request.seed, **always, **request.space.params(candidate, values), **request.params}
+        params = {name: value for name, value in params.items() if name not in THREADS}
+    by_steps = isinstance(candidate.objective, GradientStep)
+    return params | tree_params(candidate.engine, setting.trees or {}, by_steps) | dict(request.params)
 
 
-def is_worse(values: Values, rival: Values | None, weight: Values) -> bool:
-    """Whether Optuna's Wilcoxon pruner leaves a setting after some folds, by its values of their queries.
+def refit(request: Request, trial: Trial) -> tuple[Any, Any, dict[str, Any], int]:
+    """A trial's setting trained on all data: the booster, and the objective, parameters and rounds of it."""
+    engine, n = request.candidates[trial.setting.candidate].engine, request.data.queries.n_documents
+    rounds = max(1, round(trial.rounds * n / request.documents))  # more documents need more rounds
+    objective = objective_of(request, trial.setting)
+    params = with_least_leaf(params_of(request, trial.setting), engine_named(engine).LEAST_LEAF, objective, n)
+    given = objective.name if isinstance(objective, NativeObjective) else objective
+    train = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}[engine]
+    with one_thread():
+        booster = train(request.data, given, params, rounds, request.seed, request.trains_by_position)
+    return booster, objective, params, rounds
 
-    The signed-rank test takes no weights. Each value is multiplied by the weight of its query, so that a difference
-    counts by its weight: where settings are equal it is as often positive as negative, whatever the weight.
-    """
-    if rival is None:
-        return False
-    optuna = package("optuna")
-    relative = weight / weight[weight > 0].mean()
 
-    def steps(given: Values) -> dict[int, float]:
-        known = np.flatnonzero(~np.isnan(given) & ~np.isnan(rival) & (weight > 0))
-        return dict(zip(known.tolist(), (relative * given)[known].tolist(), strict=True))
+# These two are what `Tuned.script` shows, with nothing of lambdaboost but its public names.
 
-    running = optuna.trial.TrialState.RUNNING
-    with quiet():
-        study = optuna.create_study(direction="maximize")
-        study.add_trial(optuna.trial.create_trial(value=0.0, intermediate_values=steps(rival)))
-        shown = optuna.trial.create_trial(state=running, intermediate_values=steps(values))
-        return bool(optuna.pruners.WilcoxonPruner(p_threshold=CLEARLY).prune(study, shown))
+
+def train_lightgbm(data: Any, objective: Any, params: Any, rounds: int, seed: int, by_position: bool) -> Any:
+    """Train on a `lambdaboost.datasets.Collection`, the documents of each query in random order."""
+    import lightgbm as lgb
+
+    data = data.shuffled(seed)
+    q = data.queries
+    position = q.positions if by_position else None
+    matrix = lgb.Dataset(
+        data.table("Column_{}"),
+        np.nan_to_num(q.relevance),
+        group=q.sizes,
+        weight=q.weight,
+        position=None if position is None else position.codes,
+    )
+    attach(matrix, position=position, **q.labels)
+    return lgb.train({**params, "objective": objective, "metric": "None"}, matrix, rounds)
+
+
+def train_xgboost(data: Any, objective: Any, params: Any, rounds: int, seed: int, by_position: bool) -> Any:
+    """Train on a `lambdaboost.datasets.Collection`, the documents of each query in random order."""
+    import xgboost as xgb
+
+    data = data.shuffled(seed)
+    q = data.queries
+    matrix = xgb.DMatrix(
+        data.table("f{}"),
+        np.nan_to_num(q.relevance),
+        group=q.sizes,
+        weight=None if q.weight is None else q.query_weight,
+        enable_categorical=True,
+    )
+    matrix.feature_names = None  # so that arrays of codes are scored too
+    attach(matrix, position=q.positions if by_position else None, **q.labels)
+    params = {"disable_default_eval_metric": True, **params}
+    if isinstance(objective, str):
+        return xgb.train({**params, "objective": objective}, matrix, rounds)
+    params = {"base_score": 0.0, **params, "objective": "rank:ndcg"}
+    return xgb.train(params, matrix, rounds, obj=objective)
+
+
+def means_of(values: Values, weight: Values) -> list[float]:
+    """The weighted mean of each row over the queries that have a value; NaN where none has."""
+    known = ~np.isnan(values)
+    total = (weight * known).sum(axis=1)
+    sums = np.where(known, values, 0.0) @ weight
+    means: list[float] = np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0).tolist()
+    return means

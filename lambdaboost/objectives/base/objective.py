@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaboost._checks import all_finite
 from lambdaboost._value import Value
 from lambdaboost.callback import Gradient, gradient_of
 from lambdaboost.datasets import Queries
-from lambdaboost.datasets.queries import RELEVANCE
+from lambdaboost.datasets.queries import RELEVANCE, all_finite
 from lambdaboost.evaluation import Measure
 from lambdaboost.objectives.kernels.no_pair import NoPair, differ_in_a_query, why_no_pair
 from lambdaboost.objectives.kernels.pair_rule import PairRule

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class PairRule:
         self, scores: Floats, q: Queries, order: NDArray[np.int32] | None = None
     ) -> tuple[Derivatives, Derivatives]:
         """λ and μ of every document; calls at the same scores can share an `order` made by `no_order`."""
-        lam, mu = pair_gradient(scores, q, self._pairs(scores, q), order)
+        lam, mu = pair_gradient(scores, q, self.pairs(scores, q), order)
         if self.sigma != 1:
             lam *= np.float32(self.sigma)
             mu *= np.float32(self.sigma**2)
@@ -103,7 +103,7 @@ class PairRule:
 
     def lambdas_at(self, rankers: Floats, scores: Floats, q: Queries) -> tuple[Floats, Floats]:
         """λ and μ, each pair weighed by its mean swap under the rankings by `rankers` (draws, n_documents)."""
-        pairs, sums = self._pairs(scores, q), np.zeros((2, q.n_documents))
+        pairs, sums = self.pairs(scores, q), np.zeros((2, q.n_documents))
         for ranker in rankers:
             sums += pair_gradient(scores, q, pairs, weighed_at=_order(ranker, q))
         return self.sigma / len(rankers) * sums[0], self.sigma**2 / len(rankers) * sums[1]
@@ -112,16 +112,30 @@ class PairRule:
         """Which documents pair with which."""
         return levels_of(q, self.source, self.within, self.skip_zero)
 
-    def weights(self, scores: Floats, q: Queries) -> PairWeights:
-        """What weighs the pairs: the swap, and the factors of their documents."""
-        weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
-        return weights if self.factors is None else weights._replace(factors=self.factors.of(scores, q))
+    def pairs(self, scores: Floats, q: Queries) -> Pairs:
+        """The pairs, with the factors of their documents at these scores."""
+        levels, gain, weights = self._known(q)
+        if self.factors is not None:
+            weights = weights._replace(factors=self.factors.of(scores, q))
+        return Pairs(levels, gain, weights, self.loss)
+
+    def _known(self, q: Queries) -> tuple[Levels, NDArray[np.float32], PairWeights]:
+        """Levels, their gains, and what weighs their pairs, before any score is; cached in `q`."""
+
+        def build() -> Any:
+            levels = self.levels(q)
+            weights = unweighted(q) if self.metric is None else pair_weights(self.metric, q)
+            return levels, level_gains(self.metric, q, levels), weights, self.metric
+
+        # Its identity names the measure as long as it lives, and what is kept holds it.
+        key = ("pairs", self.source, self.within, self.skip_zero, id(self.metric))
+        known: tuple[Levels, NDArray[np.float32], PairWeights] = q.memo(key, build)[:3]
+        return known
 
     def has_pair(self, q: Queries) -> bool:
         """Whether a pair anywhere in these queries can weigh something: what it differs in, its gains, its query."""
-        levels = self.levels(q)
-        by_gain = self.metric is not None and pair_weights(self.metric, q).swap.traits.by_gain
-        gain = level_gains(self.metric, q, levels)
+        levels, gain, weights = self._known(q)
+        by_gain = self.metric is not None and weights.swap.traits.by_gain
         for first, last, part in q.parts():  # nearly always the first part has one
             of_part = levels.of_queries(first, last)
             found = of_part.pairs() > 0
@@ -131,10 +145,6 @@ class PairRule:
             if (found & (part.query_weight > 0)).any():
                 return True
         return False
-
-    def _pairs(self, scores: Floats, q: Queries) -> Pairs:
-        levels = self.levels(q)
-        return Pairs(levels, level_gains(self.metric, q, levels), self.weights(scores, q), self.loss)
 
 
 def no_order(q: Queries) -> NDArray[np.int32]:

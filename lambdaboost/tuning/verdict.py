@@ -1,0 +1,306 @@
+r"""What the trials say: which setting to take, what each part of it gave, and how sure that is.
+
+The highest of many noisy means is too high, and often not the best setting's, so that means are `shrunken` before the
+highest is taken. What the choice gave over the engine's default is split: `compare` tests the trees with the objective
+of the default on both sides, objectives on the same trees, further labels against the objective without them on the
+same trees, and engines over the same trees. All tests are paired by query; where one of several was chosen, or several
+are tested, p-values are corrected for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaboost._installed import TITLES
+from lambdaboost._words import counted
+from lambdaboost.evaluation.comparison.significance import LEVEL, ROUNDING, holm, two_sided_p, weighted_mean
+from lambdaboost.tuning.candidates import first_part
+from lambdaboost.tuning.keep import Kept
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.training import AROUND, DEFAULT, KEEP, OBJECTIVES, SHARED, TREES, Trial
+
+Floats = NDArray[np.float64]
+TINY = ROUNDING**2  # a variance above 0
+HOLM = "p after Holm"
+
+
+# The choice.
+
+
+def shrunken(values: Floats, weight: Floats) -> Floats:
+    r"""The shrunken mean of each setting, float64 (s,): the best linear prediction of its true mean.
+
+    .. math:: m_s = \mu + \frac{A}{A + V_s} (\bar y_s - \mu)
+
+    with the variance :math:`V_s` of the mean of a setting's differences from the mean over all settings, known from the
+    queries, and the variance A of the true means by the moments of DerSimonian and Laird (1986). `values`, (s, n), has
+    every setting's value of each query, NaN in the same places; `weight`, (n,), weights the queries. Without noise
+    these are the means; if all differences are as small as noise makes them, they are equal.
+
+    >>> shrunken(np.array([[0.1, 0.5], [0.2, 0.6], [0.6, 1.0]]), np.ones(2)).round(12)
+    array([0.3, 0.4, 0.8])
+    >>> bool(np.ptp(shrunken(np.array([[0.1, 0.5], [0.6, 0.1], [0.5, 0.2]]), np.ones(2))) == 0)
+    True
+    """
+    known = ~np.isnan(values).any(axis=0) & (weight > 0)
+    values, weight = values[:, known], weight[known]
+    means = values @ (weight / weight.sum()) if weight.size else np.zeros(len(values))
+    if (n := len(values)) < 2 or weight.size < 2:
+        return means
+    errors = [weighted_mean(row, weight).error for row in values - values.mean(axis=0)]
+    noise = np.maximum(np.square(errors) * n / (n - 1), TINY)
+    w = 1 / noise
+    excess = w @ (means - w @ means / w.sum()) ** 2 - (n - 1)
+    a = max(0.0, float(excess / (w.sum() - w @ w / w.sum())))
+    w = 1 / (a + noise)
+    centre = w @ means / w.sum()
+    result: Floats = centre + a * w * (means - centre)
+    return result
+
+
+def best_trees(request: Request, trials: Iterable[Trial]) -> Trial | None:
+    """The trial with the best trees by the objective that they are searched with."""
+    of = TREES, request.searcher.name
+    found = [one for one in trials if one.is_complete and (one.setting.phase, one.setting.candidate) == of]
+    return max(found, key=lambda one: one.means[0], default=None)
+
+
+def best_of(request: Request, trials: Iterable[Trial]) -> Trial:
+    """The complete trial with the highest shrunken mean; of equal ones the highest mean, then the earliest."""
+    candidates, done = request.candidates, [one for one in trials if one.setting.phase != KEEP]
+    found = [one for one in done if one.is_complete and not candidates[one.setting.candidate].is_reference]
+    if not found:
+        failed = (
+            f"no setting can be trained; {one.setting.candidate}: {one.error}" for one in done if one.error
+        )
+        raise ValueError(next(failed, "no setting is complete within the budget of minutes: give more"))
+    means = shrunken(np.stack([one.values[0] for one in found]), request.weight).round(12)
+    at = min(range(len(found)), key=lambda at: (-means[at], -found[at].means[0], found[at].number))
+    return found[at]
+
+
+# The comparison.
+
+
+def compare(request: Request, trials: Sequence[Trial], chosen: Trial, kept: Kept | None = None) -> Any:
+    """The tests: a pandas frame, each row the difference of a system from a baseline on a measure.
+
+    ``question`` says what is tested. ``low`` and ``high`` are the ends of the 95% interval, which is widened where the
+    system was chosen among several; ``p after Holm`` is corrected for all that were tested or chosen from.
+    """
+    import pandas as pd
+
+    default, on_trees, best = default_of(trials), on_best_trees(request, trials), best_trees(request, trials)
+    searched = [one for one in trials if one.setting.phase not in (DEFAULT, KEEP) and one.state != "failed"]
+    own = request.searcher.name
+    trees = [one for one in searched if one.setting.phase == TREES and one.setting.candidate == own]
+    further = [one for one in searched if one.setting.phase == AROUND or one in trees]
+    test = partial(_difference, request, best, len(trees))
+    base = on_trees.get(request.base.name)
+    before = None if chosen is default else on_trees.get(chosen.setting.candidate)
+    rows = [test("choice", chosen, default, len(searched))] if default not in (None, chosen) else []
+    rows += [test("trees", base, default, len(trees))] if base is not None and default is not None else []
+    first = base or on_trees.get(request.searcher.name)
+    others = [one for one in on_trees.values() if not request.candidates[one.setting.candidate].is_reference]
+    pairs = [(one, first) for one in others if first is not None and one is not first]
+    rows += _tested(test, "objective", pairs, request.measures)
+    rows += [test("further settings", chosen, before, len(further))] if before not in (None, chosen) else []
+    rows += _tested(test, "label", _label_pairs(request, on_trees), request.measures)
+    rows += [*_of_engines(request, trials, test), *_of_kept(kept)]
+    columns = ["question", "system", "baseline", "measure", "mean", "difference", "low", "high", "p", HOLM]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _difference(
+    request: Request,
+    best: Trial | None,
+    trees: int,
+    question: str,
+    one: Trial,
+    other: Trial,
+    tried: int = 1,
+    at: int = 0,
+) -> dict[str, Any]:
+    """A row: a trial's values of measure number `at` less another's.
+
+    What was chosen as the highest among several is too high by chance: a trial among so many as were `tried`, and the
+    one on the best trees among so many `trees`. A difference in its favour is corrected for their number.
+    """
+    x = one.values[at] - other.values[at]
+    known = ~np.isnan(x) & (request.weight > 0)
+    x, weight = x[known], request.weight[known]
+    mean, p = weighted_mean(x, weight).mean, two_sided_p(x, weight)
+    above, below = max(tried, trees if one is best else 1), trees if other is best else 1
+    return {
+        "question": question,
+        "system": name_of(request, one),
+        "baseline": name_of(request, other),
+        "measure": repr(request.measures[at]),
+        "mean": float(np.average(one.values[at][known], weights=weight)),
+        "difference": mean,
+        "low": interval(x, weight, LEVEL / above)[0],
+        "high": interval(x, weight, LEVEL / below)[1],
+        "p": p,
+        HOLM: min(1.0, p * (above if mean > 0 else below)),
+    }
+
+
+def interval(x: Floats, weight: Floats, alpha: float = LEVEL) -> tuple[float, float]:
+    """The interval of the mean of differences: all means that the paired test does not reject at level `alpha`."""
+    from scipy.special import stdtrit
+
+    mean, error, df = weighted_mean(x, weight)
+    if 2 * 0.5**x.size >= alpha:
+        return -np.inf, np.inf
+    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    if two_sided_p(x, weight) < alpha:
+        return mean - reach, mean + reach
+    return min(mean - reach, 0.0), max(mean + reach, 0.0)
+
+
+def name_of(request: Request, trial: Trial) -> str:
+    """What a trial is called: its candidate, and whether its parameters are the engine's own."""
+    one = request.candidates[trial.setting.candidate]
+    return (
+        f"{one.name} with {TITLES[one.engine]}'s own parameters"
+        if trial.setting.phase == DEFAULT
+        else one.name
+    )
+
+
+def default_of(trials: Iterable[Trial]) -> Trial | None:
+    """The trial of the engine's default, if it is complete."""
+    return next((one for one in trials if one.setting.phase == DEFAULT and one.is_complete), None)
+
+
+def on_best_trees(request: Request, trials: Sequence[Trial]) -> dict[str, Trial]:
+    """The complete trial of each candidate on the best trees, by name."""
+    best = best_trees(request, trials)
+    if best is None:
+        return {}
+    same, found = best.setting.trees or {}, {best.setting.candidate: best}
+    for one in trials:
+        trees = (one.setting.trees or {}).items()
+        if one.is_complete and one.setting.phase == OBJECTIVES and all(same.get(k) == v for k, v in trees):
+            found.setdefault(one.setting.candidate, one)
+    return found
+
+
+def _label_pairs(request: Request, on_trees: dict[str, Trial]) -> list[tuple[Trial, Trial]]:
+    """The trials of objectives of several labels with those of their first parts, on the same trees."""
+    of = {name: request.candidates[name] for name in on_trees}
+    parts = {name: (first_part(one.objective), one.engine) for name, one in of.items()}
+    known = {(one.objective, one.engine): name for name, one in of.items()}
+    return [(on_trees[name], on_trees[known[part]]) for name, part in parts.items() if part in known]
+
+
+def _tested(
+    test: Any, question: str, pairs: Sequence[tuple[Trial, Trial]], measures: Sequence[Any]
+) -> list[Any]:
+    """The difference of each pair of trials on every measure, corrected for all of them by Holm's method."""
+    rows = [test(question, *pair, at=at) for at in range(len(measures)) for pair in pairs]
+    for row, p in zip(rows, holm([row[HOLM] for row in rows]), strict=True):
+        row[HOLM] = float(p)
+    return rows
+
+
+def _of_engines(request: Request, trials: Sequence[Trial], test: Any) -> Iterable[dict[str, Any]]:
+    """The mean of the same starts on both engines: none was chosen, and both have the same effort."""
+    given = [one for one in trials if one.setting.phase == TREES and not one.drawn]
+    own = [one for one in given if one.setting.candidate == request.searcher.name]
+    for rival in request.rivals:
+        others = [one for one in given if one.setting.candidate == rival.name]
+        pairs = list(zip(own[:SHARED], others[:SHARED], strict=False))
+        if pairs := [pair for pair in pairs if all(one.is_complete for one in pair)]:
+            means = [np.mean([one.values for one in of], axis=0) for of in zip(*pairs, strict=True)]
+            one, other = (replace(trial, values=mean) for trial, mean in zip(pairs[0], means, strict=True))
+            yield test("engine", other, one)
+
+
+def _of_kept(kept: Kept | None) -> Iterable[dict[str, Any]]:
+    for at, step in enumerate(kept.steps if kept else (), 1):
+        assert kept is not None
+        of = {"question": "keep", "system": f"weight {step.weight:g}", "baseline": "the first measure alone"}
+        tested = {"difference": -step.loss, "low": -step.most, "p": step.p, HOLM: step.p}
+        for measure, mean, more in zip(kept.measures, kept.means[at], (tested, {}), strict=True):
+            yield of | {"measure": repr(measure), "mean": mean, "difference": step.gain} | more
+
+
+# The words.
+
+
+SAID = {
+    "choice": "Choice: {system}, {effect} over {baseline}: {result}.",
+    "trees": "Trees: with {system} on the best trees, {effect} over {baseline}: {result}.",
+    "further settings": "Further settings: {effect} over {baseline} on the best trees: {result}.",
+    "label": "Further label, on the same trees: {system}, {effect} over {baseline}: {result}.",
+    "engine": f"Engine, means over the same {SHARED} trees: {{system}}, {{effect}} over {{baseline}}: {{result}}.",
+}
+
+
+def describe(request: Request, trials: Sequence[Trial], chosen: Trial, frame: Any, kept: Kept | None) -> str:
+    """The verdict: what the rows of the comparison say, and what they cannot, in bullets."""
+    rows, name, said = frame.to_dict("records"), name_of(request, chosen), list[str]()
+    if not rows or rows[0]["question"] != "choice":
+        alone = chosen is default_of(trials) and len(trials) > 1
+        said = [f"Choice: {name}{'; no other setting is expected to be better' if alone else ''}."]
+    objectives = [row for row in rows if row["question"] == "objective"]
+    for row in rows:
+        if row["question"] in SAID:
+            said.append(SAID[row["question"]].format(**row, effect=_effect(row), result=_result(row)))
+        elif objectives and row is objectives[0]:
+            said.append(_say_objectives(name, objectives))
+    said += [f"Kept: {kept.verdict}"] if kept is not None else []
+    return "\n".join(f"- {one}" for one in (*said, *_say_gaps(request, trials)))
+
+
+def _effect(row: Any) -> str:
+    """The difference with its interval, and p where it is corrected for several tests."""
+    known = np.isfinite([row["low"], row["high"]]).all()
+    ends = f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "too few queries for an interval"
+    p = f"; p = {row[HOLM]:.2g}" if row["question"] in ("objective", "label") else ""
+    return f"{row['measure']} {row['difference']:+.4f} ({ends}{p})"
+
+
+def _result(row: Any) -> str:
+    if row["question"] == "label" and row["difference"] == row["low"] == row["high"] == 0:
+        return "the same on every query"
+    if row[HOLM] >= LEVEL:
+        return "no significant difference"
+    return "better" if row["difference"] > 0 else "worse"
+
+
+def _say_objectives(chosen: str, rows: Sequence[Any]) -> str:
+    """The objectives on the best trees, the chosen one first, by the first measure."""
+    rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
+    own, others = ([row for row in rows if (row["system"] == chosen) is which] for which in (True, False))
+    said = [f"{chosen}, which was chosen, {_effect(row)}: {_result(row)}" for row in own]
+    for result in ("better", "worse"):
+        shown = [f"{row['system']} {_effect(row)}" for row in others if _result(row) == result]
+        said += [f"{result}: {', '.join(shown)}"] if shown else []
+    alike = [row["system"] for row in others if row[HOLM] >= LEVEL]
+    said += [f"no significant difference: {', '.join(alike)}"] if alike else []
+    return f"Objective, against {rows[0]['baseline']} on the same trees: {'; '.join(said)}."
+
+
+def _say_gaps(request: Request, trials: Sequence[Trial]) -> Iterable[str]:
+    """What failed, what was left out or not reached, positions that nothing reads, and the queries."""
+    if failed := dict.fromkeys(f"{one.setting.candidate}: {one.error}" for one in trials if one.error):
+        yield f"Failed: {'; '.join(failed)}."
+    if request.left_out:
+        yield f"Left out: {'; '.join(f'{name} ({why})' for name, why in request.left_out.items())}."
+    there = {one.setting.candidate for one in trials}
+    if missing := [name for name in request.candidates if name not in there]:
+        yield f"Not reached within the budget: {', '.join(missing)}."
+    read = request.trains_by_position or any(measure.reads_positions for measure in request.measures)
+    if request.train.queries.positions is not None and not read:
+        yield "Positions: no candidate reads them, so they had no part; InversePropensity reads them."
+    n = counted(int(np.count_nonzero(request.weight > 0)), "query", "queries")
+    parts = f"in {request.folds} folds of {n}, those of {' and '.join(request.given)}"
+    yield f"Measured {parts if request.by_folds else f'on the {n} of valid'}, paired by query."

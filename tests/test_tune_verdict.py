@@ -1,0 +1,258 @@
+"""The verdict of `tune` on drawn searches: every phrase is true, also where earlier ones were false."""
+
+import re
+
+import numpy as np
+import pytest
+from naive import naive_shrunken
+from scipy import stats
+
+from lambdaboost import CNDCG, NDCG, ClickTier, LambdaRank, Queries, Scorecard, graded
+from lambdaboost.datasets import Collection
+from lambdaboost.tuning.candidates import given_candidates, weighted
+from lambdaboost.tuning.request import Request
+from lambdaboost.tuning.training import AROUND, DEFAULT, OBJECTIVES, TREES, Setting, Trial
+from lambdaboost.tuning.trees import STARTS
+from lambdaboost.tuning.verdict import HOLM, best_of, compare, describe, interval, shrunken
+
+pytest.importorskip("optuna")
+N = 300
+OBJECTIVE_NAMES = ["lambdarank", "LambdaRank", "rank_xendcg", "ListNet", "graded(0.1)"]
+GRADED = repr(graded(0.1))
+
+
+def request(objectives=OBJECTIVE_NAMES, n=N, positions=None, **more):
+    rng = np.random.default_rng(0)
+    grades, clicks = np.tile([0.0, 1.0], n), rng.random(2 * n)
+    q = Queries(grades, sizes=[2] * n, clicks=clicks, position=positions)
+    named = None if objectives is None else given_candidates(objectives, ["lightgbm", "xgboost"])
+    given = {"measures": (NDCG(10),), "keep": None, "params": {}, "settings": 20, "minutes": None, "folds": 5}
+    given |= {
+        "rounds": 10,
+        "patience": 5,
+        "workers": 1,
+        "seed": 0,
+        "split": None,
+        "valid": None,
+        "named": named,
+    }
+    return Request(Collection(rng.random((2 * n, 2)), q), engines=("lightgbm", "xgboost"), **(given | more))
+
+
+class Drawn:
+    """Trials with values around means, each with noise of its own and noise of the query that all share."""
+
+    def __init__(self, asked, seed=0, spread=0.05):
+        self.asked, self.rng, self.spread, self.trials = asked, np.random.default_rng(seed), spread, []
+        self.query = self.rng.beta(4, 2, asked.weight.size)
+
+    def add(self, candidate, phase, mean, trees=None, **more):
+        noise = self.rng.normal(0, self.spread, (len(self.asked.measures), self.query.size))
+        values = self.query + mean + noise
+        setting = Setting(candidate, phase, {} if trees is None else trees)
+        given = {
+            "number": len(self.trials),
+            "values": values,
+            "means": tuple(values.mean(axis=1)),
+            "folds": 5,
+        }
+        self.trials.append(Trial(setting, **(given | more)))
+        return self
+
+    def result(self):
+        chosen = best_of(self.asked, self.trials)
+        frame = compare(self.asked, self.trials, chosen)
+        return frame, describe(self.asked, self.trials, chosen, frame, None), chosen
+
+
+def search(asked, seed, default, trees, objectives, spread=0.05):
+    """A search: means of the default, of LambdaRank on each start, and of the objectives on its best."""
+    drawn = Drawn(asked, seed, spread).add(asked.base.name, DEFAULT, default)
+    for start, mean in zip(STARTS, trees, strict=False):
+        drawn.add("LambdaRank()", TREES, mean, start)
+    best = max(drawn.trials[1:], key=lambda one: one.means[0]).setting.trees
+    for name, mean in objectives.items():
+        drawn.add(name, OBJECTIVES, mean, best)
+    return drawn
+
+
+def test_an_objective_on_small_trees_is_not_compared_with_another_on_large_ones():
+    """Earlier: `rank_xendcg` on 6 leaves was called better than `lambdarank` on 31; on equal trees it is level."""
+    level = {"lambdarank": 0.03, "rank_xendcg": 0.03, "ListNet()": 0.03, GRADED: 0.03}
+    frame, verdict, _ = search(request(), 0, -0.03, [0.03] * 4, level).result()
+    row = frame[(frame.question == "objective") & (frame.system == "rank_xendcg")].iloc[0]
+    assert row.baseline == "lambdarank" and row[HOLM] > 0.05 and abs(row.difference) < 0.02
+    assert re.search(
+        r"- Objective, against lambdarank on the same trees: .*no significant difference", verdict
+    )
+    assert "better: rank_xendcg" not in verdict and "worse" not in verdict
+    assert re.search(r"- Trees: with lambdarank on the best trees, .*: better\.", verdict)
+
+
+def test_a_label_is_compared_with_its_own_first_part_on_the_same_trees():
+    """Earlier: a second label "lowers" NDCG by 2 points, by other trees, where on equal trees it raises it."""
+    drawn = search(request(), 1, 0.0, [0.02] * 4, {"lambdarank": 0.03, GRADED: 0.03}, spread=0.02)
+    drawn.add(GRADED, AROUND, -0.05, STARTS[-1])  # graded on bad trees
+    frame, verdict, _ = drawn.result()
+    row = frame[frame.question == "label"].iloc[0]
+    assert (row.system, row.baseline) == (GRADED, "LambdaRank()") and row.low > 0 and row[HOLM] < 0.05
+    assert f"- Further label, on the same trees: {GRADED}, NDCG(k=10) +0.0" in verdict
+    assert verdict.split("Further label")[1].split("\n")[0].endswith("over LambdaRank(): better.")
+
+
+def test_nothing_is_said_of_an_objective_that_was_not_trained_in_every_fold():
+    """Earlier: an objective was "clearly worse" after one setting on two folds."""
+    drawn = search(request(), 2, 0.0, [0.02] * 4, {"lambdarank": 0.02})
+    drawn.add("ListNet()", AROUND, -0.5, STARTS[0], state="pruned", folds=2)
+    frame, verdict, _ = drawn.result()
+    assert not frame.system.str.contains("ListNet").any() and "ListNet" not in verdict
+
+
+def test_a_label_without_effect_is_said_to_have_none():
+    """Earlier: "too few to tell whether a second label helps" where its gradient is 0."""
+    drawn = search(request(), 3, 0.0, [0.02] * 4, {"lambdarank": 0.02})
+    best = max((one for one in drawn.trials if one.setting.phase == TREES), key=lambda one: one.means[0])
+    drawn.add(GRADED, OBJECTIVES, 0.0, best.setting.trees, values=best.values, means=best.means)
+    assert re.search(r"- Further label, .* over LambdaRank\(\): the same on every query\.", drawn.result()[1])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_phrase_is_that_of_scipys_test(seed):
+    rng = np.random.default_rng(seed)
+    spread, size = rng.choice([0.02, 0.1]), rng.choice([0.0, 0.005, 0.03])
+    means = rng.normal(0, size, 9)
+    names = ["lambdarank", "rank_xendcg", "ListNet()", GRADED]
+    drawn = search(request(), seed, means[0], means[1:5], dict(zip(names, means[5:], strict=True)), spread)
+    frame, verdict, chosen = drawn.result()
+    by_name = {one.setting.candidate: one for one in drawn.trials if one.setting.phase == OBJECTIVES}
+    best = max((one for one in drawn.trials if one.setting.phase == TREES), key=lambda one: one.means[0])
+    by_name["LambdaRank()"], default = best, drawn.trials[0]
+    searched = len(drawn.trials) - 1
+    naive = {("trees", "lambdarank"): (by_name["lambdarank"], default, 4, 1)}
+    naive |= {("objective", name): (by_name[name], by_name["lambdarank"], 1, 1) for name in names[1:]}
+    naive["objective", "LambdaRank()"] = best, by_name["lambdarank"], 4, 1  # the highest of four trees
+    naive["label", GRADED] = by_name[GRADED], best, 1, 4
+    if chosen is not default:
+        naive["choice", chosen.setting.candidate] = chosen, default, searched, 1
+    found = {(row.question, row.system): row for _, row in frame.iterrows()}
+    if chosen.setting.phase == TREES and chosen is not best:
+        found.pop(("further settings", "LambdaRank()"))
+    assert found.keys() == naive.keys()
+    p = {}
+    for key, (one, other, above, below) in naive.items():
+        test = stats.ttest_rel(one.values[0], other.values[0])
+        p[key] = min(1.0, (above if test.statistic > 0 else below) * test.pvalue)
+        ends = [
+            test.confidence_interval(1 - 0.05 / above).low,
+            test.confidence_interval(1 - 0.05 / below).high,
+        ]
+        assert found[key][["low", "high"]].tolist() == pytest.approx(ends) and found[key].p == pytest.approx(
+            test.pvalue
+        )
+    several = sorted((p[key], key) for key in naive if key[0] == "objective")
+    adjusted = 0.0
+    for at, (value, key) in enumerate(several):
+        p[key] = adjusted = max(adjusted, min(1.0, (len(several) - at) * value))
+    for key, row in found.items():
+        assert row[HOLM] == pytest.approx(p[key])
+        word = "no significant difference" if p[key] >= 0.05 else "better" if row.difference > 0 else "worse"
+        line = next(
+            line
+            for line in verdict.splitlines()
+            if line[2:].lower().startswith(("further " * (key[0] == "label")) + key[0])
+        )
+        effect = f"NDCG(k=10) {row.difference:+.4f} ({row.low:+.4f} to {row.high:+.4f}"
+        if key[0] != "objective":
+            assert effect in line and line.endswith(f"{word}.")
+        elif key[1] == chosen.setting.candidate:
+            assert re.search(
+                rf"{re.escape(key[1])}, which was chosen, {re.escape(effect)}; p = .*?\): {word}", line
+            )
+        else:
+            of = re.search(rf"{word}: ([^;]*(?:; p = [^;]*)*)", line)
+            assert of is not None and key[1] in line[of.start() :]
+
+
+def test_of_equal_settings_few_searches_claim_anything():
+    """Though the best of the trees and of all settings is looked at: no more than one in twenty for each question."""
+    asked, wrong, n = request(n=60), {"choice": 0, "trees": 0, "objective": 0, "label": 0}, 400
+    level = dict.fromkeys(["lambdarank", "rank_xendcg", "ListNet()", GRADED], 0.0)
+    for seed in range(n):
+        frame, *_ = search(asked, seed, 0.0, [0.0] * 4, level).result()
+        for question in wrong:
+            wrong[question] += bool((frame[frame.question == question][HOLM] < 0.05).any())
+    for question, times in wrong.items():
+        assert stats.binomtest(times, n, 0.05, alternative="greater").pvalue > 0.01, (question, times)
+
+
+def test_engines_are_compared_over_the_same_trees():
+    asked = request(None)
+    drawn = search(asked, 0, 0.0, [0.0] * 4, {})
+    rival = "LambdaRank() on XGBoost"
+    assert [one.name for one in asked.rivals] == [rival] and asked.candidates[rival].engine == "xgboost"
+    for start, mean in zip(STARTS[:2], (0.05, 0.05), strict=True):
+        drawn.add(rival, TREES, mean, start)
+    drawn.add(rival, OBJECTIVES, -0.9, STARTS[0])
+    frame, verdict, _ = drawn.result()
+    row = frame[frame.question == "engine"].iloc[0]
+    own, other = (np.mean([drawn.trials[at].values[0] for at in of], axis=0) for of in ((1, 2), (5, 6)))
+    assert row.difference == pytest.approx((other - own).mean()) and (row.system, row.baseline) == (
+        rival,
+        "LambdaRank()",
+    )
+    assert "- Engine, means over the same 2 trees: LambdaRank() on XGBoost, NDCG(k=10) +0.0" in verdict
+    assert verdict.split("Engine")[1].split("\n")[0].endswith("over LambdaRank(): better.")
+
+
+def test_what_is_missing_is_said():
+    asked = request(OBJECTIVE_NAMES, positions=np.tile([1, 2], N))
+    drawn = search(asked, 0, 0.0, [0.0] * 4, {"lambdarank": 0.0})
+    drawn.add(
+        "rank_xendcg",
+        OBJECTIVES,
+        0.0,
+        STARTS[0],
+        state="failed",
+        error="RuntimeError: no",
+        values=np.empty((0, 0)),
+    )
+    verdict = drawn.result()[1]
+    assert "- Failed: rank_xendcg: RuntimeError: no.\n" in verdict
+    assert f"- Not reached within the budget: ListNet(), {GRADED}.\n" in verdict
+    assert "- Positions: no candidate reads them" in verdict
+    assert verdict.endswith(f"- Measured in 5 folds of {N} queries, those of train, paired by query.")
+    alone = Drawn(asked).add("lambdarank", DEFAULT, 0.0).result()[1]
+    assert alone.startswith("- Choice: lambdarank with LightGBM's own parameters.\n")
+
+
+def test_a_reference_is_never_chosen():
+    asked = request(["graded(0.1)"])
+    assert asked.searcher.name == GRADED and asked.candidates["LambdaRank()"].is_reference
+    drawn = Drawn(asked).add(GRADED, DEFAULT, 0.0).add(GRADED, TREES, 0.0, STARTS[0])
+    drawn.add("LambdaRank()", OBJECTIVES, 0.3, STARTS[0])
+    frame, _, chosen = drawn.result()
+    assert chosen.setting.candidate == GRADED and set(frame.question) >= {"label"}
+    assert "objective" not in set(frame.question)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shrunken_means_are_the_best_linear_predictions(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(rng.normal(0, 0.1, 9)[:, None], 1, (9, 40)) + rng.normal(0, 1, 40)
+    values[:, :3] = np.nan
+    weight = rng.random(40) * (rng.random(40) < 0.9)
+    naive = naive_shrunken(values, weight, np.zeros(9, dtype=int))
+    np.testing.assert_allclose(shrunken(values, weight), naive, atol=1e-9)
+
+
+def test_of_too_few_queries_there_is_no_interval():
+    assert interval(np.array([0.1, 0.2]), np.ones(2)) == (-np.inf, np.inf)
+    drawn = search(request(n=5), 0, 0.0, [0.1], {"lambdarank": 0.1})
+    assert "too few queries for an interval" in drawn.result()[1]
+
+
+def test_the_second_goal_goes_into_what_can_hold_it():
+    both = NDCG(10), CNDCG(10)
+    native = given_candidates(["lambdarank"], ["lightgbm"])[0].objective
+    assert weighted(native, both, 0.2) == Scorecard((LambdaRank(NDCG(10)), LambdaRank(CNDCG(10))), (0.8, 0.2))
+    assert weighted(ClickTier(), both, 0.0) == ClickTier()

@@ -5,9 +5,11 @@ If a later version changes a name, `tests/test_private.py` reports which one.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -87,6 +89,21 @@ def workers(params: Mapping[str, Any]) -> int:
     listed = str(params.get("machines") or params.get("workers") or params.get("nodes") or "")
     counted = params.get("num_machines") or params.get("num_machine")
     return max(int(counted or 1), listed.count(",") + 1)
+
+
+@contextmanager
+def network(machines: Sequence[str], port: int) -> Iterator[None]:
+    """The network of these ``host:port`` for the boosters of this thread; this machine listens at `port`."""
+    from lightgbm.basic import _LIB, _safe_call
+
+    minutes = 120
+    _safe_call(
+        _LIB.LGBM_NetworkInit(ctypes.c_char_p(",".join(machines).encode()), port, minutes, len(machines))
+    )
+    try:
+        yield
+    finally:
+        _LIB.LGBM_NetworkFree()
 
 
 # Data sets.
@@ -195,11 +212,7 @@ def take_over(ranker: Any, booster: Any, history: dict[str, Any], features: int,
     ranker.fitted_ = True
 
 
-# The text of a model.
-
-
-def with_parameters(text: str, changed: Mapping[str, str]) -> str:
-    """The text of a model with these parameters in place of its own."""
-    for name, value in changed.items():
-        text = re.sub(rf"^\[{name}: .*\]$", f"[{name}: {value}]", text, flags=re.MULTILINE)
-    return text
+def alone(model: bytes) -> bytes:
+    """The file of a model without the cluster, as of one trained on a single machine."""
+    model = re.sub(rb"(?m)^\[num_machines: .*\]$", b"[num_machines: 1]", model)
+    return re.sub(rb"(?m)^\[tree_learner: .*\]$", b"[tree_learner: serial]", model)

@@ -1,7 +1,8 @@
 """Training over a Dask cluster with any objective and any number of label sources, on either engine.
 
-Each worker trains on its queries with the stock engine, within the engine's own network, which adds up the workers'
-histograms. The result is an ordinary booster. Where no further source is read, the engines' own Dask modules do.
+The engines' own Dask modules train where no further source is read; here each worker reads its partitions as queries
+with sources and positions, and calls the stock engine within the engine's own network, which adds up the workers'
+histograms. The result is an ordinary booster.
 
 >>> from lambdaboost.dask import train
 >>> columns = {"query": "qid", "relevance": "grade", "sources": ["clicks"]}
@@ -10,12 +11,10 @@ histograms. The result is an ordinary booster. Where no further source is read, 
 
 from __future__ import annotations
 
-import gc
 import math
 import os
-import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -23,32 +22,24 @@ from urllib.parse import urlparse
 
 import numpy as np
 
-from lambdaboost import _lightgbm, _xgboost
+from lambdaboost import _lightgbm
 from lambdaboost._checks import check_whole, saying
-from lambdaboost._installed import engine_named
+from lambdaboost._installed import ENGINES, engine_named
 from lambdaboost._warn import warn
 from lambdaboost._words import shown
-from lambdaboost.datasets import Collection, Queries
+from lambdaboost.datasets import Collection
 from lambdaboost.datasets.queries import check_distinct
 from lambdaboost.datasets.tables import Table
 from lambdaboost.evaluation import NDCG, Measure
 from lambdaboost.native import NativeObjective, read_objective
 from lambdaboost.objectives import LambdaRank, Objective
 from lambdaboost.objectives.base.objective import check_objective
-from lambdaboost.objectives.base.wrapper import Wrapper
-from lambdaboost.traps import NO_PAIR, refuse_sums_over_all
+from lambdaboost.traps import NO_PAIR, refuse_sums_over_all, with_least_leaf
 
 __all__ = ["train"]
 
+LEARNERS = ("data", "data_parallel", "voting", "voting_parallel")
 LOOK, GRACE = 0.1, 5.0  # seconds between two looks at the workers, and for them to end after one has failed
-WHOLE = "keep the rows of a query in one partition, as frame.shuffle('qid') does"
-# LightGBM's network parameters in the text of a model, as in one trained on a single machine.
-ALONE = {"machines": "", "num_machines": "1", "local_listen_port": "12400", "tree_learner": "serial"}
-Network = dict[str, Any]  # LightGBM's parameters of a worker, or the arguments of XGBoost's communicator
-
-
-class WorkerDied(RuntimeError):
-    """A worker died while the others needed it."""
 
 
 def train(
@@ -105,69 +96,70 @@ def train(
     """
     from distributed import MultiLock
 
-    if engine not in TRAINERS:
-        raise ValueError(f"engine is {engine!r}: give {' or '.join(map(repr, TRAINERS))}")
-    network_of, train_on_worker = TRAINERS[engine]
+    if engine not in ENGINES:
+        raise ValueError(f"engine is {engine!r}: give {' or '.join(map(repr, ENGINES))}")
+    if engine == "lightgbm" and (learner := params.get("tree_learner", "data")) not in LEARNERS:
+        raise ValueError(
+            f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
+        )
+    rule = _read_objective(objective)
+    if (valid is None) != (early_stopping is None):
+        raise ValueError("valid and early_stopping go together: give both, or neither")
+    columns = {"query": query, "relevance": relevance, "sources": sources, "position": position}
+    read = partial(_read, columns=columns | {"weight": weight})
+    parts, held_out = _spread(client, rule, "frame", frame, partial(read, check=rule.gradient)), []
+    if valid is not None:
+        check_whole("early_stopping", early_stopping)
+        like = client.submit(lambda part: (part.feature_names, part.categories), parts[0].collection).result()
+        read = partial(read, check=measure.per_query, like=like)
+        held_out = [part.collection for part in _spread(client, rule, "valid", valid, read)]
+    for found in parts[0].without_pair:
+        if all(found.objective in [one.objective for one in part.without_pair] for part in parts):
+            warn(NO_PAIR.format(**found._asdict()))
+    workers = list(dict.fromkeys(part.worker for part in parts))
+    documents = sum(part.documents for part in parts)
+    params = {"tree_learner": "data", **params} if engine == "lightgbm" else params
+    params = with_least_leaf(params, engine_named(engine).LEAST_LEAF, rule, documents)
+    settings = (rule, params, rounds, measure if held_out else None, early_stopping)
+    # Otherwise two trainings could wait for each other's workers forever.
+    with MultiLock(workers, client=client):
+        calls = {}
+        for worker, network in _open_network(client, engine, workers).items():
+            own = [part.collection for part in parts if part.worker == worker]
+            given = (engine, network, own, held_out, *settings)
+            calls[worker] = client.submit(_train_on_worker, *given, workers=[worker], pure=False)
+        finish(client, calls)
+        model = client.gather(calls[workers[0]])
+    return engine_named(engine).read(_lightgbm.alone(model) if engine == "lightgbm" else model)
+
+
+def _read_objective(objective: Objective | str) -> Any:
+    """An objective that workers can compute from their own queries."""
     rule = read_objective(objective)
     if isinstance(rule, NativeObjective):
-        raise ValueError(
-            f"objective is {rule.name!r}: train the engine's own by the engine's own Dask module"
-        )
+        raise ValueError(f"objective is {rule.name!r}: train it by the engine's own Dask module")
     check_objective("objective", rule)
     rule.refuse_on_engines()
     refuse_sums_over_all(rule)
-    _check_leaf(rule, params, engine)
-    if (valid is None) != (early_stopping is None):
-        raise ValueError("valid and early_stopping go together: give both, or neither")
-    columns = {"sources": sources, "position": position, "weight": weight}
-    read: Any = partial(_part, query=query, relevance=relevance, **columns)  # type: ignore[arg-type]
-    parts = _spread(client, "frame", frame, partial(read, check=partial(_try_gradient, rule)))
-    features = client.submit(_feature_names, parts[0].rows).result()
-    held_out = []
-    if valid is not None:
-        check_whole("early_stopping", early_stopping)
-        of_valid = partial(read, check=partial(_try_measure, measure), features=features)
-        held_out = [part.rows for part in _spread(client, "valid", valid, of_valid)]
-    held: dict[str, list[Any]] = {}
-    for part in parts:
-        held.setdefault(part.worker, []).append(part.rows)
-    _warn_without_pair(client.gather([client.submit(_without_pair, rule, part.rows) for part in parts]))
-    network = network_of(client, [*held], params)
-    settings = (rule, params, rounds, measure if held_out else None, early_stopping)
-    # Otherwise two trainings could wait for each other's workers forever.
-    with MultiLock([*held], client=client):
-        calls = {
-            worker: client.submit(
-                train_on_worker, its, held_out, network[worker], *settings, workers=[worker], pure=False
-            )
-            for worker, its in held.items()
-        }
-        finish(client, calls)
-        return engine_named(engine).read(client.gather(next(iter(calls.values()))))
-
-
-def _check_leaf(rule: Objective, params: Mapping[str, Any], engine: str) -> None:
-    """Raise for gradient steps without a smallest leaf, which each worker would derive from its own rows."""
-    names = (_lightgbm if engine == "lightgbm" else _xgboost).ALIASES["least leaf"]
-    if rule.counts_documents and all(params.get(name) is None for name in names):
-        raise ValueError(
-            f"gradient steps without {names[0]}: the engine's default suits λ hessians; give {names[0]}= the lesser of "
-            "100 and a twentieth of all documents, but no less than 20"
-        )
+    return rule
 
 
 # Whole queries on the workers.
 
 
 class Part(NamedTuple):
-    """A partition with rows: its `Collection` on a worker, and the worker's address."""
+    """A partition with rows: the future of its `Collection`, the worker that holds it, and what the client checks."""
 
-    rows: Any
+    collection: Any
     worker: str
+    documents: int
+    ids: Any  # of its queries
+    layout: dict[str, str]  # its categories, and whether positions are ranks or names
+    without_pair: Any  # of the objective
 
 
-def _spread(client: Any, name: str, frame: Any, read: Callable[..., Any]) -> list[Part]:
-    """Read the partitions on the workers, where every row and query is checked: those that have rows."""
+def _spread(client: Any, rule: Objective, name: str, frame: Any, read: Callable[..., Any]) -> list[Part]:
+    """The partitions with rows, read on the workers; raises unless every query is whole and categories are the same."""
     if not (hasattr(frame, "to_delayed") and hasattr(frame, "dtypes")):
         raise TypeError(f"{name} is {type(frame).__name__}, expected a dask.dataframe.DataFrame")
     for column, kind in frame.dtypes.items():
@@ -178,121 +170,79 @@ def _spread(client: Any, name: str, frame: Any, read: Callable[..., Any]) -> lis
             )
     from dask import delayed
 
-    parts = client.compute(
-        [delayed(read, pure=False)(f"partition {at}", one) for at, one in enumerate(frame.to_delayed())]
-    )
+    names = [f"partition {at}" for at in range(frame.npartitions)]
+    futures = client.compute(list(map(delayed(read, pure=False), names, frame.to_delayed())))
     # Only ids and names are transferred, and the errors of wrong partitions.
-    found = client.gather(client.map(_described, parts, pure=False))
-    check_distinct({f"partition {at}": ids for at, (ids, *_) in enumerate(found)}, WHOLE)
-    if len({kind for _, kind, _ in found if kind is not None}) > 1:
-        raise ValueError(
-            "position is a rank in one partition and a name in another: give the same kind in all"
-        )
-    # Metadata may claim known categories that the partitions do not have.
-    if len({categories for ids, _, categories in found if len(ids)}) > 1:
-        raise ValueError(f"partitions of {name} have other categories than others: give {name}.categorize()")
-    held_by = client.who_has(parts)
-    if not all(held_by.get(part.key) for part in parts):
-        raise WorkerDied("a worker died with its partitions: train again")
-    held = [
-        Part(part, next(iter(held_by[part.key])))
-        for part, (ids, *_) in zip(parts, found, strict=True)
-        if len(ids)
-    ]
-    if not held:
+    found = client.gather(client.map(partial(_describe, rule), futures, pure=False))
+    held_by = client.who_has(futures)
+    if not all(held_by.get(future.key) for future in futures):
+        raise RuntimeError("a worker died with its partitions: train again")
+    with_rows = [at for at, described in enumerate(found) if described is not None]
+    parts = [Part(futures[at], next(iter(held_by[futures[at].key])), *found[at]) for at in with_rows]
+    if not parts:
         raise ValueError(f"{name} has no rows: give at least one partition with rows")
-    return held
+    remedy = "keep the rows of a query in one partition, as frame.shuffle('qid') does"
+    check_distinct({names[at]: part.ids for at, part in zip(with_rows, parts, strict=True)}, remedy)
+    # Metadata may claim known categories that the partitions do not have.
+    for what, remedy in (
+        ("categories", f"give {name}.categorize()"),
+        ("positions", "give ranks or names in all"),
+    ):
+        if len({part.layout[what] for part in parts} - {""}) > 1:
+            raise ValueError(f"partitions of {name} have other {what} than others: {remedy}")
+    return parts
 
 
-def _part(
-    name: str,
-    frame: Any,
-    *,
-    query: str,
-    relevance: str,
-    check: Callable[[Queries], Any],
-    features: Sequence[str] | None = None,
-    **columns: Any,
+def _read(
+    name: str, frame: Any, columns: Mapping[str, Any], check: Any, like: Any = None
 ) -> Collection | None:
-    """One partition, each query together; None without rows."""
+    """The queries of a partition, which pass `check` (scores, queries); None without rows.
+
+    An error during the training would come too late: the other workers would wait. Validation data have the features
+    and the categories of the training data, which are `like`.
+    """
     if not len(frame):
         return None
     with saying(name):
-        table = Table.of(frame.reset_index(drop=True)).grouped(query)
-        part = table.collection(query, relevance, features, **columns)
-        check(part.queries)
+        table = Table.of(frame.reset_index(drop=True)).grouped(columns["query"])
+        part = table.collection(features=None if like is None else like[0], **columns)
+        check(np.zeros(part.queries.n_documents), part.queries)
+        if like is not None and part.categories != like[1]:
+            raise ValueError("valid has other categories than frame: give both the same, in the same order")
     return part
 
 
-def _described(part: Collection | None) -> tuple[Any, str | None, str]:
-    """The ids of a partition's queries, the kind of its positions, and its categories."""
+def _describe(rule: Objective, part: Collection | None) -> tuple[int, Any, dict[str, str], Any] | None:
     if part is None:
-        return np.empty(0), None, ""
-    q = part.queries
+        return None
+    q, categories = part.queries, {name: list(values) for name, values in part.categories.items()}
     shown_rows = q.positions is not None and bool((q.positions.codes > 0).any())
-    kind = ("rank" if q.position_names is None else "name") if shown_rows else None
-    return q.ids, kind, repr({name: list(values) for name, values in part.categories.items()})
-
-
-def _feature_names(part: Collection) -> tuple[str, ...] | None:
-    return part.feature_names
-
-
-def _try_gradient(rule: Objective, q: Queries) -> None:
-    """Raise if the rule refuses queries: during training the other workers would wait for an error."""
-    rule.gradient(np.zeros(q.n_documents), q)
-
-
-def _try_measure(measure: Measure, q: Queries) -> None:
-    measure.per_query(np.zeros(q.n_documents), q)
-
-
-def _without_pair(rule: Objective, part: Collection) -> Any:
-    return rule.without_pair(part.queries)
-
-
-def _warn_without_pair(partitions: Sequence[Any]) -> None:
-    """Warn of the parts that have no pair in any partition, for the reason that the first one gives."""
-    for found in partitions[0]:
-        if all(found.objective in [other.objective for other in others] for others in partitions):
-            warn(NO_PAIR.format(**found._asdict()))
+    kind = ("ranks" if q.position_names is None else "names") if shown_rows else ""
+    return q.n_documents, q.ids, {"categories": repr(categories), "positions": kind}, rule.without_pair(q)
 
 
 # The engines' own networks.
 
 
-def _lightgbm_network(client: Any, workers: list[str], params: Mapping[str, Any]) -> dict[str, Network]:
-    learner = params.get("tree_learner", "data")
-    if learner not in ("data", "data_parallel", "voting", "voting_parallel"):
-        raise ValueError(
-            f"params has tree_learner={learner!r}: rows are spread over the workers, so use 'data' or 'voting'"
-        )
-    if len(workers) == 1:
-        return {workers[0]: {"tree_learner": "serial"}}
-    machines: list[str] = []
-    while len(set(machines)) < len(workers):  # workers on one host may receive the same port
-        ports = client.run(_free_port, workers=workers)
-        machines = [f"{urlparse(worker).hostname}:{ports[worker]}" for worker in workers]
-    shared = {"machines": ",".join(machines), "num_machines": len(machines), "tree_learner": learner}
-    return {worker: shared | {"local_listen_port": ports[worker]} for worker in workers}
+def _open_network(client: Any, engine: str, workers: list[str]) -> dict[str, Any]:
+    """What each worker finds the others by.
 
-
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return int(probe.getsockname()[1])
-
-
-def _xgboost_network(client: Any, workers: list[str], params: Mapping[str, Any]) -> dict[str, Network]:
-    host = urlparse(client.scheduler.address).hostname
-    shared = client.run_on_scheduler(_start_tracker, len(workers), host)
-    return {worker: shared | {"DMLC_TASK_ID": f"{rank:06d}"} for rank, worker in enumerate(workers)}
+    For XGBoost the address of its tracker, which runs on the scheduler; for LightGBM all addresses, and a socket that
+    keeps a worker's port until LightGBM listens there.
+    """
+    if engine == "xgboost":
+        host = urlparse(client.scheduler.address).hostname
+        return dict.fromkeys(workers, client.run_on_scheduler(_start_tracker, len(workers), host))
+    pinned = [{"workers": [worker], "pure": False} for worker in workers]
+    sockets = [client.submit(_keep_port, **here) for here in pinned]
+    ports = client.gather(
+        [client.submit(_port_of, *one, **here) for *one, here in zip(sockets, pinned, strict=True)]
+    )
+    machines = [f"{urlparse(worker).hostname}:{port}" for worker, port in zip(workers, ports, strict=True)]
+    return {worker: (machines, kept) for worker, kept in zip(workers, sockets, strict=True)}
 
 
 def _start_tracker(workers: int, host: str) -> dict[str, Any]:
-    """Start what XGBoost's workers find one another by; its address."""
     from threading import Thread
 
     from xgboost.tracker import RabitTracker
@@ -303,74 +253,65 @@ def _start_tracker(workers: int, host: str) -> dict[str, Any]:
     return dict(tracker.worker_args())
 
 
-class ErrorCapturing(Wrapper, registered=False):
-    """An objective that records an error and continues the training without gradients.
+def _keep_port() -> Any:
+    from socket import socket
 
-    LightGBM's other workers would wait forever for a worker that stops.
-    """
-
-    objective: Objective
-    errors: list[Exception] = field(default_factory=list, compare=False)
-
-    def gradient(self, scores: Any, q: Any, iteration: int = 0) -> Any:
-        """Gradient and hessian; zeros and ones after an error."""
-        if not self.errors:
-            try:
-                return self.objective.gradient(scores, q, iteration)
-            except Exception as error:
-                self.errors.append(error)
-        return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)
+    kept = socket()
+    kept.bind(("", 0))
+    return kept
 
 
-def _on_lightgbm(
-    parts: Any, held_out: Any, network: Network, rule: Objective, params: Any, *more: Any
+def _port_of(kept: Any) -> int:
+    return int(kept.getsockname()[1])
+
+
+@contextmanager
+def _joined(engine: str, network: Any) -> Iterator[dict[str, Any]]:
+    """The network on a worker, with the parameters that it needs."""
+    if engine == "xgboost":
+        from xgboost.dask import CommunicatorContext
+
+        with CommunicatorContext(**network):
+            yield {}
+        return
+    machines, kept = network
+    port = _port_of(kept)
+    kept.close()
+    with _lightgbm.network(machines, port):
+        yield {"num_machines": len(machines), "machines": None}
+
+
+def _train_on_worker(
+    engine: str, network: Any, parts: Any, held_out: Any, rule: Any, params: Any, rounds: int, *stop: Any
 ) -> bytes:
-    gc.collect()  # a booster of an earlier training that is deleted during this one would close its network
-    capturing = ErrorCapturing(rule)
-    # By its own default leaf size LightGBM would drop features.
-    params = {"feature_pre_filter": False, **params, **network}
-    try:
-        booster = _boost("lightgbm", "num_threads", parts, held_out, capturing, params, *more)
-    except BaseException as error:
-        # The booster closes its network when it is deleted, which the traceback would delay.
-        traceback.clear_frames(error.__traceback__)
-        raise
-    booster.free_network()
-    if capturing.errors:
-        raise capturing.errors[0]
-    return _lightgbm.with_parameters(booster.model_to_string(), ALONE).encode()
-
-
-def _on_xgboost(
-    parts: Any, held_out: Any, network: Network, rule: Objective, params: Any, *more: Any
-) -> bytes:
-    from xgboost.collective import CommunicatorContext
-
-    with CommunicatorContext(**network):
-        booster = _boost("xgboost", "nthread", parts, held_out, rule, params, *more)
-    return bytes(booster.save_raw())
-
-
-def _boost(
-    engine: str, threads: str, parts: Any, held_out: Any, rule: Any, params: Any, rounds: int, *more: Any
-) -> Any:
+    """Train on the queries of this worker; the file of the booster, which is the same on all workers."""
     from distributed import get_worker
 
-    stock, data = engine_named(engine), Collection.concat(parts)
-    train = stock.named(stock.dataset(data), data.feature_names)
-    valid = (
-        stock.named(stock.dataset(Collection.concat(held_out), train), data.feature_names)
-        if held_out
-        else None
-    )
-    settings = {**params, threads: int(get_worker().state.nthreads)}
-    return stock.boost(rule, settings, rounds, train, valid, *more)
+    stock, data, errors = engine_named(engine), Collection.concat(parts), list[Exception]()
+    threads = "nthread" if engine == "xgboost" else "num_threads"
+    with _joined(engine, network) as own:
+        params = {**params, **own, threads: int(get_worker().state.nthreads)}
+        train, valid = stock.named(stock.dataset(data), data.feature_names), None
+        if held_out:
+            valid = stock.named(stock.dataset(Collection.concat(held_out), train), data.feature_names)
+        booster = stock.boost(_noting(rule, errors), params, rounds, train, valid, *stop)
+    if errors:
+        raise errors[0]
+    return bytes(stock.write(booster, ""))
 
 
-TRAINERS: dict[str, tuple[Any, Any]] = {
-    "lightgbm": (_lightgbm_network, _on_lightgbm),
-    "xgboost": (_xgboost_network, _on_xgboost),
-}
+def _noting(rule: Objective, errors: list[Exception]) -> Callable[..., Any]:
+    """The objective, which after an error goes on without gradients: LightGBM's other workers would wait forever."""
+
+    def gradient(scores: Any, data: Any) -> Any:
+        if not errors:
+            try:
+                return rule(scores, data)
+            except Exception as error:
+                errors.append(error)
+        return np.zeros(scores.size, dtype=np.float32), np.ones(scores.size, dtype=np.float32)
+
+    return gradient
 
 
 def finish(client: Any, calls: Mapping[str, Any]) -> None:
@@ -381,19 +322,18 @@ def finish(client: Any, calls: Mapping[str, Any]) -> None:
     """
     dead: set[str] = set()
     ends = math.inf
-    while True:
-        running = [worker for worker in calls.keys() - dead if calls[worker].status == "pending"]
-        if not running or monotonic() >= ends:
+    while running := [worker for worker in calls.keys() - dead if calls[worker].status == "pending"]:
+        if monotonic() >= ends:
             break
         sleep(LOOK)
         dead |= calls.keys() - client.nthreads(list(calls)).keys()
-        if dead or any(call.status in ("error", "cancelled", "lost") for call in calls.values()):
+        if dead or not {call.status for call in calls.values()} <= {"pending", "finished"}:
             ends = min(ends, monotonic() + GRACE)
     if all(call.status == "finished" for call in calls.values()):
         return
     client.cancel([call for call in calls.values() if call.status == "pending"], force=True)
     if running:
-        client.run(_end, workers=running, wait=False, on_error="ignore")
+        client.run(_end, os.getpid(), workers=running, wait=False, on_error="ignore")
         # Until they are gone the scheduler would send them the work of the next training.
         gone_by = monotonic() + GRACE
         while client.nthreads(running) and monotonic() < gone_by:
@@ -402,12 +342,12 @@ def finish(client: Any, calls: Mapping[str, Any]) -> None:
     own = [error for error in errors if type(error).__name__ not in ("XGBoostError", "LightGBMError")]
     if errors and (own or not dead):  # the engines' say that a connection was lost, in the other workers
         raise (own or errors)[0]
-    ended = f"; {', '.join(running)} waited for it inside the engine and was ended too" if running else ""
-    raise WorkerDied(
+    raise RuntimeError(
         f"{'worker' if len(dead) == 1 else 'workers'} {', '.join(sorted(dead or calls))} died during the call: it was "
-        f"killed, ran out of memory or lost its machine; see its log, and train again{ended}"
+        "killed, ran out of memory or lost its machine; see its log, and train again"
     )
 
 
-async def _end() -> None:  # a coroutine, since Dask would wait for the result of a function
-    os._exit(1)
+async def _end(client: int) -> None:  # a coroutine, since Dask would wait for the result of a function
+    if os.getpid() != client:  # of a cluster in one process
+        os._exit(1)

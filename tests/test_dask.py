@@ -25,7 +25,7 @@ from lambdaboost.datasets import Collection
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from lambdaboost.dask import ErrorCapturing, WorkerDied, finish, train  # noqa: E402
+from lambdaboost.dask import finish, train  # noqa: E402
 
 SIZES = [20, 15, 30, 25] * 12
 CUTS = (0, 12, 24, 33, 48)  # queries of four partitions
@@ -95,16 +95,6 @@ def same(engine, booster, expected, atol=1e-6):
 # The model.
 
 
-@pytest.mark.parametrize(
-    "objective", [RankNet(), OBJECTIVE, GradientStep(FiniteDifference(ClickDCG(5)))], ids=repr
-)
-def test_on_workers_an_objective_reads_what_it_does_alone(objective):
-    """RankNet takes labels below 0, on workers too."""
-    capturing = ErrorCapturing(objective)
-    for name in ("sources", "allows_negative", "reads_positions", "ranks_ties_by_row"):
-        assert getattr(capturing, name) == getattr(objective, name)
-
-
 @ENGINE
 def test_the_model_of_one_machine(client, engine):
     booster = on_cluster(client, engine)
@@ -115,17 +105,12 @@ def test_the_model_of_one_machine(client, engine):
 
 @ENGINE
 def test_gradient_steps(client, engine):
-    steps, name = GradientStep(OBJECTIVE), "min_data_in_leaf" if engine == "lightgbm" else "min_child_weight"
-    params = PARAMS[engine] | {name: 50}
-    same(
-        engine,
-        on_cluster(client, engine, objective=steps, params=params),
-        on_one_machine(engine, objective=steps, params=params),
-    )
-    with pytest.raises(ValueError, match=f"gradient steps without {name}"):
-        on_cluster(
-            client, engine, objective=steps, params={key: of for key, of in params.items() if key != name}
-        )
+    """Their smallest leaf is that of the documents of all workers."""
+    params = {
+        name: value for name, value in PARAMS[engine].items() if not name.endswith(("in_leaf", "weight"))
+    }
+    given = {"objective": GradientStep(OBJECTIVE), "params": params}
+    same(engine, on_cluster(client, engine, **given), on_one_machine(engine, **given))
 
 
 @ENGINE
@@ -187,7 +172,8 @@ def test_positions(client, engine):
 
 def test_nothing_of_the_cluster_is_left_in_the_model(client):
     text = on_cluster(client, "lightgbm", rounds=2).model_to_string()
-    assert "[machines: ]" in text and "[num_machines: 1]" in text and "127.0.0.1" not in text
+    assert "[machines: ]" in text and "[num_machines: 1]" in text and "[tree_learner: serial]" in text
+    assert "127.0.0.1" not in text
 
 
 def test_objectives_in_the_engines_own_dask(client):
@@ -269,6 +255,16 @@ def test_known_categories_train(client, engine):
     else:
         found = booster.predict(xgb.DMatrix(table, enable_categorical=True))
     assert found.shape == (N,) and np.ptp(found) > 0.1
+
+
+def test_validation_data_with_other_categories_are_refused(client):
+    """Their codes would stand for other values."""
+    frame, valid = (
+        parts.assign(c=parts["qid"] % 2).astype({"c": "category"}).categorize()
+        for parts in (parts_of(FRAME), valid_parts(VALID_FRAME.assign(qid=2 * VALID_FRAME["qid"])))
+    )
+    with pytest.raises(ValueError, match="valid has other categories than frame"):
+        on_cluster(client, "lightgbm", frame=frame, valid=valid, early_stopping=3)
 
 
 class FailsOnOneWorker:
@@ -355,5 +351,5 @@ def test_a_worker_that_died_before_the_call(client):
     }
     finish(client, {address: calls[address]})
     assert calls[address].result() == 0
-    with pytest.raises(WorkerDied, match=f"worker {gone} died during the call"):
+    with pytest.raises(RuntimeError, match=f"worker {gone} died during the call"):
         finish(client, calls)

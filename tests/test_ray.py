@@ -84,7 +84,7 @@ def configured(example, engine, folder, **more):
 @ENGINE
 @pytest.mark.parametrize("workers", [2, 4])
 def test_early_stopping_gives_the_model_of_one_machine(example, engine, workers, tmp_path):
-    faster = PARAMS[engine] | {"learning_rate": 0.5}
+    faster = PARAMS[engine] | {"learning_rate": 0.3}
     config = configured(example, engine, tmp_path, rounds=60, early_stopping=5, params=faster)
     result = example.fit(config, tmp_path, workers)
     expected, best = on_one_machine(engine, config)

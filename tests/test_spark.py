@@ -74,7 +74,7 @@ def ranker(**more):
 
 
 def test_an_objective_of_one_source_in_the_estimator_of_xgboost(spark):
-    """As `obj=`, with scores from 0 as `lambdaboost.xgboost.train` has them."""
+    """As `obj=`, with scores from 0, as `base_score` says."""
     model = ranker(features_col=FEATURES, obj=LambdaRank(), base_score=0.0)
     model = model.fit(spark.createDataFrame(rows(TRAIN)))
     assert_model_of_one_machine("xgboost", model.get_booster(), LambdaRank())

@@ -20,6 +20,8 @@ from lambdaboost._words import listed, shown
 from lambdaboost.saving import SavedModel, in_use
 
 SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+TINY = np.float32(1e-35)
+ZERO = 1.01e-35  # up to here thresholds tell 0 from other numbers: LightGBM's are ±1e-35
 # Objectives whose models predict the sum of their trees.
 SUMS = re.compile(r"(custom|lambdarank|rank_xendcg|regression|rank:\w+|reg:squarederror)( \w+:\S+)*")
 OWN_FILE = "serve the engine's own file, which lambdaboost.save writes"
@@ -168,7 +170,9 @@ def _trees_of_lightgbm(booster: Any) -> Trees:
 
 
 def _highest(threshold: float) -> np.float32:
-    """The highest float32 number ≤ a threshold in float64: LightGBM compares doubles."""
+    """The highest float32 number ≤ a threshold in float64: LightGBM compares doubles, and reads ±1e-35 as 0."""
+    if abs(threshold) <= ZERO:
+        return TINY if threshold >= 0 else np.nextafter(-TINY, np.float32(-np.inf))
     with np.errstate(over="ignore"):
         near = np.float32(threshold)
     return near if float(near) <= threshold else np.nextafter(near, np.float32(-np.inf))
@@ -261,9 +265,14 @@ def _solr(trees: Forest, name: str) -> bytes:
     def written(node: Split | Leaf) -> dict[str, Any]:
         if isinstance(node, Leaf):
             return {"value": repr(node.value)}
+        if (threshold := _before_slack(node.threshold)) is None:
+            raise ValueError(
+                f"feature {trees.names[node.feature]!r} has the threshold {node.threshold:g}, with which Solr cannot "
+                "compare, as it adds 1e-6: multiply the feature by 1000 before training, or use another format"
+            )
         return {
             "feature": trees.names[node.feature],
-            "threshold": repr(float(_before_slack(node.threshold))),
+            "threshold": repr(float(threshold)),
             "left": written(node.left),
             "right": written(node.right),
         }
@@ -278,14 +287,17 @@ def _solr(trees: Forest, name: str) -> bytes:
     )
 
 
-def _before_slack(threshold: np.float32) -> np.float32:
-    """The number that plus Solr's slack is the threshold, or the next lower one that such a sum can be.
+def _before_slack(threshold: np.float32) -> np.float32 | None:
+    """The number that plus Solr's slack is the threshold, in float32; None if there is none.
 
-    So a threshold below 0 stays below it, and one of 0 or more is 0 or more.
+    Of thresholds that tell 0 from other numbers, such as LightGBM's ±1e-35, it is the next one away from 0.
     """
     near = threshold - SLACK
-    around = (near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf)))
-    return max(number for number in around if number + SLACK <= threshold)
+    around = [near, *(np.nextafter(near, np.float32(end)) for end in (np.inf, -np.inf))]
+    if 0 < abs(threshold) <= ZERO:
+        around = [number for number in around if (number + SLACK) * np.sign(threshold) > 0]
+        return min(around, key=lambda number: abs(number + SLACK))
+    return next((number for number in around if number + SLACK == threshold), None)
 
 
 def _json(value: Any) -> bytes:

@@ -41,7 +41,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path` that replaces it once it is complete and on disk; removed on failure."""
-    name = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    name = path.with_name(f".{secrets.token_hex(8)}")  # short: names may be as long as the file system allows
     try:
         with open(name, "xb") as file:
             yield file
@@ -68,6 +68,12 @@ def check_place(name: str, path: Path) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise ValueError(f"{name} {path}: folder {folder} does not exist; create it first")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # a name that is too long, above all
+        raise ValueError(f"{name} {path}: {error.strerror}; give another name") from None
     if path.is_dir():
         raise ValueError(f"{name} {path} is a folder: give a file name in it")
     if path.exists() and not path.is_file():

@@ -105,6 +105,7 @@ def save(
         raise ValueError("objective is None: a booster does not know its objective; give it here")
     rule = read_objective(objective)
     check_place("path", path)
+    check_place("path", beside(path))
     engine = engine_of(booster)
     if engine is None:
         raise TypeError(

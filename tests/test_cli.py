@@ -12,7 +12,7 @@ import pytest
 import typer
 from command import call, refused
 
-from lambdaboost import __version__
+from lambdaboost import __version__, load, save
 from lambdaboost._installed import SUFFIXES, TITLES
 from lambdaboost.cli.app import MEASURE as MEASURE_PANEL
 from lambdaboost.cli.app import TRAIN as TRAIN_PANEL
@@ -340,6 +340,37 @@ def test_a_write_that_fails_keeps_the_model_that_stands(capsys, folder, tmp_path
     error = refused(capsys, "train", folder / "train.txt", "--rounds", 2, "--out", model, "--overwrite")
     assert "m.json beside --out" in error and "is a folder" in error
     assert model.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["m", "m.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other limits")
+def test_the_longest_name_is_written_and_a_longer_one_refused_before_the_training(capsys, folder, tmp_path):
+    longest = "m" * (255 - len(".json"))
+    trained(capsys, folder, tmp_path / longest, "lightgbm")
+    assert sorted(os.listdir(tmp_path)) == [longest, f"{longest}.json"]
+    for name in (longest + "m", "m" * 256):
+        assert "name too long; give another name" in refused(
+            capsys, "train", folder / "train.txt", "--out", tmp_path / name
+        )
+    with pytest.raises(ValueError, match="name too long"):
+        save(load(tmp_path / longest).booster, tmp_path / (longest + "m"), objective="LambdaRank")
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def test_a_description_of_a_later_version_is_read(capsys, folder, tmp_path):
+    trained(capsys, folder, tmp_path / "m", "lightgbm")
+    before = call(capsys, "predict", tmp_path / "m", folder / "test.txt")
+    about = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    about["columns"]["of_a_later_version"] = about["of_another"] = [1]
+    (tmp_path / "m.json").write_text(json.dumps(about), encoding="utf-8")
+    assert call(capsys, "predict", tmp_path / "m", folder / "test.txt") == before
+
+
+def test_a_dash_is_standard_output(capsys, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trained(capsys, folder, tmp_path / "m", "lightgbm")
+    expected = call(capsys, "predict", "m", folder / "test.txt")
+    assert expected[0] == 0 and call(capsys, "predict", "m", folder / "test.txt", "--out", "-") == expected
+    assert sorted(os.listdir()) == ["m", "m.json"]
 
 
 def test_predict_and_evaluate_refuse(capsys, folder, tmp_path):

@@ -226,7 +226,13 @@ def predict(
     model: Annotated[Path, ModelFile, MODEL],
     file: Annotated[Path, Argument(metavar="FILE", help="File to score; needs no labels."), TABLE],
     out: Annotated[
-        Path | None, Option(metavar="SCORES", help="File to write; default standard output."), Writes()
+        Path | None,
+        Option(
+            metavar="SCORES",
+            help="File to write; - or without it standard output.",
+            callback=lambda path: None if path == Path("-") else path,
+        ),
+        Writes(),
     ] = None,
     columns: Any = ("query", "label", "drop"),
 ) -> None:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,12 @@ class Columns:
     def recorded(cls, about: Mapping[str, Any]) -> Columns:
         """The columns in the description of a model, as `record` wrote them."""
         read: dict[str, Any] = about.get("columns", {}) | {"categories": about.get("categories", {})}
-        read = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
+        known = {one.name for one in fields(cls)}  # a later version may record more
+        read = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in read.items()
+            if name in known
+        }
         return cls(tuple(Source(**source) for source in read.pop("sources", ())), **read)
 
     def record(self) -> dict[str, Any]:

@@ -93,10 +93,9 @@ def check_places(places: Iterable[Place], overwrite: bool) -> None:
     places = list(places)
     outputs = [(place, file) for place in places if isinstance(place.kind, Writes) for file in place.files()]
     for place, file in outputs:
-        if file == place.path:
-            check_place(place.option, file)
-        elif file.is_dir():
+        if file != place.path and os.path.isdir(file):
             raise ValueError(f"{place.named(file)} is a folder: give another name")
+        check_place(place.option, file)
         for other in (other for other in places if other is not place):
             if theirs := next((theirs for theirs in other.files() if _is_same(file, theirs)), None):
                 role = "written too" if isinstance(other.kind, Writes) else "read"

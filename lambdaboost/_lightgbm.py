@@ -44,14 +44,14 @@ ALIASES = {
 }
 DEFAULTS = {"rate": 0.1, "least leaf": 20, "least hessian": 1e-3}
 # Parameters that only LightGBM's own ranking objective reads, with the counterpart in lambdaboost.
-_TRUNCATION = "the measure truncates: give LambdaRank(NDCG(k=30))"
+_TRUNCATION = "the measure truncates: give LambdaRank(NDCG(k={value}))"
 ONLY_NATIVE = {
     "lambdarank_truncation_level": _TRUNCATION,
     "max_position": _TRUNCATION,
     "lambdarank_norm": "leave it out, or train with LightGBM's own 'lambdarank'",
-    "sigmoid": "give LambdaRank(sigma=1.0)",
+    "sigmoid": "give LambdaRank(sigma={value})",
     "lambdarank_position_bias_regularization": "leave it out",
-    "objective_seed": "give XENDCG(seed=5)",
+    "objective_seed": "give XENDCG(seed={value})",
 }
 
 # The metrics of LightGBM 4.7 with their aliases; Python has no list of them.

@@ -50,7 +50,7 @@ DEFAULTS = {"rate": 0.3, "least leaf": 1}
 # Parameters that only XGBoost's own ranking objective reads, with the counterpart in lambdaboost.
 ONLY_NATIVE = {
     "lambdarank_pair_method": "the measure truncates: give LambdaRank(NDCG(k=32))",
-    "lambdarank_num_pair_per_sample": "the measure truncates: give LambdaRank(NDCG(k=32))",
+    "lambdarank_num_pair_per_sample": "the measure truncates: give LambdaRank(NDCG(k={value}))",
     "lambdarank_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
     "lambdarank_score_normalization": "leave it out, or train with XGBoost's own 'rank:ndcg'",
     "lambdarank_unbiased": "leave it out",

@@ -263,7 +263,7 @@ def refuse_sums_over_all(rule: Any) -> None:
 def _only_native(case: Case) -> Found:
     for name, remedy in case.engine.ONLY_NATIVE.items():
         if case.params.get(name) not in (None, False):
-            yield {"name": name, "remedy": remedy}
+            yield {"name": name, "remedy": remedy.format(value=shown(case.params[name]).strip("'"))}
 
 
 def _unknown(case: Case) -> Found:

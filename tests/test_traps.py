@@ -310,10 +310,10 @@ def test_approx():
 @pytest.mark.parametrize(
     ("train", "name", "remedy"),
     [
-        (lightgbm, "lambdarank_truncation_level", "NDCG(k=30)"),
+        (lightgbm, "lambdarank_truncation_level", "NDCG(k=1)"),
         (lightgbm, "lambdarank_norm", "'lambdarank'"),
-        (lightgbm, "sigmoid", "sigma=1.0"),
-        (xgboost, "lambdarank_num_pair_per_sample", "NDCG(k=32)"),
+        (lightgbm, "sigmoid", "sigma=1)"),
+        (xgboost, "lambdarank_num_pair_per_sample", "NDCG(k=1)"),
         (xgboost, "ndcg_exp_gain", "gain='linear'"),
     ],
 )

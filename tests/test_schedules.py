@@ -58,7 +58,9 @@ def test_exponential_is_the_recursion(start, rate):
 
 
 @pytest.mark.parametrize(
-    "schedule", [Constant(0.4), Linear(0.1, 0.25), Exponential(0.2, 1.0), lambda m: m / 10], ids=repr
+    "schedule",
+    [Constant(0.4), Linear(0.1, 0.25), Exponential(0.2, 1.0), lambda m: m / 10],
+    ids=["constant", "linear", "exponential", "a function"],
 )
 def test_a_blend_has_the_weight_of_its_round(schedule):
     """(1 − w)·first + w·second at every round, also where the weight is clipped."""

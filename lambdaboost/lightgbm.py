@@ -79,6 +79,9 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         The columns of further label sources, or the column of each source by name.
     position : str, optional
         The column of the positions at which rows were shown, as of `Queries`.
+    unseen : "error" or "missing"
+        What a category is, in validation sets and in `predict`, that training did not have; ``"missing"`` says in one
+        warning how many rows have one.
     min_child_samples : int, optional
         The minimum number of documents in a leaf: by default 20, or 100 for gradient steps.
     boosting_type, num_leaves, max_depth, learning_rate, n_estimators, subsample_for_bin, class_weight, \
@@ -107,6 +110,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
         query: str = QID,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
+        unseen: str = "error",
         boosting_type: str = "gbdt",
         num_leaves: int = 31,
         max_depth: int = -1,
@@ -135,7 +139,7 @@ class LambdaRanker(Ranker, lgb.LGBMRanker):  # type: ignore[name-defined]
             colsample_bytree=colsample_bytree, reg_alpha=reg_alpha, reg_lambda=reg_lambda,
             random_state=random_state, n_jobs=n_jobs, importance_type=importance_type, **kwargs,
         )  # fmt: skip
-        self.query, self.sources, self.position = query, sources, position
+        self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
 
     def fit(
         self,

@@ -16,7 +16,7 @@ from lambdaboost._installed import engine_named
 from lambdaboost._threads import using
 from lambdaboost._value import Value
 from lambdaboost._words import listed, shown
-from lambdaboost.datasets.categories import Categories, categories_in
+from lambdaboost.datasets.categories import Categories, categories_in, check_unseen
 from lambdaboost.datasets.columns import check_features, grades_of
 from lambdaboost.datasets.named_columns import NamedColumns, names_in
 from lambdaboost.datasets.queries import RELEVANCE, Queries
@@ -29,7 +29,7 @@ from lambdaboost.saving import columns_named, settings_of
 from lambdaboost.traps import remedy
 
 # The parameters of a `LambdaRanker` that its engine's ranker does not have.
-OWN = ("objective", "query", "sources", "position")
+OWN = ("objective", "query", "sources", "position", "unseen")
 DEFAULT_MEASURE = NDCG(3)
 
 
@@ -88,6 +88,7 @@ class Ranker:
     query: str
     sources: Any
     position: str | None
+    unseen: str
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The parameters that differ from the defaults; scikit-learn would show all of ``**parameters``."""
@@ -139,10 +140,11 @@ class Ranker:
         """The features of X, by the names of those that the ranker was fitted on."""
         check_is_fitted(self)
         features = NamedColumns.of(self).features(X, self._fitted_columns)
-        return self._readable(with_categories("X", features, self._fitted_categories))
+        return self._readable(with_categories("X", features, self._fitted_categories, self.unseen))
 
     def _objective_to_fit(self) -> Objective | NativeObjective:
         """The checked objective, after the names of the parameters."""
+        check_unseen(self.unseen)
         known = self._parameter_names.union(type(self)().get_params())  # type: ignore[attr-defined]
         for name, value in self.get_params().items():  # type: ignore[attr-defined]
             if name in ("qid", "group", "groups", "query_id") and value is not None:
@@ -209,7 +211,7 @@ class Ranker:
     def _documents(
         self, name: str, split: Any, y: Any, own: Beside, categories: Categories | None
     ) -> Documents:
-        features = with_categories(name, split.features, categories)
+        features = with_categories(name, split.features, categories, self.unseen)
         check_features(name, features, self._title)
         features, grades = self._readable(features), grades_of(y)
         if grades.size != features.shape[0]:

@@ -31,8 +31,11 @@ class SavedModel:
         """The objective that it was trained with; a ValueError if its text cannot be parsed."""
         return read_objective(self.about["objective"])
 
-    def predict(self, X: Any) -> Any:
-        """Scores of documents, bit-identical to those of the saved ranker, without the columns of labels."""
+    def predict(self, X: Any, *, unseen: str | None = None) -> Any:
+        """Scores of documents, bit-identical to those of the saved ranker, without the columns of labels.
+
+        `unseen` is that of `LambdaRanker`, by default that of the saved one.
+        """
         params = self.about.get("params", {})
         columns = NamedColumns.read(params.get("query", QID), params.get("sources"), params.get("position"))
         engine = engine_named(self.about["engine"])
@@ -47,7 +50,7 @@ class SavedModel:
             named = columns_named(engine, categories, found)
             values = dict(zip(named, categories.values(), strict=True))
             table = Table(as_frame("X", features))
-            features = table.matrix(table.names, "drop it", values)
+            features = table.matrix(table.names, "drop it", values, unseen or params.get("unseen", "error"))
         return engine.predict(self.booster, features, params)
 
 

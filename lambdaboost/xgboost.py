@@ -88,6 +88,9 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         The columns of further label sources, or the column of each source by name.
     position : str, optional
         The column of the positions at which rows were shown, as of `Queries`.
+    unseen : "error" or "missing"
+        What a category is, in validation sets and in `predict`, that training did not have; ``"missing"`` says in one
+        warning how many rows have one.
     eval_metric : measure, str, callable or list of them, optional
         Measures or their text, such as ``"NDCG(k=3)"`` or ``"mrr@10"``; XGBoost's own metrics by their names; or
         callables ``(y_true, y_score)`` of one query, as in XGBRanker. By default NDCG(3). Early stopping uses the first
@@ -117,11 +120,12 @@ class LambdaRanker(Ranker, xgb.XGBRanker):  # type: ignore[name-defined]
         query: str = QID,
         sources: Sequence[str] | Mapping[str, str] | None = None,
         position: str | None = None,
+        unseen: str = "error",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.objective = objective  # XGBRanker's own __init__ refuses callables
-        self.query, self.sources, self.position = query, sources, position
+        self.query, self.sources, self.position, self.unseen = query, sources, position, unseen
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""

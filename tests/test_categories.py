@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import warnings
+from functools import partial
 
 import lightgbm as lgb
 import narwhals as nw
@@ -53,10 +55,10 @@ ARGUMENT = {"lightgbm": "init_model", "xgboost": "xgb_model"}
 SMALL = {"lightgbm": {"min_data_per_group": 1, "cat_smooth": 1}, "xgboost": {}}
 
 
-def ranker(engine):
+def ranker(engine, **more):
     quiet = {"verbose": -1} if engine == "lightgbm" else {}
     made = importlib.import_module(f"lambdaboost.{engine}").LambdaRanker
-    return made(n_estimators=5, n_jobs=1, **SMALL[engine], **quiet)
+    return made(n_estimators=5, n_jobs=1, **SMALL[engine], **quiet, **more)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "batch", "pandas of Arrow"])
@@ -124,6 +126,32 @@ def test_validation_sets_and_missing_values(engine):
     evaluated = fitted.evals_result_ if engine == "lightgbm" else fitted.evals_result()
     assert len(next(iter(next(iter(evaluated.values())).values()))) == 5
     assert np.array_equal(fitted.predict(shown), fitted.predict(pl.from_pandas(shown)))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_training_did_not_have_may_count_as_missing(engine, tmp_path):
+    fitted = ranker(engine, unseen="missing").fit(PANDAS, GRADE)
+    save(fitted, tmp_path / "model")
+    loaded, other = load(tmp_path / "model"), np.isin(np.arange(N), [7, 9])
+    frame = PANDAS.assign(market=np.where(other, "xx", MARKET), site=np.where(PRICE > 0.9, 99, PANDAS.site))
+    lacking = PANDAS.assign(market=PANDAS.market.where(~other), site=PANDAS.site.where(PRICE <= 0.9))
+    expected = fitted.predict(lacking)
+    for predict in (fitted.predict, loaded.predict, partial(loaded.predict, unseen="missing")):
+        with pytest.warns(
+            UserWarning, match="count as missing: 2 rows of column 'market', such as 'xx'"
+        ) as seen:
+            assert np.array_equal(predict(frame), expected)
+        assert len(seen) == 1
+    with pytest.warns(UserWarning, match="2 rows of column 'market'"):
+        ranker(engine, unseen="missing").fit(PANDAS, GRADE, eval_set=[(frame, GRADE)])
+    with pytest.raises(ValueError, match=r"none of its categories in training .* give unseen='missing'"):
+        loaded.predict(frame, unseen="error")
+    for wrong in (
+        lambda: loaded.predict(frame, unseen="drop"),
+        lambda: ranker(engine, unseen="drop").fit(PANDAS, GRADE),
+    ):
+        with pytest.raises(ValueError, match="unseen is 'drop': give 'error' or 'missing'"):
+            wrong()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -284,6 +312,15 @@ def test_files_with_categories_weights_and_names(capsys, folder, tmp_path, engin
     code, _, err = call(capsys, "predict", tmp_path / "csv", folder / "unseen.csv")
     assert code == 1 and err.count("\n") == 1
     assert "column 'market' is 'xx' in row 11 of " in err and "none of its categories in training" in err
+    assert "or give --unseen missing" in err
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, out, err = call(
+            capsys, "predict", tmp_path / "csv", folder / "unseen.csv", "--unseen", "missing"
+        )
+    assert code == 0, err
+    assert len(out.split()) == len(pd.read_csv(folder / "unseen.csv"))
+    assert "1 row of column 'market', such as 'xx'" in err
     code, _, err = call(
         capsys, "report", folder / "test.csv", "--model", tmp_path / "csv", "--out", tmp_path / "page.html"
     )

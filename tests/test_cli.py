@@ -138,6 +138,7 @@ def test_clicks_leave_the_features_and_teach(capsys, folder, tmp_path, engine):
         "position": None,
         "weight": None,
         "document": None,
+        "unseen": None,
     }
     plain = call(capsys, "predict", model, folder / "test.txt")[1]
     # Neither the clicks nor the dropped columns of a file bear on its scores.

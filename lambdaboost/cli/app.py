@@ -234,7 +234,7 @@ def predict(
         ),
         Writes(),
     ] = None,
-    columns: Any = ("query", "label", "drop"),
+    columns: Any = ("query", "label", "drop", "unseen"),
 ) -> None:
     """Print one score per line, in the order of the file; higher scores rank first.
 
@@ -268,7 +268,7 @@ def evaluate(
         Path | None, Option(help="TREC judgments, lines 'query 0 document grade'."), PLAIN
     ] = None,
     measure: Measures = None,
-    columns: Any = ("query", "label", "source", "position", "weight", "drop"),
+    columns: Any = ("query", "label", "source", "position", "weight", "drop", "unseen"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -308,7 +308,7 @@ def report(
         Option(metavar="NAME", help="The system that the others are compared with; default the first model."),
     ] = None,
     measure: Measures = None,
-    columns: Any = ("query", "label", "source", "position", "weight", "document", "drop"),
+    columns: Any = ("query", "label", "source", "position", "weight", "document", "drop", "unseen"),
     segment: Annotated[
         list[str] | None,
         Option(metavar="COLUMN", help="A column by whose values queries are grouped; may be repeated."),

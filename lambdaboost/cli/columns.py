@@ -70,6 +70,7 @@ class Columns:
     document: str | None = None
     categorical: tuple[str, ...] = ()
     categories: Categories = field(default_factory=dict)
+    unseen: str | None = None  # "error" or "missing"; None is that of the model
 
     @classmethod
     def parse(
@@ -138,7 +139,7 @@ class Columns:
         file = self._whole(file)
         names = self.feature_names(file)
         q, categories = self.queries(file), self._categories(file, names)
-        features = _stored(_matrix(file, names, categories), self.sparse)
+        features = _stored(_matrix(file, names, categories, self.unseen), self.sparse)
         return Collection(features, q, self.documents(file), names, categories)
 
     def documents(self, file: Any) -> NDArray[np.str_] | None:
@@ -156,7 +157,7 @@ class Columns:
                 "count as 0; if the file has other features, the scores are meaningless",
                 stacklevel=2,
             )
-        return _stored(_matrix(whole, self.feature_names(whole), self.categories), self.sparse)
+        return _stored(_matrix(whole, self.feature_names(whole), self.categories, self.unseen), self.sparse)
 
     def queries(self, file: Any) -> Queries:
         """Queries with their label sources, in the order of the file."""
@@ -309,12 +310,13 @@ def _graded(file: Any, labels: tuple[str, ...]) -> Queries:
     return file.queries(query, label, otherwise="give another --label")
 
 
-def _matrix(file: Any, names: tuple[str, ...], categories: Categories) -> Any:
+def _matrix(file: Any, names: tuple[str, ...], categories: Categories, unseen: str | None) -> Any:
     """The features of these columns, in a table NaN where they are missing."""
     if isinstance(file, LetorFile):
         return file.matrix(names)
     try:
-        return file.matrix(names, categories=categories).astype(np.float64, copy=False)
+        matrix = file.matrix(names, categories=categories, unseen=unseen or "error")
+        return matrix.astype(np.float64, copy=False)
     except ValueError:
         if not (texts := file.not_numeric(name for name in names if name not in categories)):
             raise

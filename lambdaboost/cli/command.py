@@ -16,7 +16,7 @@ import typer
 from lambdaboost.cli.files import Named, Place, Reads, Writes, check_places
 
 # The options of the columns of a file, which become one value: type, metavar and help.
-COLUMNS: dict[str, tuple[Any, str, str]] = {
+COLUMNS: dict[str, tuple[Any, str | None, str]] = {
     "query": (str, "COLUMN", "Column of a table with the query of each row; default qid."),
     "label": (str, "COLUMN", "Column of a table with the grades; default label."),
     "source": (
@@ -41,6 +41,10 @@ COLUMNS: dict[str, tuple[Any, str, str]] = {
         *(list[str], "COLUMNS"),
         "Columns to leave out, by name or, in LETOR text, by number from 1; ranges are allowed: title,134-136. For a "
         "model only where no MODEL.json records its columns.",
+    ),
+    "unseen": (
+        *(StrEnum("Unseen", ["error", "missing"]), None),
+        "What a category is that training did not have; the default is that of the model, else error.",
     ),
     "features": (int, "N", "Number of columns of LETOR text, if the last ones do not occur in TRAIN."),
 }
@@ -142,5 +146,5 @@ def _columns(
     """The options of the columns as one value, which is imported only now."""
     from lambdaboost.cli.columns import Columns
 
-    named = {name: value or None for name, value in names.items()}
+    named = {name: value for name, value in names.items() if value}
     return Columns.parse(source, drop, categorical=categorical, n_features=features or None, **named)

@@ -106,7 +106,12 @@ def load(path: Path, options: Columns) -> LoadedModel:
     read = Columns.recorded(saved.about)
     if "columns" not in saved.about:  # written by lambdaboost.save
         read = replace(options, categories=read.categories)
-    read = replace(read, query=options.query or read.query, label=options.label or read.label)
+    read = replace(
+        read,
+        query=options.query or read.query,
+        label=options.label or read.label,
+        unseen=options.unseen or read.unseen,
+    )
     return LoadedModel(path, saved.booster, read, saved.about)
 
 

@@ -27,7 +27,7 @@ OPTIONS = {
 }
 SAME = (
     *("valid", "objective", "engine", "rounds", "measure", "keep", "settings", "minutes", "split"),
-    *("folds", "study", "workers", "seed", "query", "position"),
+    *("folds", "study", "workers", "seed", "query", "position", "unseen"),
 )
 OPTIONS |= {name: f"--{name}" for name in SAME}
 NAMES = "|".join(OPTIONS)

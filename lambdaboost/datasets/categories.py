@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaboost._words import listed, shown
+from lambdaboost._warn import warn
+from lambdaboost._words import counted, listed, shown
 
 Categories = Mapping[str, Sequence[Any]]  # the values of each categorical column, in the order of their codes
 
@@ -36,15 +37,34 @@ def categories_in(frame: Any) -> dict[Any, tuple[Any, ...]]:
     return found
 
 
+def check_unseen(value: Any) -> str:
+    """``"error"`` or ``"missing"``: what becomes of a category that training did not have."""
+    if value not in ("error", "missing"):
+        raise ValueError(f"unseen is {value!r}: give 'error' or 'missing'")
+    return str(value)
+
+
+def warn_of_unseen(found: Mapping[Any, str]) -> None:
+    """One warning for all columns with categories that training did not have."""
+    if found:
+        warn(f"categories that training did not have count as missing: {'; '.join(found.values())}")
+
+
 def codes_in(
-    name: str, given: NDArray[Any], values: Sequence[Any], row: Callable[[int], str] = "row {}".format
+    name: str,
+    given: NDArray[Any],
+    values: Sequence[Any],
+    row: Callable[[int], str] = "row {}".format,
+    unseen: dict[Any, str] | None = None,
 ) -> NDArray[np.float32]:
     """The code of each row of a column, NaN where it is missing; a value is known by its text, so 7 is ``"7"``.
+
+    Rows with another value are NaN too where `unseen` is given, which gets the words for `warn_of_unseen`.
 
     Raises
     ------
     ValueError
-        If a row has another value; `row` gives the words for it.
+        If a row has another value, without `unseen`; `row` gives the words for it.
 
     Examples
     --------
@@ -57,12 +77,17 @@ def codes_in(
     code, different = pd.factorize(given)
     place = {text_of_value(value): at for at, value in enumerate(values)}
     of_value = np.array([place.get(text_of_value(value), -1) for value in different], dtype=np.float32)
-    if (unseen := of_value < 0).any():
-        at = int(unseen.argmax())
-        raise ValueError(
-            f"column {shown(name)} is {shown(text_of_value(different[at]))} in {row(int((code == at).argmax()))}, none "
-            f"of its categories in training ({listed(values, 5)}): make it one of these, or missing"
-        )
+    if (other := of_value < 0).any():
+        at = int(other.argmax())
+        text = shown(text_of_value(different[at]))
+        if unseen is None:
+            raise ValueError(
+                f"column {shown(name)} is {text} in {row(int((code == at).argmax()))}, none of its categories in "
+                f"training ({listed(values, 5)}): make it one of these, or give unseen='missing'"
+            )
+        rows = counted(int(np.append(other, False)[code].sum()), "row")
+        unseen[name] = f"{rows} of column {shown(name)}, such as {text}"
+        of_value[other] = np.nan
     return np.append(of_value, np.float32(np.nan))[code]
 
 

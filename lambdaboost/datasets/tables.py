@@ -23,9 +23,11 @@ from lambdaboost.datasets.categories import (
     Categories,
     categorical_frame,
     categories_in,
+    check_unseen,
     codes_in,
     text_of_value,
     values_of,
+    warn_of_unseen,
 )
 from lambdaboost.datasets.collection import Collection
 from lambdaboost.datasets.document_file import DocumentFile
@@ -245,18 +247,26 @@ class Table(DocumentFile):
         return f"{shown(given[row])} in {self.row_name(row)}"
 
     def matrix(
-        self, columns: Sequence[str], otherwise: str = FEATURES, categories: Categories = MappingProxyType({})
+        self,
+        columns: Sequence[str],
+        otherwise: str = FEATURES,
+        categories: Categories = MappingProxyType({}),
+        unseen: str = "error",
     ) -> NDArray[Any]:
         """Features: float32 if all columns are, else float64; of columns with categories their codes."""
+        found: dict[Any, str] = {}
+        lost = found if check_unseen(unseen) == "missing" else None
         with self.told():
-            return np.column_stack(
+            matrix = np.column_stack(
                 [
-                    codes_in(column, self.values(column), categories[column], self.row_name)
+                    codes_in(column, self.values(column), categories[column], self.row_name, lost)
                     if column in categories
                     else self.numbers(column, otherwise)
                     for column in columns
                 ]
             )
+        warn_of_unseen(found)
+        return matrix
 
     def categories(self, columns: Iterable[str], named: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
         """The values of the columns of a categorical type, and of those that are `named`."""
@@ -438,13 +448,14 @@ def as_frame(name: str, X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def with_categories(name: str, X: Any, categories: Categories | None = None) -> Any:
+def with_categories(name: str, X: Any, categories: Categories | None = None, unseen: str = "error") -> Any:
     """A table with categorical columns as a pandas frame with these categories, or its own; anything else as it is.
 
     Raises
     ------
     TypeError, ValueError
-        If a row has a category that is not among these, or a column has categories that held numbers in training.
+        If a row has a category that is not among these, unless `unseen` is ``"missing"``, or a column has categories
+        that held numbers in training.
 
     Examples
     --------
@@ -466,12 +477,14 @@ def with_categories(name: str, X: Any, categories: Categories | None = None) -> 
     pandas = frame.implementation.is_pandas()
     if not chosen or (pandas and all(_has_values(X[column], values) for column, values in chosen.items())):
         return X
-    table, columns = Table(frame), {}
+    table, columns, found = Table(frame), {}, dict[Any, str]()
+    lost = found if check_unseen(unseen) == "missing" else None
     for column in frame.columns:
         if column in chosen:
-            columns[column] = codes_in(column, table.values(column), chosen[column])
+            columns[column] = codes_in(column, table.values(column), chosen[column], unseen=lost)
         else:
             columns[column] = X[column].array if pandas else table.numbers(column, "drop it")
+    warn_of_unseen(found)
     return categorical_frame(columns, chosen)
 
 
